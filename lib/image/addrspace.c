@@ -16,30 +16,33 @@
 
 #define KERNEL_HALF ((uint64_t)1 << 63)
 
-/* Of linux/perf_event.h: the record tells of a mapping that cannot be executed. */
+/* Of linux/perf_event.h: the mapping is not executable. */
 #define MISC_MMAP_DATA (1u << 13)
 
 /* Of linux/mman.h. */
 #define CAN_WRITE 2
 #define CAN_EXEC  4
 
-/* A new mapping takes the place of at most so many with different pasts; the rest share the worst.
- * Programs change the protection of a few segments at a time; this bounds the work otherwise. */
+/*
+ * A new mapping keeps the different histories of at most this many mappings that it replaces; the
+ * rest share the worst.  This bounds the work: programs change the protection of few segments at a
+ * time.
+ */
 #define MAX_PASTS 64
 
 #define ANSWERS 1024
 
-/* The maps of one process, or of several until one of them changes its own. */
+/* The mappings of a process; shared by several after a fork, until one of them changes its own. */
 struct space {
 	struct vti_node *root;
 	uint32_t users;
-	bool tells_data; /* mappings that cannot be executed are announced, too */
+	bool reports_data; /* mappings that are not executable are recorded, too */
 };
 
 struct process {
 	int32_t pid;
 	struct space *space;
-	uint64_t ended; /* number of its end, to find it in the ring of the dead; 0: lives */
+	uint64_t ended; /* number of its end, which locates it in `dead`; 0: alive */
 };
 
 struct image_type {
@@ -48,7 +51,7 @@ struct image_type {
 };
 
 struct answer {
-	uint64_t changes; /* what it is valid for */
+	uint64_t changes; /* the value of vt_addrspace.changes for which it is valid */
 	int32_t pid;
 	const struct vt_map *map;
 };
@@ -62,12 +65,12 @@ struct vt_addrspace {
 	uint64_t nended;
 	int32_t dead[VT_DEAD_PROCESSES];
 
-	/* Answers given since the last change, by process and 128 KB of addresses. */
+	/* A cache of answers since the last change, by process and 128 KB of addresses. */
 	uint64_t changes;
 	struct answer answers[ANSWERS];
 };
 
-static struct space *space_new(void)
+static struct space *new_space(void)
 {
 	struct space *s = calloc(1, sizeof(*s));
 
@@ -76,7 +79,7 @@ static struct space *space_new(void)
 	return s;
 }
 
-static void space_drop(struct vt_addrspace *as, struct space *s)
+static void release_space(struct vt_addrspace *as, struct space *s)
 {
 	assert(!s || s->users > 0);
 	if (!s || --s->users)
@@ -85,7 +88,7 @@ static void space_drop(struct vt_addrspace *as, struct space *s)
 	free(s);
 }
 
-static void forget(struct vt_addrspace *as)
+static void invalidate_answers(struct vt_addrspace *as)
 {
 	as->changes++;
 }
@@ -100,7 +103,7 @@ struct vt_addrspace *vt_addrspace_new(void)
 	vti_nodes_init(&as->nodes, VT_MAX_MAPS);
 	vt_hash_init(&as->processes, sizeof(struct process), sizeof(int32_t));
 	vt_hash_init(&as->types, sizeof(struct image_type), sizeof(uint32_t));
-	as->kernel = space_new();
+	as->kernel = new_space();
 	if (!as->kernel) {
 		free(as);
 		return NULL;
@@ -115,29 +118,29 @@ void vt_addrspace_free(struct vt_addrspace *as)
 	if (!as)
 		return;
 	for (i = 0; i < as->processes.count; i++)
-		space_drop(as, ((struct process *)vt_hash_at(&as->processes, i))->space);
-	space_drop(as, as->kernel);
+		release_space(as, ((struct process *)vt_hash_at(&as->processes, i))->space);
+	release_space(as, as->kernel);
 	vti_nodes_fini(&as->nodes);
 	vt_hash_fini(&as->processes);
 	vt_hash_fini(&as->types);
 	free(as);
 }
 
-static int out_of(int rc, struct vt_error *err)
+static int set_map_error(int rc, struct vt_error *err)
 {
 	if (rc == -VT_E_LIMIT)
 		return vt_error_set(err, VT_E_LIMIT, "more than %d live mappings", VT_MAX_MAPS);
 	return vt_error_set(err, VT_E_NOMEM, "out of memory for mappings");
 }
 
-static struct process *find_process(const struct vt_addrspace *as, int32_t pid)
+static struct process *find_space_process(const struct vt_addrspace *as, int32_t pid)
 {
 	return vt_hash_find(&as->processes, &pid);
 }
 
-static struct process *get_process(struct vt_addrspace *as, int32_t pid, struct vt_error *err)
+static struct process *get_space_process(struct vt_addrspace *as, int32_t pid, struct vt_error *err)
 {
-	struct process *p = find_process(as, pid);
+	struct process *p = find_space_process(as, pid);
 
 	if (p)
 		return p;
@@ -151,7 +154,7 @@ static struct process *get_process(struct vt_addrspace *as, int32_t pid, struct 
 	return p;
 }
 
-/* The maps of a process to be changed: its own, not shared. */
+/* Returns the mappings of a process for a change, after copying them if they are shared. */
 static struct space *own_space(struct vt_addrspace *as, int32_t pid, struct vt_error *err)
 {
 	struct process *p;
@@ -160,21 +163,21 @@ static struct space *own_space(struct vt_addrspace *as, int32_t pid, struct vt_e
 
 	if (pid == VT_PID_KERNEL)
 		return as->kernel;
-	p = get_process(as, pid, err);
+	p = get_space_process(as, pid, err);
 	if (!p)
 		return NULL;
 	if (p->space && p->space->users == 1)
 		return p->space;
-	s = space_new();
+	s = new_space();
 	rc = !s ? -VT_E_NOMEM : !p->space ? 0 : vti_tree_copy(&as->nodes, p->space->root, &s->root);
 	if (rc < 0) {
-		space_drop(as, s);
-		out_of(rc, err);
+		release_space(as, s);
+		set_map_error(rc, err);
 		return NULL;
 	}
 	if (p->space)
-		s->tells_data = p->space->tells_data;
-	space_drop(as, p->space);
+		s->reports_data = p->space->reports_data;
+	release_space(as, p->space);
 	p->space = s;
 	return s;
 }
@@ -189,27 +192,33 @@ int vt_addrspace_image(struct vt_addrspace *as, uint32_t image, unsigned type, s
 	return 0;
 }
 
-static int put(struct vt_addrspace *as, int32_t pid, uint64_t start, uint64_t end,
-	       const struct vt_map *map, struct vt_error *err)
+static int replace_maps(struct vt_addrspace *as, int32_t pid, uint64_t start, uint64_t end,
+			const struct vt_map *map, struct vt_error *err)
 {
 	struct space *s = own_space(as, pid, err);
 	int rc;
 
-	forget(as);
+	invalidate_answers(as);
 	if (!s)
 		return -(int)err->code;
 	rc = vti_tree_put(&as->nodes, &s->root, start, end, map);
-	return rc < 0 ? out_of(rc, err) : 0;
+	return rc < 0 ? set_map_error(rc, err) : 0;
 }
 
-/* How offsets count depends on what the image is; see vt_map_offset(). */
-static uint64_t base_of(unsigned type, uint64_t start, uint64_t offset)
+/* Returns start + length, limited to UINT64_MAX. */
+static uint64_t add_length(uint64_t start, uint64_t length)
+{
+	return length > UINT64_MAX - start ? UINT64_MAX : start + length;
+}
+
+/* Returns a mapping's vt_map.base, whose meaning depends on the image's type: vt_map_offset(). */
+static uint64_t offset_base(unsigned type, uint64_t start, uint64_t offset)
 {
 	switch (type) {
 	case VT_IMAGE_ANON:
 		return 0;
 	case VT_IMAGE_VDSO:
-		/* What is recorded as its offset is meaningless: older kernels put the address. */
+		/* Its recorded offset is meaningless: older kernels wrote the address. */
 		return start;
 	case VT_IMAGE_KERNEL:
 		/* The offset of the kernel's mapping is its reference symbol's address. */
@@ -219,23 +228,25 @@ static uint64_t base_of(unsigned type, uint64_t start, uint64_t offset)
 	}
 }
 
-/* ---- what became of pages since their file was mapped ---- */
+/* ---- the history of pages since their file was mapped ---- */
 
-static unsigned one_more(unsigned writes)
+static unsigned count_write(unsigned writes)
 {
 	return writes < VT_MAP_WRITES ? writes + 1 : writes;
 }
 
-/* Is this the same part of the same file, whose announcement only tells of another protection? */
+/* Returns true if both map the same part of the same file, so that only the protection differs. */
 static bool same_pages(const struct vt_map *old, const struct vt_map *map)
 {
 	return old && map->type != VT_IMAGE_ANON && old->type == map->type &&
 	       old->image == map->image && old->base == map->base;
 }
 
-/* True if some of the pages are known to be writable and executable: then this explains why they
- * are announced again, together with the neighbours that the kernel merges them with. */
-static bool explained(const struct space *s, const struct vt_map *map)
+/*
+ * Returns true if some of the pages are known to be writable and executable.  That explains why
+ * they are recorded again, together with the neighbours that the kernel merges with them.
+ */
+static bool is_explained(const struct space *s, const struct vt_map *map)
 {
 	const struct vt_map *below, *above;
 	uint64_t at = map->start;
@@ -252,7 +263,7 @@ static bool explained(const struct space *s, const struct vt_map *map)
 	return false;
 }
 
-/* Sets what is known of the past of `map`, which takes the place of `old` or of nothing. */
+/* Sets the history of `map`, which replaces `old`, or nothing if that is NULL. */
 static void set_past(struct vt_map *map, const struct vt_map *old, bool again)
 {
 	bool writable = map->prot & CAN_WRITE;
@@ -265,7 +276,7 @@ static void set_past(struct vt_map *map, const struct vt_map *old, bool again)
 	map->writes = old->writes;
 	if (writable ? !(old->prot & CAN_WRITE)
 		     : again && !(old->prot & CAN_WRITE) && old->prot & CAN_EXEC)
-		map->writes = (uint8_t)one_more(old->writes);
+		map->writes = (uint8_t)count_write(old->writes);
 }
 
 static bool same_past(const struct vt_map *a, const struct vt_map *b)
@@ -274,15 +285,15 @@ static bool same_past(const struct vt_map *a, const struct vt_map *b)
 }
 
 /*
- * Maps a file: pages that were announced before keep what is known of their past, so that one new
+ * Maps a file.  Pages of the file that were mapped there before keep their history, so one new
  * mapping may become several.
  */
-static int put_file(struct vt_addrspace *as, int32_t pid, struct space *s, const struct vt_map *map,
-		    struct vt_error *err)
+static int map_file_pages(struct vt_addrspace *as, int32_t pid, struct space *s,
+			  const struct vt_map *map, struct vt_error *err)
 {
 	const struct vt_map *below, *above, *old;
 	struct vt_map now = {0}, piece;
-	bool again = !s->tells_data && map->prot & CAN_EXEC && !explained(s, map);
+	bool again = !s->reports_data && map->prot & CAN_EXEC && !is_explained(s, map);
 	uint64_t at, end;
 	unsigned i = 0;
 	int rc;
@@ -303,67 +314,44 @@ static int put_file(struct vt_addrspace *as, int32_t pid, struct space *s, const
 			now.end = end;
 			continue;
 		}
-		if (now.end && (rc = put(as, pid, now.start, now.end, &now, err)) < 0)
+		if (now.end && (rc = replace_maps(as, pid, now.start, now.end, &now, err)) < 0)
 			return rc;
 		now = piece;
 	}
-	return put(as, pid, now.start, now.end, &now, err);
+	return replace_maps(as, pid, now.start, now.end, &now, err);
 }
 
-static int place_map(struct vt_addrspace *as, int32_t pid, struct vt_map *map, uint64_t length,
+/* Maps `length` bytes of an image from map->start on. */
+static int map_image(struct vt_addrspace *as, int32_t pid, struct vt_map *map, uint64_t length,
 		     struct vt_error *err)
 {
 	struct space *s;
 
 	if (length == 0 && map->type != VT_IMAGE_KERNEL)
 		return 0;
-	if (length == 0 || length > UINT64_MAX - map->start)
-		length = UINT64_MAX - map->start;
-	map->end = map->start + length;
+	/* Old recorders omit the length of the kernel itself. */
+	map->end = length ? add_length(map->start, length) : UINT64_MAX;
 	if (map->end == map->start)
 		return 0;
 	s = pid != VT_PID_KERNEL ? own_space(as, pid, err) : NULL;
 	if (!s || map->type == VT_IMAGE_ANON)
-		return put(as, pid, map->start, map->end, map, err);
-	return put_file(as, pid, s, map, err);
+		return replace_maps(as, pid, map->start, map->end, map, err);
+	return map_file_pages(as, pid, s, map, err);
 }
 
-static struct vt_map make_map(const struct vt_addrspace *as, uint64_t start, uint64_t offset,
-			      uint32_t image, uint32_t prot, uint32_t flags)
+bool vt_addrspace_reports_data(const struct vt_addrspace *as, int32_t pid)
 {
-	const struct image_type *t = vt_hash_find(&as->types, &image);
-	unsigned type = t ? t->type : VT_IMAGE_FILE;
+	const struct process *p = find_space_process(as, pid);
 
-	return (struct vt_map){.start = start,
-			       .base = base_of(type, start, offset),
-			       .image = image,
-			       .flags = flags,
-			       .prot = (uint8_t)prot,
-			       .type = (uint8_t)type};
-}
-
-int vt_addrspace_map(struct vt_addrspace *as, int32_t pid, uint64_t start, uint64_t length,
-		     uint64_t offset, uint32_t image, uint32_t prot, uint32_t flags,
-		     struct vt_error *err)
-{
-	struct vt_map map = make_map(as, start, offset, image, prot, flags);
-
-	return place_map(as, pid, &map, length, err);
-}
-
-bool vt_addrspace_tells_data(const struct vt_addrspace *as, int32_t pid)
-{
-	const struct process *p = find_process(as, pid);
-
-	return p && p->space && p->space->tells_data;
+	return p && p->space && p->space->reports_data;
 }
 
 int vt_addrspace_unmap(struct vt_addrspace *as, int32_t pid, uint64_t start, uint64_t length,
 		       struct vt_error *err)
 {
-	if (length > UINT64_MAX - start)
-		length = UINT64_MAX - start;
-	return length ? put(as, pid, start, start + length, NULL, err) : 0;
+	uint64_t end = add_length(start, length);
+
+	return end > start ? replace_maps(as, pid, start, end, NULL, err) : 0;
 }
 
 int vt_addrspace_ksymbol(struct vt_addrspace *as, uint64_t start, uint64_t length, bool comes,
@@ -374,28 +362,28 @@ int vt_addrspace_ksymbol(struct vt_addrspace *as, uint64_t start, uint64_t lengt
 	if (!comes)
 		return vt_addrspace_unmap(as, VT_PID_KERNEL, start, length, err);
 	map.image = VT_KSYMBOL_IMAGE + as->nksymbols++;
-	map.end = start + (length > UINT64_MAX - start ? UINT64_MAX - start : length);
+	map.end = add_length(start, length);
 	if (map.end == start)
 		return 0;
-	return put(as, VT_PID_KERNEL, map.start, map.end, &map, err);
+	return replace_maps(as, VT_PID_KERNEL, map.start, map.end, &map, err);
 }
 
 int vt_addrspace_fork(struct vt_addrspace *as, int32_t pid, int32_t ppid, bool inherit,
 		      struct vt_error *err)
 {
-	struct process *p = get_process(as, pid, err), *parent;
+	struct process *p = get_space_process(as, pid, err), *parent;
 
 	if (!p)
 		return -(int)err->code;
 	if (pid == ppid)
 		return 0;
-	forget(as);
+	invalidate_answers(as);
 	p->ended = 0;
 	if (!inherit)
 		return 0;
-	space_drop(as, p->space);
+	release_space(as, p->space);
 	p->space = NULL;
-	parent = find_process(as, ppid);
+	parent = find_space_process(as, ppid);
 	if (parent && parent->space) {
 		p->space = parent->space;
 		p->space->users++;
@@ -405,27 +393,27 @@ int vt_addrspace_fork(struct vt_addrspace *as, int32_t pid, int32_t ppid, bool i
 
 void vt_addrspace_exec(struct vt_addrspace *as, int32_t pid)
 {
-	struct process *p = find_process(as, pid);
+	struct process *p = find_space_process(as, pid);
 
 	if (!p)
 		return;
-	forget(as);
-	space_drop(as, p->space);
+	invalidate_answers(as);
+	release_space(as, p->space);
 	p->space = NULL;
 }
 
 void vt_addrspace_exit(struct vt_addrspace *as, int32_t pid, int32_t tid)
 {
-	struct process *p = find_process(as, pid), *old;
+	struct process *p = find_space_process(as, pid), *old;
 	int32_t *slot;
 
 	if (!p || p->ended || pid != tid)
 		return;
 	slot = &as->dead[as->nended % VT_DEAD_PROCESSES];
-	old = as->nended >= VT_DEAD_PROCESSES ? find_process(as, *slot) : NULL;
+	old = as->nended >= VT_DEAD_PROCESSES ? find_space_process(as, *slot) : NULL;
 	if (old && old->ended == as->nended + 1 - VT_DEAD_PROCESSES) {
-		forget(as);
-		space_drop(as, old->space);
+		invalidate_answers(as);
+		release_space(as, old->space);
 		old->space = NULL;
 	}
 	*slot = pid;
@@ -433,50 +421,57 @@ void vt_addrspace_exit(struct vt_addrspace *as, int32_t pid, int32_t tid)
 }
 
 /*
- * Notes that the recorder announces mappings that cannot be executed, with their protection.  MMAP
- * records of the first version have none, nor flags: what perf's reader puts there is made up.
+ * Notes whether the recorder records mappings that are not executable, with their protection.  MMAP
+ * records of the first version have neither protection nor flags: perf's reader invents them.
  */
-static void note_data(struct vt_addrspace *as, int32_t pid, const struct vt_record *rec)
+static void note_data_maps(struct vt_addrspace *as, int32_t pid, const struct vt_record *rec)
 {
-	const struct process *p = find_process(as, pid);
+	const struct process *p = find_space_process(as, pid);
 	uint64_t prot = vt_record_u64(rec, VT_MAP_PROT);
-	bool told = vt_record_u64(rec, VT_MAP_FLAGS) ||
-		    !(vt_record_u64(rec, VT_MAP_MISC) & MISC_MMAP_DATA);
+	bool is_known = vt_record_u64(rec, VT_MAP_FLAGS) ||
+			!(vt_record_u64(rec, VT_MAP_MISC) & MISC_MMAP_DATA);
 
-	if (p && p->space && prot && !(prot & CAN_EXEC) && told)
-		p->space->tells_data = true;
+	if (p && p->space && prot && !(prot & CAN_EXEC) && is_known)
+		p->space->reports_data = true;
 }
 
-static int feed_map(struct vt_addrspace *as, const struct vt_record *rec, struct vt_error *err)
+static int feed_space_map(struct vt_addrspace *as, const struct vt_record *rec,
+			  struct vt_error *err)
 {
 	int32_t pid = (int32_t)vt_record_i64(rec, VT_MAP_PID);
 	uint64_t mode = vt_record_u64(rec, VT_MAP_MISC) & MODE_MASK;
-	struct vt_map map;
+	uint64_t start = vt_record_u64(rec, VT_MAP_START);
+	uint32_t image = (uint32_t)vt_record_u64(rec, VT_MAP_IMAGE);
+	const struct image_type *t = vt_hash_find(&as->types, &image);
+	unsigned type = t ? t->type : VT_IMAGE_FILE;
+	struct vt_map map = {.start = start,
+			     .base = offset_base(type, start, vt_record_u64(rec, VT_MAP_OFFSET)),
+			     .image = image,
+			     .flags = (uint32_t)vt_record_u64(rec, VT_MAP_FLAGS),
+			     .prot = (uint8_t)vt_record_u64(rec, VT_MAP_PROT),
+			     .type = (uint8_t)type,
+			     /* Mappings that a recorder found when it started have no time. */
+			     .found = vt_record_u64(rec, VT_MAP_TIME) == 0};
 	int rc;
 
 	if (mode == MODE_KERNEL)
 		pid = VT_PID_KERNEL;
 	else if (mode != MODE_USER && mode != MODE_UNKNOWN)
-		return 0; /* a guest's */
-	map = make_map(as, vt_record_u64(rec, VT_MAP_START), vt_record_u64(rec, VT_MAP_OFFSET),
-		       (uint32_t)vt_record_u64(rec, VT_MAP_IMAGE),
-		       (uint32_t)vt_record_u64(rec, VT_MAP_PROT),
-		       (uint32_t)vt_record_u64(rec, VT_MAP_FLAGS));
-	/* What a recorder writes of mappings that it found carries no time. */
-	map.found = vt_record_u64(rec, VT_MAP_TIME) == 0;
-	rc = place_map(as, pid, &map, vt_record_u64(rec, VT_MAP_LENGTH), err);
+		return 0; /* a guest */
+	rc = map_image(as, pid, &map, vt_record_u64(rec, VT_MAP_LENGTH), err);
 	if (rc == 0 && pid != VT_PID_KERNEL)
-		note_data(as, pid, rec);
+		note_data_maps(as, pid, rec);
 	return rc;
 }
 
-static int feed_thread(struct vt_addrspace *as, const struct vt_record *rec, struct vt_error *err)
+static int feed_space_thread(struct vt_addrspace *as, const struct vt_record *rec,
+			     struct vt_error *err)
 {
 	int32_t pid = (int32_t)vt_record_i64(rec, VT_THREAD_PID);
 
 	switch (vt_record_u64(rec, VT_THREAD_OP)) {
 	case VT_OP_FORK:
-		/* What a recorder writes of processes that it found running carries no time. */
+		/* Processes that a recorder found running have no time. */
 		return vt_addrspace_fork(as, pid, (int32_t)vt_record_i64(rec, VT_THREAD_PPID),
 					 vt_record_u64(rec, VT_THREAD_TIME) != 0, err);
 	case VT_OP_EXEC:
@@ -497,9 +492,9 @@ int vt_addrspace_feed(struct vt_addrspace *as, const struct vt_record *rec, stru
 		return vt_addrspace_image(as, (uint32_t)vt_record_u64(rec, VT_IMAGE_ID),
 					  (unsigned)vt_record_u64(rec, VT_IMAGE_TYPE), err);
 	case VT_MAP:
-		return feed_map(as, rec, err);
+		return feed_space_map(as, rec, err);
 	case VT_THREAD:
-		return feed_thread(as, rec, err);
+		return feed_space_thread(as, rec, err);
 	case VT_KSYMBOL:
 		return vt_addrspace_ksymbol(
 			as, vt_record_u64(rec, VT_KSYMBOL_ADDR),
@@ -510,13 +505,13 @@ int vt_addrspace_feed(struct vt_addrspace *as, const struct vt_record *rec, stru
 	}
 }
 
-static const struct space *space_of(const struct vt_addrspace *as, int32_t pid)
+static const struct space *find_space(const struct vt_addrspace *as, int32_t pid)
 {
 	const struct process *p;
 
 	if (pid == VT_PID_KERNEL)
 		return as->kernel;
-	p = find_process(as, pid);
+	p = find_space_process(as, pid);
 	return p ? p->space : NULL;
 }
 
@@ -535,7 +530,7 @@ const struct vt_map *vt_addrspace_find(struct vt_addrspace *as, int32_t pid, uin
 	if (a->changes == as->changes && a->pid == pid && address >= a->map->start &&
 	    address < a->map->end)
 		return a->map;
-	s = space_of(as, pid);
+	s = find_space(as, pid);
 	*a = (struct answer){as->changes, pid, s ? vti_tree_find(s->root, address) : NULL};
 	assert(!a->map || (address >= a->map->start && address < a->map->end));
 	if (!a->map)
@@ -546,7 +541,7 @@ const struct vt_map *vt_addrspace_find(struct vt_addrspace *as, int32_t pid, uin
 void vt_addrspace_around(struct vt_addrspace *as, int32_t pid, uint64_t address,
 			 const struct vt_map **below, const struct vt_map **above)
 {
-	const struct space *s = space_of(as, pid);
+	const struct space *s = find_space(as, pid);
 
 	*below = *above = NULL;
 	if (s)

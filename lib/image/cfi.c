@@ -11,27 +11,27 @@
 #include "base/hash.h"
 #include "image/internal.h"
 
-/* A large browser has some 1,000,000 procedures. */
+/* Limit on procedures; a large browser has some 1,000,000. */
 #define MAX_PROCEDURES ((size_t)1 << 22)
 
-/* Bytes of one procedure's program; the longest of a compiler have some thousands. */
+/* Limit on the bytes of a procedure's program; compilers write up to some thousands. */
 #define MAX_PROGRAM 65536
 
-/* States that are remembered at once: compilers need one, or a few. */
+/* Limit on remembered states; compilers need one or a few. */
 #define MAX_REMEMBERED 16
 
 /* The System V ABI for AMD64, figure 3.36: the column of the return address. */
 #define RETURN_ADDRESS 16
 
-#define VERSION_EH  1 /* LSB; and gcc writes it into .debug_frame, too */
+#define VERSION_EH  1 /* of the LSB; gcc writes it into .debug_frame, too */
 #define VERSION_3   3
 #define VERSION_4   4
-#define LONG_LENGTH 0xffffffff /* DWARF with 64 bits: nobody's but the very largest */
+#define LONG_LENGTH 0xffffffff /* 64-bit DWARF, which is not supported */
 
-/* What several procedures have in common. */
-struct common {
+/* A common information entry (CIE), shared by several procedures. */
+struct cfi_common {
 	uint64_t offset; /* first: the key */
-	uint32_t number; /* in the table */
+	uint32_t number; /* in vti_cfi.commons */
 	bool good;
 	bool augmented; /* procedures have augmentation data */
 	uint8_t encoding;
@@ -41,10 +41,10 @@ struct common {
 	size_t size;
 };
 
-struct procedure {
-	uint64_t start;
+struct cfi_procedure {
+	uint64_t start; /* first: the key */
 	uint64_t end;
-	uint64_t reach; /* the furthest end of those before it */
+	uint64_t reach; /* the highest end of the procedures before it */
 	const uint8_t *program;
 	uint32_t size;
 	uint32_t common;
@@ -56,12 +56,12 @@ struct vti_cfi {
 	uint64_t vaddr;
 	bool eh;
 	struct vt_hash commons;
-	struct procedure *procedures; /* by start */
+	struct cfi_procedure *procedures; /* by start */
 	size_t count;
 	size_t cap;
 };
 
-/* ---- what a section has ---- */
+/* ---- reading a section ---- */
 
 uint64_t vti_cfi_signed(struct vt_cursor *c)
 {
@@ -82,8 +82,8 @@ uint64_t vti_cfi_signed(struct vt_cursor *c)
 	return v;
 }
 
-/* An address in one of the encodings (LSB, Core, 10.5.1) that are used for code. */
-static uint64_t take_address(const struct vti_cfi *f, struct vt_cursor *c, uint8_t encoding)
+/* Reads an address in one of the encodings (LSB, Core, 10.5.1) that are used for code. */
+static uint64_t read_address(const struct vti_cfi *f, struct vt_cursor *c, uint8_t encoding)
 {
 	uint64_t here = f->vaddr + (uint64_t)(c->p - f->data), v;
 
@@ -115,16 +115,16 @@ static uint64_t take_address(const struct vti_cfi *f, struct vt_cursor *c, uint8
 	return v;
 }
 
-/* Passes over a pointer to a personality routine, whatever it is relative to. */
-static void pass_pointer(const struct vti_cfi *f, struct vt_cursor *c, uint8_t encoding)
+/* Skips a pointer to a personality routine, whatever it is relative to. */
+static void skip_pointer(const struct vti_cfi *f, struct vt_cursor *c, uint8_t encoding)
 {
 	if (encoding != DW_EH_PE_omit)
-		take_address(f, c, encoding & 0x0f);
+		read_address(f, c, encoding & 0x0f);
 }
 
-/* False for what nobody knows the meaning of, and for signals' trampolines. */
-static bool take_augmentation(const struct vti_cfi *f, struct vt_cursor *c, const char *text,
-			      struct common *m)
+/* Returns false for unknown augmentations, and for signal trampolines. */
+static bool read_augmentation(const struct vti_cfi *f, struct vt_cursor *c, const char *text,
+			      struct cfi_common *m)
 {
 	uint64_t size;
 	struct vt_cursor a;
@@ -144,7 +144,7 @@ static bool take_augmentation(const struct vti_cfi *f, struct vt_cursor *c, cons
 		if (*text == 'R')
 			m->encoding = vt_cursor_u8(&a);
 		else if (*text == 'P')
-			pass_pointer(f, &a, vt_cursor_u8(&a));
+			skip_pointer(f, &a, vt_cursor_u8(&a));
 		else if (*text == 'L')
 			vt_cursor_u8(&a);
 		else
@@ -153,9 +153,9 @@ static bool take_augmentation(const struct vti_cfi *f, struct vt_cursor *c, cons
 	return !a.bad;
 }
 
-/* The entry at an offset: from behind its length on; empty at the end, or where nobody knows how
- * it goes on. */
-static struct vt_cursor entry_at(const struct vti_cfi *f, uint64_t offset, uint64_t *next)
+/* Returns the entry at an offset, without its length.  It is empty at the end, or if it is damaged;
+ * then *next is the end. */
+static struct vt_cursor open_entry(const struct vti_cfi *f, uint64_t offset, uint64_t *next)
 {
 	struct vt_cursor c = vt_cursor_make(f->data + offset, f->size - offset, false);
 	uint32_t size = vt_cursor_u32(&c);
@@ -170,7 +170,7 @@ static struct vt_cursor entry_at(const struct vti_cfi *f, uint64_t offset, uint6
 	return c;
 }
 
-static bool read_common(const struct vti_cfi *f, struct common *m)
+static bool read_common(const struct vti_cfi *f, struct cfi_common *m)
 {
 	uint64_t next, column;
 	struct vt_cursor c;
@@ -180,7 +180,7 @@ static bool read_common(const struct vti_cfi *f, struct common *m)
 
 	if (m->offset >= f->size)
 		return false;
-	c = entry_at(f, m->offset, &next);
+	c = open_entry(f, m->offset, &next);
 	if (vt_cursor_u32(&c) != (f->eh ? 0 : UINT32_MAX) || c.bad)
 		return false;
 	version = vt_cursor_u8(&c);
@@ -191,24 +191,24 @@ static bool read_common(const struct vti_cfi *f, struct common *m)
 		return false;
 	text = (const char *)c.p;
 	c.p = zero + 1;
-	/* Then come the sizes of an address and of a segment's selector. */
+	/* The sizes of an address, 8, and of a segment selector, 0. */
 	if (version == VERSION_4 && vt_cursor_u16(&c) != 8)
 		return false;
 	m->code_align = vt_cursor_varint(&c);
 	m->data_align = vti_cfi_signed(&c);
 	column = version == VERSION_EH ? vt_cursor_u8(&c) : vt_cursor_varint(&c);
-	if (c.bad || column != RETURN_ADDRESS || !take_augmentation(f, &c, text, m) || c.bad)
+	if (c.bad || column != RETURN_ADDRESS || !read_augmentation(f, &c, text, m) || c.bad)
 		return false;
 	m->program = c.p;
 	m->size = vt_cursor_left(&c);
 	return m->size <= MAX_PROGRAM;
 }
 
-/* The number of what is at an offset; -VT_E_NOMEM. */
-static int64_t common_at(struct vti_cfi *f, uint64_t offset)
+/* Returns the number of the CIE at an offset, or -VT_E_NOMEM. */
+static int64_t get_common(struct vti_cfi *f, uint64_t offset)
 {
 	bool added;
-	struct common *m = vt_hash_add(&f->commons, &offset, &added);
+	struct cfi_common *m = vt_hash_add(&f->commons, &offset, &added);
 
 	if (!m)
 		return -VT_E_NOMEM;
@@ -219,19 +219,19 @@ static int64_t common_at(struct vti_cfi *f, uint64_t offset)
 	return m->number;
 }
 
-static int add_procedure(struct vti_cfi *f, struct vt_cursor c, uint64_t common_offset)
+static int add_cfi_procedure(struct vti_cfi *f, struct vt_cursor c, uint64_t common_offset)
 {
-	int64_t number = common_at(f, common_offset);
-	struct procedure p = {.common = (uint32_t)number};
-	const struct common *m;
+	int64_t number = get_common(f, common_offset);
+	struct cfi_procedure p = {.common = (uint32_t)number};
+	const struct cfi_common *m;
 
 	if (number < 0)
 		return -1;
 	m = vt_hash_at(&f->commons, (size_t)number);
 	if (!m->good)
 		return 0;
-	p.start = take_address(f, &c, m->encoding);
-	p.end = p.start + take_address(f, &c, m->encoding & 0x0f);
+	p.start = read_address(f, &c, m->encoding);
+	p.end = p.start + read_address(f, &c, m->encoding & 0x0f);
 	if (m->augmented)
 		vt_cursor_take(&c, vt_cursor_varint(&c));
 	if (c.bad || p.end <= p.start || vt_cursor_left(&c) > MAX_PROGRAM ||
@@ -245,34 +245,34 @@ static int add_procedure(struct vti_cfi *f, struct vt_cursor c, uint64_t common_
 	return 0;
 }
 
-static int by_start(const void *a, const void *b)
+static int compare_procedure_starts(const void *a, const void *b)
 {
-	const struct procedure *x = a, *y = b;
+	const struct cfi_procedure *x = a, *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
 	return (x->program > y->program) - (x->program < y->program);
 }
 
-static int read_section(struct vti_cfi *f)
+static int read_procedures(struct vti_cfi *f)
 {
 	uint64_t at = 0, next, reach = 0;
 	size_t i;
 
 	for (; at < f->size; at = next) {
-		struct vt_cursor c = entry_at(f, at, &next);
+		struct vt_cursor c = open_entry(f, at, &next);
 		uint64_t here = (uint64_t)(c.p - f->data), id = vt_cursor_u32(&c);
 
 		if (c.bad || id == (f->eh ? 0 : UINT32_MAX))
 			continue;
-		/* In .eh_frame, the distance back. */
+		/* In .eh_frame, the CIE's offset is relative. */
 		if (f->eh)
 			id = here - id;
-		if (add_procedure(f, c, id) < 0)
+		if (add_cfi_procedure(f, c, id) < 0)
 			return -1;
 	}
 	if (f->count)
-		qsort(f->procedures, f->count, sizeof(*f->procedures), by_start);
+		qsort(f->procedures, f->count, sizeof(*f->procedures), compare_procedure_starts);
 	for (i = 0; i < f->count; i++) {
 		f->procedures[i].reach = reach;
 		if (f->procedures[i].end > reach)
@@ -302,8 +302,8 @@ int vti_cfi_open(const struct vt_elf *e, const char *section, struct vti_cfi **c
 	f->size = data->d_size;
 	f->vaddr = shdr.sh_addr;
 	f->eh = strcmp(section, ".eh_frame") == 0;
-	vt_hash_init(&f->commons, sizeof(struct common), sizeof(uint64_t));
-	if (read_section(f) < 0) {
+	vt_hash_init(&f->commons, sizeof(struct cfi_common), sizeof(uint64_t));
+	if (read_procedures(f) < 0) {
 		vti_cfi_close(f);
 		return vt_error_set(err, VT_E_NOMEM, "%s: out of memory", info->path);
 	}
@@ -322,37 +322,37 @@ void vti_cfi_close(struct vti_cfi *f)
 
 /* ---- the rules at an instruction ---- */
 
-struct rules {
+struct cfi_rules {
 	struct vti_cfi_rule cfa;
 	struct vti_cfi_rule ra;
 };
 
-struct program {
+struct cfi_program {
 	const struct vti_cfi *cfi;
-	const struct common *common;
+	const struct cfi_common *common;
 	struct vt_cursor c;
 	uint64_t pc;
-	struct vti_cfi_row *row; /* NULL: instructions that all procedures start with */
-	struct rules rules;
-	struct rules initial;
-	struct rules remembered[MAX_REMEMBERED];
+	struct vti_cfi_row *row; /* NULL while the CIE's initial instructions run */
+	struct cfi_rules rules;
+	struct cfi_rules initial;
+	struct cfi_rules remembered[MAX_REMEMBERED];
 	unsigned nremembered;
 };
 
-static uint64_t take_offset(struct program *p, bool is_signed)
+static uint64_t read_factored_offset(struct cfi_program *p, bool is_signed)
 {
 	uint64_t v = is_signed ? vti_cfi_signed(&p->c) : vt_cursor_varint(&p->c);
 
 	return v * p->common->data_align;
 }
 
-static void set_rule(struct program *p, uint64_t reg, enum vti_cfi_how how, uint64_t offset)
+static void set_rule(struct cfi_program *p, uint64_t reg, enum vti_cfi_how how, uint64_t offset)
 {
 	if (reg == RETURN_ADDRESS)
 		p->rules.ra = (struct vti_cfi_rule){.how = how, .offset = offset, .reg = offset};
 }
 
-static void take_expression(struct program *p, struct vti_cfi_rule *rule, enum vti_cfi_how how)
+static void read_expression(struct cfi_program *p, struct vti_cfi_rule *rule, enum vti_cfi_how how)
 {
 	uint64_t size = vt_cursor_varint(&p->c);
 	const uint8_t *expr = vt_cursor_take(&p->c, size);
@@ -360,15 +360,15 @@ static void take_expression(struct program *p, struct vti_cfi_rule *rule, enum v
 	*rule = (struct vti_cfi_rule){.how = how, .expr = expr, .size = (size_t)size};
 }
 
-static void rule_expression(struct program *p, enum vti_cfi_how how)
+static void set_expression_rule(struct cfi_program *p, enum vti_cfi_how how)
 {
 	uint64_t reg = vt_cursor_varint(&p->c);
 	struct vti_cfi_rule other;
 
-	take_expression(p, reg == RETURN_ADDRESS ? &p->rules.ra : &other, how);
+	read_expression(p, reg == RETURN_ADDRESS ? &p->rules.ra : &other, how);
 }
 
-static void restore(struct program *p, uint64_t reg)
+static void restore_rule(struct cfi_program *p, uint64_t reg)
 {
 	if (!p->row)
 		p->c.bad = true;
@@ -376,7 +376,7 @@ static void restore(struct program *p, uint64_t reg)
 		p->rules.ra = p->initial.ra;
 }
 
-static void remember(struct program *p)
+static void remember_rules(struct cfi_program *p)
 {
 	if (p->nremembered == MAX_REMEMBERED)
 		p->c.bad = true;
@@ -384,7 +384,7 @@ static void remember(struct program *p)
 		p->remembered[p->nremembered++] = p->rules;
 }
 
-static void recall(struct program *p)
+static void recall_rules(struct cfi_program *p)
 {
 	if (!p->nremembered)
 		p->c.bad = true;
@@ -392,8 +392,8 @@ static void recall(struct program *p)
 		p->rules = p->remembered[--p->nremembered];
 }
 
-/* A new row begins: true when the instruction is in the one that ends. */
-static bool advance(struct program *p, uint64_t loc)
+/* Starts a new row.  Returns true if the wanted instruction is in the row before it. */
+static bool advance_row_to(struct cfi_program *p, uint64_t loc)
 {
 	if (!p->row || loc < p->row->start || loc > p->row->end) {
 		p->c.bad = true;
@@ -407,27 +407,27 @@ static bool advance(struct program *p, uint64_t loc)
 	return false;
 }
 
-static bool advance_by(struct program *p, uint64_t delta)
+static bool advance_row_by(struct cfi_program *p, uint64_t delta)
 {
-	return advance(p, p->row ? p->row->start + delta * p->common->code_align : 0);
+	return advance_row_to(p, p->row ? p->row->start + delta * p->common->code_align : 0);
 }
 
-static void def_cfa(struct program *p, bool has_reg, bool has_offset, bool is_signed)
+static void define_cfa(struct cfi_program *p, bool has_reg, bool has_offset, bool is_signed)
 {
 	struct vti_cfi_rule *r = &p->rules.cfa;
 
-	/* A register or offset alone changes a rule that has both. */
+	/* A register or offset alone requires an existing rule. */
 	if (!(has_reg && has_offset) && r->how != VTI_CFI_OFFSET)
 		p->c.bad = true;
 	r->how = VTI_CFI_OFFSET;
 	if (has_reg)
 		r->reg = vt_cursor_varint(&p->c);
 	if (has_offset)
-		r->offset = is_signed ? take_offset(p, true) : vt_cursor_varint(&p->c);
+		r->offset = is_signed ? read_factored_offset(p, true) : vt_cursor_varint(&p->c);
 }
 
-/* The operations that say something of registers.  False: none of them. */
-static bool take_rule(struct program *p, uint8_t op)
+/* Applies an operation on a register's rule.  Returns false for other operations. */
+static bool apply_rule_op(struct cfi_program *p, uint8_t op)
 {
 	uint64_t reg;
 
@@ -435,16 +435,18 @@ static bool take_rule(struct program *p, uint8_t op)
 	case DW_CFA_offset_extended:
 	case DW_CFA_offset_extended_sf:
 		reg = vt_cursor_varint(&p->c);
-		set_rule(p, reg, VTI_CFI_OFFSET, take_offset(p, op == DW_CFA_offset_extended_sf));
+		set_rule(p, reg, VTI_CFI_OFFSET,
+			 read_factored_offset(p, op == DW_CFA_offset_extended_sf));
 		return true;
 	case DW_CFA_GNU_negative_offset_extended:
 		reg = vt_cursor_varint(&p->c);
-		set_rule(p, reg, VTI_CFI_OFFSET, 0 - take_offset(p, false));
+		set_rule(p, reg, VTI_CFI_OFFSET, 0 - read_factored_offset(p, false));
 		return true;
 	case DW_CFA_val_offset:
 	case DW_CFA_val_offset_sf:
 		reg = vt_cursor_varint(&p->c);
-		set_rule(p, reg, VTI_CFI_VALUE, take_offset(p, op == DW_CFA_val_offset_sf));
+		set_rule(p, reg, VTI_CFI_VALUE,
+			 read_factored_offset(p, op == DW_CFA_val_offset_sf));
 		return true;
 	case DW_CFA_register:
 		reg = vt_cursor_varint(&p->c);
@@ -455,44 +457,44 @@ static bool take_rule(struct program *p, uint8_t op)
 		set_rule(p, vt_cursor_varint(&p->c), VTI_CFI_UNKNOWN, 0);
 		return true;
 	case DW_CFA_restore_extended:
-		restore(p, vt_cursor_varint(&p->c));
+		restore_rule(p, vt_cursor_varint(&p->c));
 		return true;
 	case DW_CFA_expression:
-		rule_expression(p, VTI_CFI_PLACE);
+		set_expression_rule(p, VTI_CFI_PLACE);
 		return true;
 	case DW_CFA_val_expression:
-		rule_expression(p, VTI_CFI_EXPRESSION);
+		set_expression_rule(p, VTI_CFI_EXPRESSION);
 		return true;
 	default:
 		return false;
 	}
 }
 
-/* The operations on the state as a whole, and on the canonical frame address. */
-static bool take_state(struct program *p, uint8_t op)
+/* Applies an operation on the whole state or on the CFA.  Returns false for other operations. */
+static bool apply_state_op(struct cfi_program *p, uint8_t op)
 {
 	switch (op) {
 	case DW_CFA_nop:
 		return true;
 	case DW_CFA_remember_state:
-		remember(p);
+		remember_rules(p);
 		return true;
 	case DW_CFA_restore_state:
-		recall(p);
+		recall_rules(p);
 		return true;
 	case DW_CFA_def_cfa:
 	case DW_CFA_def_cfa_sf:
-		def_cfa(p, true, true, op == DW_CFA_def_cfa_sf);
+		define_cfa(p, true, true, op == DW_CFA_def_cfa_sf);
 		return true;
 	case DW_CFA_def_cfa_register:
-		def_cfa(p, true, false, false);
+		define_cfa(p, true, false, false);
 		return true;
 	case DW_CFA_def_cfa_offset:
 	case DW_CFA_def_cfa_offset_sf:
-		def_cfa(p, false, true, op == DW_CFA_def_cfa_offset_sf);
+		define_cfa(p, false, true, op == DW_CFA_def_cfa_offset_sf);
 		return true;
 	case DW_CFA_def_cfa_expression:
-		take_expression(p, &p->rules.cfa, VTI_CFI_PLACE);
+		read_expression(p, &p->rules.cfa, VTI_CFI_PLACE);
 		return true;
 	case DW_CFA_GNU_args_size:
 		vt_cursor_varint(&p->c);
@@ -502,85 +504,77 @@ static bool take_state(struct program *p, uint8_t op)
 	}
 }
 
-/* One operation: true when the row is found. */
-static bool take_operation(struct program *p)
+/* Applies the next operation.  Returns true when the row is found. */
+static bool apply_operation(struct cfi_program *p)
 {
 	uint8_t op = vt_cursor_u8(&p->c), low = op & 0x3f;
 
 	switch (op & 0xc0) {
 	case DW_CFA_advance_loc:
-		return advance_by(p, low);
+		return advance_row_by(p, low);
 	case DW_CFA_offset:
-		set_rule(p, low, VTI_CFI_OFFSET, take_offset(p, false));
+		set_rule(p, low, VTI_CFI_OFFSET, read_factored_offset(p, false));
 		return false;
 	case DW_CFA_restore:
-		restore(p, low);
+		restore_rule(p, low);
 		return false;
 	default:
 		break;
 	}
 	switch (op) {
 	case DW_CFA_advance_loc1:
-		return advance_by(p, vt_cursor_u8(&p->c));
+		return advance_row_by(p, vt_cursor_u8(&p->c));
 	case DW_CFA_advance_loc2:
-		return advance_by(p, vt_cursor_u16(&p->c));
+		return advance_row_by(p, vt_cursor_u16(&p->c));
 	case DW_CFA_advance_loc4:
-		return advance_by(p, vt_cursor_u32(&p->c));
+		return advance_row_by(p, vt_cursor_u32(&p->c));
 	case DW_CFA_set_loc:
-		return advance(p, take_address(p->cfi, &p->c, p->common->encoding));
+		return advance_row_to(p, read_address(p->cfi, &p->c, p->common->encoding));
 	default:
-		if (!take_rule(p, op) && !take_state(p, op))
+		if (!apply_rule_op(p, op) && !apply_state_op(p, op))
 			p->c.bad = true;
 		return false;
 	}
 }
 
-static bool execute(struct program *p, const uint8_t *program, size_t size)
+static bool run_cfi_program(struct cfi_program *p, const uint8_t *program, size_t size)
 {
 	p->c = vt_cursor_make(program, size, false);
 	while (vt_cursor_left(&p->c))
-		if (take_operation(p))
+		if (apply_operation(p))
 			break;
 	return !p->c.bad;
 }
 
-/* The procedure that has the instruction, if it shares none with another. */
-static const struct procedure *procedure_at(const struct vti_cfi *f, uint64_t vaddr)
+/* Returns the procedure with the instruction, or NULL if there is none or it overlaps another. */
+static const struct cfi_procedure *find_cfi_procedure(const struct vti_cfi *f, uint64_t vaddr)
 {
-	size_t low = 0, high = f->count;
-	const struct procedure *p;
+	size_t n = vt_array_up_to(f->procedures, f->count, sizeof(*f->procedures), vaddr);
+	const struct cfi_procedure *p;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (f->procedures[mid].start <= vaddr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (!low)
+	if (!n)
 		return NULL;
-	p = &f->procedures[low - 1];
-	if (vaddr >= p->end || p->start < p->reach || (low < f->count && p[1].start < p->end))
+	p = &f->procedures[n - 1];
+	if (vaddr >= p->end || p->start < p->reach || (n < f->count && p[1].start < p->end))
 		return NULL;
 	return p;
 }
 
 bool vti_cfi_find(const struct vti_cfi *f, uint64_t vaddr, struct vti_cfi_row *row)
 {
-	const struct procedure *p = procedure_at(f, vaddr);
-	struct program run = {.cfi = f, .pc = vaddr};
+	const struct cfi_procedure *p = find_cfi_procedure(f, vaddr);
+	struct cfi_program run = {.cfi = f, .pc = vaddr};
 
 	if (!p)
 		return false;
 	run.common = vt_hash_at(&f->commons, p->common);
 	assert(vaddr >= p->start && vaddr < p->end);
 	*row = (struct vti_cfi_row){.start = p->start, .end = p->end, .entry = p->start};
-	if (!execute(&run, run.common->program, run.common->size))
+	if (!run_cfi_program(&run, run.common->program, run.common->size))
 		return false;
 	run.initial = run.rules;
 	run.row = row;
-	if (!execute(&run, p->program, p->size))
+	if (!run_cfi_program(&run, p->program, p->size))
 		return false;
 	assert(row->start <= vaddr && vaddr < row->end);
 	row->cfa = run.rules.cfa;

@@ -7,23 +7,23 @@
 #include "image/elf.h"
 
 /*
- * Call frame information of one section, .eh_frame or .debug_frame: the rules by which the frame
- * and the return address of an instruction's procedure are found.
+ * Call frame information of a section, .eh_frame or .debug_frame: the rules for finding the frame
+ * and the return address of the procedure that an instruction is in.
  *
- * elfutils' libdw computes the same rows, but it does not tell the procedure they belong to, nor
- * that two procedures claim one instruction; and it allocates as many columns as a file names: a
- * hostile file of 100 bytes makes it take 2.7 GB.
+ * elfutils' libdw computes the same rows, but it does not return the procedure, nor detect that two
+ * procedures claim an instruction.  And it allocates as many columns as a file names: 2.7 GB for a
+ * hostile file of 100 bytes.
  */
 struct vti_cfi;
 
-/* How a value, or the place of one, is computed. */
+/* How a value, or its address, is computed. */
 enum vti_cfi_how {
 	VTI_CFI_UNKNOWN,
-	VTI_CFI_OFFSET,	    /* memory at CFA + offset; of the CFA: register `reg` + offset */
-	VTI_CFI_VALUE,	    /* CFA + offset itself */
-	VTI_CFI_REGISTER,   /* DWARF's register `reg` */
-	VTI_CFI_PLACE,	    /* memory where the expression says; of the CFA: its value */
-	VTI_CFI_EXPRESSION, /* what the expression says */
+	VTI_CFI_OFFSET,	    /* memory at CFA + offset; for the CFA: register `reg` + offset */
+	VTI_CFI_VALUE,	    /* CFA + offset */
+	VTI_CFI_REGISTER,   /* DWARF register `reg` */
+	VTI_CFI_PLACE,	    /* memory at the expression's value; for the CFA: that value */
+	VTI_CFI_EXPRESSION, /* the expression's value */
 };
 
 struct vti_cfi_rule {
@@ -34,24 +34,25 @@ struct vti_cfi_rule {
 	size_t size;
 };
 
-/* The rules for the instructions at `start` up to, without it, `end`. */
+/* The rules for the instructions in [start, end); vaddrs. */
 struct vti_cfi_row {
 	uint64_t start;
 	uint64_t end;
-	uint64_t entry; /* of the procedure, or its part */
+	uint64_t entry; /* start of the procedure, or of a part of it */
 	struct vti_cfi_rule cfa;
 	struct vti_cfi_rule ra;
 };
 
-/* *cfi is NULL when there is no such section.  -VT_E_NOMEM. */
+/* Reads a section.  *cfi is NULL if the file does not have it.  Returns 0 or -VT_E_NOMEM. */
 int vti_cfi_open(const struct vt_elf *e, const char *section, struct vti_cfi **cfi,
 		 struct vt_error *err);
 void vti_cfi_close(struct vti_cfi *f);
 
-/* False when the section says nothing certain about the instruction at `vaddr`. */
+/* Finds the rules for the instruction at `vaddr`.  Returns false if there are none, or conflicting
+ * ones. */
 bool vti_cfi_find(const struct vti_cfi *f, uint64_t vaddr, struct vti_cfi_row *row);
 
-/* A signed LEB128 number; the cursor goes bad when it does not fit 64 bits. */
+/* Reads a signed LEB128 number; sets the cursor's `bad` if it does not fit 64 bits. */
 uint64_t vti_cfi_signed(struct vt_cursor *c);
 
 #endif

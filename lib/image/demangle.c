@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <string.h>
 
-/* libiberty gives up on longer C++ names by itself; this bounds the copy of the others. */
+/* Limit on mangled names; libiberty itself rejects longer C++ names. */
 #define MAX_MANGLED 65536
 
 struct sink {
@@ -15,11 +15,11 @@ struct sink {
 };
 
 /*
- * The callback has no way to say stop, and names exist that would print for years.  Jumping out is
- * safe: in callback form neither demangler holds memory other than its stack, but for a Rust
- * punycode identifier that it is just printing.
+ * The callback cannot stop the demangler, and some names would print for years.  longjmp() is safe:
+ * with a callback, neither demangler allocates memory, except for a Rust punycode identifier that
+ * is being printed.
  */
-static void collect(const char *text, size_t size, void *arg)
+static void collect_text(const char *text, size_t size, void *arg)
 {
 	struct sink *s = arg;
 
@@ -28,15 +28,15 @@ static void collect(const char *text, size_t size, void *arg)
 	vt_buf_put(s->out, text, size);
 }
 
-static bool run(struct sink *s, const char *name, bool params)
+static bool demangle_into(struct sink *s, const char *name, bool params)
 {
 	if (setjmp(s->full))
 		return false;
-	if (rust_demangle_callback(name, DMGL_RUST, collect, s) && s->out->size > s->start)
+	if (rust_demangle_callback(name, DMGL_RUST, collect_text, s) && s->out->size > s->start)
 		return true;
 	s->out->size = s->start;
 	return cplus_demangle_v3_callback(name, params ? DMGL_PARAMS | DMGL_ANSI : DMGL_NO_OPTS,
-					  collect, s) &&
+					  collect_text, s) &&
 	       s->out->size > s->start;
 }
 
@@ -48,14 +48,14 @@ bool vt_demangle(struct vt_buf *out, const char *name, bool params)
 	const char *mangled = name;
 	bool ok;
 
-	/* Most names are none: the demanglers would find out more slowly. */
+	/* Most names are not mangled, and this test is faster than the demanglers. */
 	if (name[0] != '_' || strlen(name) > MAX_MANGLED)
 		return false;
 	if (at) {
 		vt_buf_put(&copy, name, (size_t)(at - name));
 		mangled = vt_buf_str(&copy);
 	}
-	ok = run(&s, mangled, params);
+	ok = demangle_into(&s, mangled, params);
 	if (ok && at)
 		vt_buf_put(out, at, strlen(at));
 	if (!ok)

@@ -6,14 +6,14 @@
 
 #include "base/buf.h"
 
-/* Longest demangled name, in bytes: some thousand bytes of mangled name can stand for 2^200. */
+/* Maximum bytes of a demangled name: a mangled name of some thousand bytes can expand to 2^200. */
 #define VT_DEMANGLE_MAX 65536
 
 /*
- * Appends the readable form of a C++ (Itanium) or Rust (legacy and v0) name, without the hash for
- * Rust; for C++ with the parameters' types, or as perf shows it without.  A suffix `@plt` or
- * `@version` is kept.  Returns false, with nothing appended, for a name that is not mangled, is
- * malformed, or would exceed the limit.
+ * Appends the demangled form of a C++ (Itanium) or Rust (legacy and v0) name: for Rust without the
+ * hash, for C++ with the parameter types if `params`, else as perf shows it.  Keeps a suffix `@plt`
+ * or `@version`.  Returns false and appends nothing for a name that is not mangled, is malformed,
+ * or would exceed the limit.
  */
 bool vt_demangle(struct vt_buf *out, const char *name, bool params);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* bfd.h insists on being included by a package with a configuration. */
+/* bfd.h requires the macros of a configured package. */
 #define PACKAGE "vtrace"
 #include <bfd.h>
 #include <dis-asm.h>
@@ -21,13 +21,13 @@ struct vt_disasm {
 	struct vt_buf text;
 	vt_disasm_symbol_fn *symbols;
 	void *symbols_arg;
-	bool printed;	  /* an address, */
-	uint64_t address; /* the last one */
-	bool failed;	  /* it wanted bytes that are not there */
+	bool printed;	  /* an address was printed, */
+	uint64_t address; /* the last one being this */
+	bool failed;	  /* libopcodes read beyond the available bytes */
 };
 
-/* What libopcodes calls its stream is our disassembler. */
-static int vappend(struct vt_disasm *d, const char *fmt, va_list ap)
+/* libopcodes passes its `stream`, which is the disassembler. */
+static int vappend_text(struct vt_disasm *d, const char *fmt, va_list ap)
 {
 	char text[256];
 	int n = vsnprintf(text, sizeof(text), fmt, ap);
@@ -37,26 +37,26 @@ static int vappend(struct vt_disasm *d, const char *fmt, va_list ap)
 	return n;
 }
 
-static int VT_PRINTF(2, 3) append(void *stream, const char *fmt, ...)
+static int VT_PRINTF(2, 3) append_text(void *stream, const char *fmt, ...)
 {
 	va_list ap;
 	int n;
 
 	va_start(ap, fmt);
-	n = vappend(stream, fmt, ap);
+	n = vappend_text(stream, fmt, ap);
 	va_end(ap);
 	return n;
 }
 
 static int VT_PRINTF(3, 4)
-	append_styled(void *stream, enum disassembler_style style, const char *fmt, ...)
+	append_styled_text(void *stream, enum disassembler_style style, const char *fmt, ...)
 {
 	va_list ap;
 	int n;
 
 	(void)style;
 	va_start(ap, fmt);
-	n = vappend(stream, fmt, ap);
+	n = vappend_text(stream, fmt, ap);
 	va_end(ap);
 	return n;
 }
@@ -80,7 +80,7 @@ static void print_address(bfd_vma address, struct disassemble_info *info)
 		vt_buf_printf(&d->text, ">");
 }
 
-static void note_failure(int status, bfd_vma address, struct disassemble_info *info)
+static void note_memory_error(int status, bfd_vma address, struct disassemble_info *info)
 {
 	struct vt_disasm *d = info->stream;
 
@@ -89,8 +89,8 @@ static void note_failure(int status, bfd_vma address, struct disassemble_info *i
 	d->failed = true;
 }
 
-static bool choose(struct disassemble_info *info, unsigned machine, unsigned bits,
-		   enum vt_syntax syntax)
+static bool choose_arch(struct disassemble_info *info, unsigned machine, unsigned bits,
+			enum vt_syntax syntax)
 {
 	unsigned long intel = syntax == VT_SYNTAX_INTEL ? bfd_mach_i386_intel_syntax : 0;
 
@@ -125,11 +125,11 @@ struct vt_disasm *vt_disasm_new(unsigned machine, unsigned bits, bool big, enum 
 		vt_error_set(err, VT_E_NOMEM, "out of memory for a disassembler");
 		return NULL;
 	}
-	init_disassemble_info(&d->info, d, append, append_styled);
+	init_disassemble_info(&d->info, d, append_text, append_styled_text);
 	d->info.endian = big ? BFD_ENDIAN_BIG : BFD_ENDIAN_LITTLE;
-	/* AArch64's instructions are little-endian always, ARM's since version 6. */
+	/* Instructions of AArch64 are always little-endian, those of ARM since version 6. */
 	d->info.endian_code = BFD_ENDIAN_LITTLE;
-	if (choose(&d->info, machine, bits, syntax))
+	if (choose_arch(&d->info, machine, bits, syntax))
 		d->print = disassembler(d->info.arch, false, d->info.mach, NULL);
 	if (!d->print) {
 		free(d);
@@ -138,7 +138,7 @@ struct vt_disasm *vt_disasm_new(unsigned machine, unsigned bits, bool big, enum 
 	}
 	disassemble_init_for_target(&d->info);
 	d->info.print_address_func = print_address;
-	d->info.memory_error_func = note_failure;
+	d->info.memory_error_func = note_memory_error;
 	return d;
 }
 
@@ -157,8 +157,8 @@ void vt_disasm_set_symbols(struct vt_disasm *d, vt_disasm_symbol_fn *fn, void *a
 	d->symbols_arg = arg;
 }
 
-/* One line without tabs, line ends, or blanks at its end. */
-static void tidy(struct vt_buf *b)
+/* Replaces tabs and line ends by blanks, and removes blanks at the end. */
+static void trim_insn_text(struct vt_buf *b)
 {
 	size_t i;
 
@@ -176,18 +176,18 @@ static bool word_is(const char *s, const char *word)
 	return !strncmp(s, word, n) && (s[n] == ' ' || s[n] == 0 || s[n] == ',');
 }
 
-/* libopcodes says nothing about the kind of an instruction: its name does. */
-static enum vt_insn_type x86_type(const char *s)
+/* libopcodes does not return the type of an instruction, so it is derived from its name. */
+static enum vt_insn_type classify_x86(const char *s)
 {
 	static const char *const prefixes[] = {"bnd",	 "notrack", "cs", "ds",
 					       "data16", "repz",    NULL};
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; prefixes[i]; i++) {
-		if (word_is(s, prefixes[i])) {
+	while (prefixes[i]) {
+		if (word_is(s, prefixes[i++])) {
 			s += strcspn(s, " ");
 			s += strspn(s, " ");
-			i = (size_t)-1;
+			i = 0;
 		}
 	}
 	if (!strncmp(s, "call", 4))
@@ -199,7 +199,7 @@ static enum vt_insn_type x86_type(const char *s)
 	return VT_INSN_OTHER;
 }
 
-static enum vt_insn_type a64_type(const char *s)
+static enum vt_insn_type classify_a64(const char *s)
 {
 	if (word_is(s, "bl") || !strncmp(s, "blr", 3))
 		return VT_INSN_CALL;
@@ -211,8 +211,8 @@ static enum vt_insn_type a64_type(const char *s)
 	return VT_INSN_OTHER;
 }
 
-/* A conditional instruction's name ends in the two letters of its condition. */
-static enum vt_insn_type arm_type(const char *s)
+/* The name of a conditional instruction ends with the two letters of its condition. */
+static enum vt_insn_type classify_arm(const char *s)
 {
 	size_t n = strcspn(s, " .");
 
@@ -227,22 +227,23 @@ static enum vt_insn_type arm_type(const char *s)
 	return VT_INSN_OTHER;
 }
 
-static enum vt_insn_type type_of(const struct vt_disasm *d, const char *text)
+static enum vt_insn_type classify_insn(const struct vt_disasm *d, const char *text)
 {
 	if (strstr(text, "(bad)") || text[0] == '.')
 		return VT_INSN_BAD;
 	switch (d->info.arch) {
 	case bfd_arch_i386:
-		return x86_type(text);
+		return classify_x86(text);
 	case bfd_arch_aarch64:
-		return a64_type(text);
+		return classify_a64(text);
 	default:
-		return arm_type(text);
+		return classify_arm(text);
 	}
 }
 
-/* Bytes that are no instruction, shown as the assembler would take them. */
-static void show_data(struct vt_disasm *d, const uint8_t *bytes, size_t size, struct vt_insn *insn)
+/* Shows bytes that are not an instruction as a directive of the assembler. */
+static void show_as_data(struct vt_disasm *d, const uint8_t *bytes, size_t size,
+			 struct vt_insn *insn)
 {
 	size_t i, n = d->info.arch == bfd_arch_i386 ? 1 : size < 4 ? size : 4;
 
@@ -268,11 +269,11 @@ void vt_disasm_at(struct vt_disasm *d, const uint8_t *bytes, size_t size, uint64
 	memcpy(d->bytes, bytes, d->info.buffer_length);
 	n = d->print(address, &d->info);
 	if (n <= 0 || (size_t)n > size || d->failed) {
-		show_data(d, bytes, size, insn);
+		show_as_data(d, bytes, size, insn);
 	} else {
 		insn->size = (unsigned)n;
-		tidy(&d->text);
-		insn->type = type_of(d, vt_buf_str(&d->text));
+		trim_insn_text(&d->text);
+		insn->type = classify_insn(d, vt_buf_str(&d->text));
 		insn->has_target =
 			d->printed && insn->type != VT_INSN_OTHER && insn->type != VT_INSN_BAD &&
 			!strchr(vt_buf_str(&d->text), '*') && !strchr(vt_buf_str(&d->text), '[');

@@ -10,43 +10,43 @@
 #include "base/error.h"
 #include "image/elf.h"
 
-/* A disassembler (libopcodes) for one instruction set. */
+/* A disassembler for one instruction set, based on libopcodes. */
 struct vt_disasm;
 
-enum vt_syntax { VT_SYNTAX_ATT, VT_SYNTAX_INTEL }; /* of x86; others have one syntax only */
+enum vt_syntax { VT_SYNTAX_ATT, VT_SYNTAX_INTEL }; /* of x86; others have only one */
 
 enum vt_insn_type {
 	VT_INSN_OTHER,
 	VT_INSN_BRANCH,	     /* unconditional */
 	VT_INSN_CONDITIONAL, /* conditional branch */
 	VT_INSN_CALL,
-	VT_INSN_BAD, /* not an instruction; `size` bytes are shown as data */
+	VT_INSN_BAD, /* no instruction: `size` bytes are shown as data */
 };
 
 struct vt_insn {
 	unsigned size;	  /* in bytes, at least 1 */
 	const char *text; /* one line without tabs; borrowed until the next call */
 	enum vt_insn_type type;
-	bool has_target; /* for branches and calls whose target the instruction itself tells */
+	bool has_target; /* true for direct branches and calls */
 	uint64_t target;
 };
 
-/*
- * Appends what an address in an operand is called, as in `main+0x10`; appends nothing if it has no
- * name.
- */
+/* Appends the name of an address in an operand, such as `main+0x10`, or nothing if it has none. */
 typedef void vt_disasm_symbol_fn(void *arg, uint64_t address, struct vt_buf *out);
 
-/* `machine`, `bits` and `big` as in vt_elf_info.  NULL with VT_E_NOTFOUND for a machine that this
- * build of libopcodes cannot do, or VT_E_NOMEM.  Owned by the caller. */
+/*
+ * Returns a disassembler owned by the caller; `machine`, `bits` and `big` as in vt_elf_info.  NULL:
+ * VT_E_NOTFOUND for a machine that this build of libopcodes does not support, or VT_E_NOMEM.
+ */
 struct vt_disasm *vt_disasm_new(unsigned machine, unsigned bits, bool big, enum vt_syntax syntax,
 				struct vt_error *err);
 void vt_disasm_free(struct vt_disasm *d);
 
-/* How addresses in operands are named; without, they are printed as hexadecimal numbers. */
+/* Sets the function that names addresses in operands.  Without it, only hexadecimal numbers appear.
+ */
 void vt_disasm_set_symbols(struct vt_disasm *d, vt_disasm_symbol_fn *fn, void *arg);
 
-/* The instruction at the start of `bytes`, which lies at `address`; `size` > 0. */
+/* Disassembles the first instruction of `bytes`, which are at `address`; `size` > 0. */
 void vt_disasm_at(struct vt_disasm *d, const uint8_t *bytes, size_t size, uint64_t address,
 		  struct vt_insn *insn);
 

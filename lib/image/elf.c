@@ -16,7 +16,7 @@
 #include "base/bytes.h"
 #include "image/internal.h"
 
-/* Real files have about four loaded segments; ELF core files, which are not images, thousands. */
+/* Limit on segments; images have about four, core files, which are not images, thousands. */
 #define MAX_SEGMENTS 4096
 
 #define PAGE 4096
@@ -72,8 +72,8 @@ Elf_Scn *vti_elf_section(const struct vt_elf *e, const char *name, GElf_Shdr *sh
 	return NULL;
 }
 
-static bool add_segment(struct vt_elf *e, uint64_t vaddr, uint64_t offset, uint64_t filesz,
-			uint64_t memsz, bool exec, bool write)
+static bool add_elf_segment(struct vt_elf *e, uint64_t vaddr, uint64_t offset, uint64_t filesz,
+			    uint64_t memsz, bool exec, bool write)
 {
 	if (!vt_array_grow(&e->segments, &e->segments_cap, e->nsegments + 1, sizeof(*e->segments)))
 		return false;
@@ -91,7 +91,7 @@ static bool add_segment(struct vt_elf *e, uint64_t vaddr, uint64_t offset, uint6
 	return true;
 }
 
-static bool read_segments(struct vt_elf *e)
+static bool read_elf_segments(struct vt_elf *e)
 {
 	size_t n, i;
 
@@ -101,15 +101,15 @@ static bool read_segments(struct vt_elf *e)
 		GElf_Phdr p;
 
 		if (gelf_getphdr(e->elf, (int)i, &p) && p.p_type == PT_LOAD &&
-		    !add_segment(e, p.p_vaddr, p.p_offset, p.p_filesz, p.p_memsz,
-				 (p.p_flags & PF_X) != 0, (p.p_flags & PF_W) != 0))
+		    !add_elf_segment(e, p.p_vaddr, p.p_offset, p.p_filesz, p.p_memsz,
+				     (p.p_flags & PF_X) != 0, (p.p_flags & PF_W) != 0))
 			return false;
 	}
 	return true;
 }
 
-/* One pass over the section headers: what kinds of content the file has. */
-static bool read_sections(struct vt_elf *e)
+/* Reads from the section headers which kinds of content the file has. */
+static bool read_elf_sections(struct vt_elf *e)
 {
 	bool rel = e->info.type == ET_REL, code = false, code_elsewhere = false;
 	Elf_Scn *scn = NULL;
@@ -139,15 +139,16 @@ static bool read_sections(struct vt_elf *e)
 		if (!strcmp(name, ".text"))
 			e->text_offset = s.sh_offset;
 		if (e->nsegments < MAX_SEGMENTS &&
-		    !add_segment(e, s.sh_offset, s.sh_offset, s.sh_size, s.sh_size,
-				 (s.sh_flags & SHF_EXECINSTR) != 0, (s.sh_flags & SHF_WRITE) != 0))
+		    !add_elf_segment(e, s.sh_offset, s.sh_offset, s.sh_size, s.sh_size,
+				     (s.sh_flags & SHF_EXECINSTR) != 0,
+				     (s.sh_flags & SHF_WRITE) != 0))
 			return false;
 	}
 	e->info.only_debug = code_elsewhere && !code;
 	return true;
 }
 
-static int read_headers(struct vt_elf *e, struct vt_error *err)
+static int read_elf_headers(struct vt_elf *e, struct vt_error *err)
 {
 	const void *id = NULL;
 	GElf_Ehdr ehdr;
@@ -163,7 +164,7 @@ static int read_headers(struct vt_elf *e, struct vt_error *err)
 	e->info.entry = ehdr.e_entry;
 	e->info.cut = ehdr.e_shoff > e->size ||
 		      (uint64_t)ehdr.e_shnum * ehdr.e_shentsize > e->size - ehdr.e_shoff;
-	if (!read_segments(e) || !read_sections(e))
+	if (!read_elf_segments(e) || !read_elf_sections(e))
 		return vt_error_set(err, VT_E_NOMEM, "%s: out of memory", e->path);
 	n = dwelf_elf_gnu_build_id(e->elf, &id);
 	if (n > 0 && id) {
@@ -174,8 +175,8 @@ static int read_headers(struct vt_elf *e, struct vt_error *err)
 	return 0;
 }
 
-static struct vt_elf *open_data(uint8_t *data, size_t size, bool mapped, const char *name,
-				struct vt_error *err)
+static struct vt_elf *open_elf_data(uint8_t *data, size_t size, bool mapped, const char *name,
+				    struct vt_error *err)
 {
 	struct vt_elf *e = calloc(1, sizeof(*e));
 
@@ -198,7 +199,7 @@ static struct vt_elf *open_data(uint8_t *data, size_t size, bool mapped, const c
 		vt_elf_close(e);
 		return NULL;
 	}
-	if (read_headers(e, err) < 0) {
+	if (read_elf_headers(e, err) < 0) {
 		vt_elf_close(e);
 		return NULL;
 	}
@@ -207,7 +208,7 @@ static struct vt_elf *open_data(uint8_t *data, size_t size, bool mapped, const c
 
 struct vt_elf *vt_elf_open_memory(void *data, size_t size, const char *name, struct vt_error *err)
 {
-	return open_data(data, size, false, name, err);
+	return open_elf_data(data, size, false, name, err);
 }
 
 struct vt_elf *vt_elf_open(const char *path, struct vt_error *err)
@@ -216,7 +217,7 @@ struct vt_elf *vt_elf_open(const char *path, struct vt_error *err)
 	void *data;
 	int fd;
 
-	/* O_NONBLOCK: a FIFO in a hostile symfs must not hang us. */
+	/* O_NONBLOCK: opening a FIFO in a hostile symfs must not block. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) != 0) {
 		vt_error_errno(err, VT_E_READ, errno, "%s", path);
@@ -229,12 +230,12 @@ struct vt_elf *vt_elf_open(const char *path, struct vt_error *err)
 		vt_error_set(err, VT_E_FORMAT, "%s: not an ELF file", path);
 		return NULL;
 	}
-	/* Private and writable: libelf and libdw may convert in place. */
+	/* Private and writable, because libelf and libdw may convert in place. */
 	data = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 	if (data == MAP_FAILED)
 		vt_error_errno(err, VT_E_READ, errno, "%s", path);
 	close(fd);
-	return data == MAP_FAILED ? NULL : open_data(data, (size_t)st.st_size, true, path, err);
+	return data == MAP_FAILED ? NULL : open_elf_data(data, (size_t)st.st_size, true, path, err);
 }
 
 void vt_elf_close(struct vt_elf *e)
@@ -274,7 +275,7 @@ bool vt_elf_offset_to_vaddr(const struct vt_elf *e, uint64_t offset, uint64_t *v
 			return true;
 		}
 	}
-	/* The kernel maps whole pages, so code may run a little beyond both ends. */
+	/* The kernel maps whole pages, so code may extend a little beyond both ends. */
 	for (i = 0; i < e->nsegments; i++) {
 		uint64_t first, end;
 
@@ -287,7 +288,7 @@ bool vt_elf_offset_to_vaddr(const struct vt_elf *e, uint64_t offset, uint64_t *v
 			return true;
 		}
 	}
-	/* What a segment has beyond the file's bytes, .bss, goes on where those end. */
+	/* The part of a segment without bytes in the file, .bss, continues after those. */
 	for (i = 0; i < e->nsegments; i++) {
 		s = &e->segments[i];
 		if (!s->exec && s->filesz && offset >= s->offset && offset - s->offset < s->memsz) {
@@ -327,6 +328,19 @@ const uint8_t *vt_elf_bytes(const struct vt_elf *e, uint64_t vaddr, size_t *avai
 	}
 	*avail = 0;
 	return NULL;
+}
+
+bool vt_elf_is_code(const struct vt_elf *e, uint64_t vaddr)
+{
+	size_t i;
+
+	for (i = 0; i < e->nsegments; i++) {
+		const struct vt_elf_segment *s = &e->segments[i];
+
+		if (s->exec && vaddr >= s->vaddr && vaddr - s->vaddr < s->filesz)
+			return true;
+	}
+	return false;
 }
 
 bool vt_elf_is_constant(const struct vt_elf *e, uint64_t vaddr)

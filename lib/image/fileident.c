@@ -12,8 +12,8 @@
 #define NS_PER_S UINT64_C(1000000000)
 
 /*
- * Kernels take the times of files from a clock that a timer moves on, at 100 Hz or more often
- * (Kconfig.hz): what was written later may be this much older.
+ * Kernels take file times from a clock that a timer advances at 100 Hz or more (Kconfig.hz), so a
+ * recorded time may be too early by this much.
  */
 #define TICK_NS UINT64_C(10000000)
 
@@ -45,7 +45,7 @@ void vti_idents_fini(struct vti_idents *t)
 	free(t->host);
 }
 
-static int feed_map(struct vti_idents *t, const struct vt_record *rec, struct vt_error *err)
+static int feed_ident_map(struct vti_idents *t, const struct vt_record *rec, struct vt_error *err)
 {
 	uint32_t image = (uint32_t)vt_record_u64(rec, VT_MAP_IMAGE);
 	struct ident new = {.maj = (uint32_t)vt_record_u64(rec, VT_MAP_MAJ),
@@ -56,7 +56,7 @@ static int feed_map(struct vti_idents *t, const struct vt_record *rec, struct vt
 	struct ident *old;
 	bool added;
 
-	/* An inode without a device comes from a recorder that does not tell devices. */
+	/* An inode without a device comes from a recorder that does not record devices. */
 	if (!new.ino || !(new.maj | new.min))
 		return 0;
 	old = vt_hash_add(&t->images, &image, &added);
@@ -72,20 +72,18 @@ static int feed_map(struct vti_idents *t, const struct vt_record *rec, struct vt
 	return 0;
 }
 
-static int set_host(struct vti_idents *t, struct vt_bytes value, struct vt_error *err)
+static int set_recorded_host(struct vti_idents *t, struct vt_bytes value, struct vt_error *err)
 {
-	char *host = calloc(1, value.size + 1);
+	char *host = strndup((const char *)value.data, value.size);
 
 	if (!host)
 		return vt_error_nomem(err);
-	if (value.size)
-		memcpy(host, value.data, value.size);
 	free(t->host);
 	t->host = host;
 	return 0;
 }
 
-static void set_clock(struct vti_idents *t, struct vt_bytes value)
+static void set_recorded_clock(struct vti_idents *t, struct vt_bytes value)
 {
 	const uint8_t *p = value.data;
 
@@ -102,15 +100,15 @@ int vti_idents_feed(struct vti_idents *t, const struct vt_record *rec, struct vt
 	struct vt_bytes key, value;
 
 	if (rec->kind == VT_MAP)
-		return feed_map(t, rec, err);
+		return feed_ident_map(t, rec, err);
 	if (rec->kind != VT_META)
 		return 0;
 	key = vt_record_bytes(rec, VT_META_KEY);
 	value = vt_record_bytes(rec, VT_META_VALUE);
 	if (vt_bytes_are(key, "hostname"))
-		return set_host(t, value, err);
+		return set_recorded_host(t, value, err);
 	if (vt_bytes_are(key, "clock_data"))
-		set_clock(t, vt_record_bytes(rec, VT_META_DATA));
+		set_recorded_clock(t, vt_record_bytes(rec, VT_META_DATA));
 	return 0;
 }
 
@@ -128,7 +126,7 @@ bool vti_idents_several(const struct vti_idents *t, uint32_t image)
 	return e && e->several;
 }
 
-/* The time of day at a time of the recording's clock, ns; 0: unknown. */
+/* Converts a time of the recording's clock to the time of day, ns; 0: unknown. */
 static uint64_t time_of_day(const struct vti_idents *t, uint64_t time)
 {
 	if (!t->wall || !time)
@@ -138,15 +136,15 @@ static uint64_t time_of_day(const struct vti_idents *t, uint64_t time)
 					   : 0;
 }
 
-/* ns since 1970. */
-static uint64_t ns_of(const struct timespec *ts)
+/* Returns ns since 1970. */
+static uint64_t timespec_ns(const struct timespec *ts)
 {
 	return ts->tv_sec < 0 ? 0 : (uint64_t)ts->tv_sec * NS_PER_S + (uint64_t)ts->tv_nsec;
 }
 
-/* True if the file is the one of a mapping, on the same machine, whatever it holds now. */
-static bool is_mapped(const struct vti_idents *t, const struct ident *e, const char *path,
-		      struct stat *st)
+/* Returns true if the file is the mapped one, on the same machine; its content may differ. */
+static bool is_recorded_file(const struct vti_idents *t, const struct ident *e, const char *path,
+			     struct stat *st)
 {
 	struct utsname here;
 
@@ -161,8 +159,8 @@ bool vti_idents_same(const struct vti_idents *t, uint32_t image, const char *pat
 	uint64_t mapped = e ? time_of_day(t, e->time) : 0;
 	struct stat st;
 
-	return mapped && !e->several && is_mapped(t, e, path, &st) && st.st_ctim.tv_sec >= 0 &&
-	       ns_of(&st.st_ctim) + TICK_NS < mapped;
+	return mapped && !e->several && is_recorded_file(t, e, path, &st) &&
+	       st.st_ctim.tv_sec >= 0 && timespec_ns(&st.st_ctim) + TICK_NS < mapped;
 }
 
 bool vti_idents_changed(const struct vti_idents *t, uint32_t image, const char *path)
@@ -171,5 +169,6 @@ bool vti_idents_changed(const struct vti_idents *t, uint32_t image, const char *
 	uint64_t since = !e ? 0 : e->time ? time_of_day(t, e->time) : t->wall;
 	struct stat st;
 
-	return since && is_mapped(t, e, path, &st) && ns_of(&st.st_mtim) + TICK_NS >= since;
+	return since && is_recorded_file(t, e, path, &st) &&
+	       timespec_ns(&st.st_mtim) + TICK_NS >= since;
 }

@@ -15,13 +15,13 @@ struct vti_inode {
 };
 
 /*
- * Which file each image of a stream was, as the kernel told with its mappings: device and inode.
- * They show that a file here is the recorded one if this is the same machine and the file has not
- * been touched since it was mapped; for that, the recording must know what time it was.
+ * The device and inode of each image's file, as the kernel recorded them with its mappings.  They
+ * prove that a file is the recorded one if this is the same machine and the file was not modified
+ * since it was mapped.  That requires a recording with the time of day.
  */
 struct vti_idents {
 	struct vt_hash images;
-	char *host;    /* name of the recorded machine; NULL: unknown */
+	char *host;    /* of the recorded machine; NULL: unknown */
 	uint64_t wall; /* ns since 1970 at `clock` of the recording; 0: unknown */
 	uint64_t clock;
 };
@@ -29,26 +29,26 @@ struct vti_idents {
 void vti_idents_init(struct vti_idents *t);
 void vti_idents_fini(struct vti_idents *t);
 
-/* Takes one record: MAP and META count.  0 or -VT_E_NOMEM. */
+/* Processes a record: MAP or META; others are ignored.  Returns 0 or -VT_E_NOMEM. */
 int vti_idents_feed(struct vti_idents *t, const struct vt_record *rec, struct vt_error *err);
 
-/* The file that was mapped first under the name of this image; all 0: unknown. */
+/* Returns the file first mapped under this image's name; all 0: unknown. */
 struct vti_inode vti_idents_inode(const struct vti_idents *t, uint32_t image);
 
-/* True if two different files were mapped under the name of this image. */
+/* Returns true if different files were mapped under this image's name. */
 bool vti_idents_several(const struct vti_idents *t, uint32_t image);
 
 /*
- * True if the file is the one that was mapped, unchanged: same name of the machine, same device and
- * inode, and neither its bytes nor its inode changed after it was mapped first, nor in the 10 ms
- * before, since a file's times are no more precise (st_ctim).
+ * Returns true if the file is the mapped one and unchanged: same host name, device and inode, and
+ * no change of its bytes or inode (st_ctim) since 10 ms before it was first mapped.  Times of files
+ * are no more precise than that.
  */
 bool vti_idents_same(const struct vti_idents *t, uint32_t image, const char *path);
 
 /*
- * True if the file is the one that was mapped (name of the machine, device, inode), but its bytes
- * changed after it was mapped first, or after the recording began that found it mapped (st_mtim);
- * or in the 10 ms before.
+ * Returns true if the file is the mapped one (host name, device, inode), but its bytes changed
+ * (st_mtim) since 10 ms before it was first mapped or, if the recorder found it mapped, before
+ * recording began.
  */
 bool vti_idents_changed(const struct vti_idents *t, uint32_t image, const char *path);
 

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,60 +15,57 @@
 
 #define DELETED " (deleted)"
 
-/* A search under way. */
-struct search {
+/* A search for a file. */
+struct file_search {
 	const struct vt_find_options *opt;
 	const uint8_t *buildid;
 	size_t buildid_size;
 	char hex[2 * VT_BUILDID_MAX + 1];
 	struct vt_buf path;
-	struct vt_error first; /* the first thing that was wrong with a candidate */
-	struct vt_elf *other;  /* a file with another build-id, if such are accepted */
-	bool code;	       /* no file will do that has debug information alone */
+	struct vt_error first; /* the first error of a candidate */
+	struct vt_elf *other;  /* a file with another build-id, if accepted */
+	bool code;	       /* files without code are rejected */
 	bool verified;
 };
 
-static void begin(struct search *s, const struct vt_find_options *opt, const uint8_t *buildid,
-		  size_t buildid_size)
+static void begin_search(struct file_search *s, const struct vt_find_options *opt,
+			 const uint8_t *buildid, size_t buildid_size)
 {
-	*s = (struct search){.opt = opt, .buildid = buildid, .buildid_size = buildid_size};
+	*s = (struct file_search){.opt = opt, .buildid = buildid, .buildid_size = buildid_size};
 	vt_buildid_format(buildid, buildid_size, s->hex);
 }
 
-/* Puts the candidate's path together from up to five parts; the last is NULL. */
-static const char *join(struct search *s, const char *a, const char *b, const char *c,
-			const char *d)
+/* Formats a candidate's path.  Borrowed until the next call. */
+static const char *VT_PRINTF(2, 3) format_path(struct file_search *s, const char *fmt, ...)
 {
-	const char *const parts[] = {a, b, c, d};
-	size_t i;
+	va_list ap;
 
 	s->path.size = 0;
-	for (i = 0; i < 4; i++)
-		if (parts[i])
-			vt_buf_put(&s->path, parts[i], strlen(parts[i]));
+	va_start(ap, fmt);
+	vt_buf_vprintf(&s->path, fmt, ap);
+	va_end(ap);
 	return vt_buf_str(&s->path);
 }
 
-/* DIR/.build-id/xx/yyyySUFFIX, or NULL without a build-id. */
-static const char *by_buildid(struct search *s, const char *dir, const char *suffix)
+/* Returns the path ROOT DIR/.build-id/xx/yyyySUFFIX, or NULL without a build-id. */
+static const char *format_buildid_path(struct file_search *s, const char *root, const char *dir,
+				       const char *suffix)
 {
 	if (s->buildid_size < 2)
 		return NULL;
-	s->path.size = 0;
-	vt_buf_printf(&s->path, "%s/.build-id/%.2s/%s%s", dir, s->hex, s->hex + 2, suffix);
-	return vt_buf_str(&s->path);
+	return format_path(s, "%s%s/.build-id/%.2s/%s%s", root, dir, s->hex, s->hex + 2, suffix);
 }
 
-static void note(struct search *s, const struct vt_error *err)
+static void note_search_error(struct file_search *s, const struct vt_error *err)
 {
-	/* That an ELF file is the wrong one says more than that another is not ELF at all. */
+	/* A wrong ELF file is a better reason than one that is not ELF. */
 	if (s->first.code == VT_OK ||
 	    (err->code == VT_E_MISMATCH && s->first.code != VT_E_MISMATCH))
 		s->first = *err;
 }
 
-/* Opens a file if there is one; what is wrong with it is noted. */
-static struct vt_elf *open_candidate(struct search *s, const char *path)
+/* Opens a candidate if it exists.  Keeps its error. */
+static struct vt_elf *open_candidate(struct file_search *s, const char *path)
 {
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_elf *elf;
@@ -78,7 +76,7 @@ static struct vt_elf *open_candidate(struct search *s, const char *path)
 	if (stat(path, &st) != 0) {
 		if (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG) {
 			vt_error_errno(&err, VT_E_READ, errno, "%s", path);
-			note(s, &err);
+			note_search_error(s, &err);
 		}
 		return NULL;
 	}
@@ -86,15 +84,15 @@ static struct vt_elf *open_candidate(struct search *s, const char *path)
 		return NULL;
 	elf = vt_elf_open(path, &err);
 	if (!elf)
-		note(s, &err);
+		note_search_error(s, &err);
 	return elf;
 }
 
 /*
- * Takes the candidate if it is the file that was recorded, or if nothing says that it is not and
- * `strict` is false.
+ * Opens a candidate and returns it if it is the recorded file or, unless `strict`, if nothing shows
+ * that it is not.
  */
-static struct vt_elf *try_path(struct search *s, const char *path, bool strict)
+static struct vt_elf *try_path(struct file_search *s, const char *path, bool strict)
 {
 	struct vt_elf *elf = open_candidate(s, path);
 	const struct vt_elf_info *info;
@@ -107,7 +105,7 @@ static struct vt_elf *try_path(struct search *s, const char *path, bool strict)
 	if (s->code && info->only_debug) {
 		vt_error_set(&err, VT_E_ABSENT, "%s has debug information only, not the code",
 			     path);
-		note(s, &err);
+		note_search_error(s, &err);
 		vt_elf_close(elf);
 		return NULL;
 	}
@@ -119,7 +117,7 @@ static struct vt_elf *try_path(struct search *s, const char *path, bool strict)
 		vt_buildid_format(info->buildid, info->buildid_size, found);
 		vt_error_set(&err, VT_E_MISMATCH, "%s has build-id %s, but %s was recorded", path,
 			     found, s->hex);
-		note(s, &err);
+		note_search_error(s, &err);
 		if (s->opt->accept_mismatch && !s->other) {
 			s->other = elf;
 			return NULL;
@@ -131,32 +129,33 @@ static struct vt_elf *try_path(struct search *s, const char *path, bool strict)
 	return NULL;
 }
 
-static struct vt_elf *try_cache(struct search *s)
+static struct vt_elf *try_cache(struct file_search *s)
 {
 	static const char *const names[] = {"/elf", "/vdso", ""};
 	struct vt_elf *elf = NULL;
 	size_t i;
 
 	for (i = 0; s->opt->buildid_cache && !elf && i < sizeof(names) / sizeof(*names); i++)
-		elf = try_path(s, by_buildid(s, s->opt->buildid_cache, names[i]), false);
+		elf = try_path(s, format_buildid_path(s, "", s->opt->buildid_cache, names[i]),
+			       false);
 	return elf;
 }
 
-static struct vt_elf *try_symfs(struct search *s, const char *path)
+static struct vt_elf *try_symfs(struct file_search *s, const char *path)
 {
 	const char *symfs = s->opt->symfs, *base = strrchr(path, '/');
-	struct vt_elf *elf = try_path(s, join(s, symfs, "/", path, NULL), false);
+	struct vt_elf *elf = try_path(s, format_path(s, "%s/%s", symfs, path), false);
 
 	if (!elf)
-		elf = try_path(s, join(s, symfs, "/", base ? base + 1 : path, NULL), false);
+		elf = try_path(s, format_path(s, "%s/%s", symfs, base ? base + 1 : path), false);
 	if (!elf)
-		elf = try_path(s, by_buildid(s, symfs, ""), true);
+		elf = try_path(s, format_buildid_path(s, symfs, "", ""), true);
 	return elf;
 }
 
-/* Ends a search: `elf`, or the next best, or the reason. */
-static struct vt_elf *finish(struct search *s, struct vt_elf *elf, const char *what,
-			     struct vt_error *err)
+/* Ends a search.  Returns `elf`, or the next best file, or NULL and the reason. */
+static struct vt_elf *end_search(struct file_search *s, struct vt_elf *elf, const char *what,
+				 struct vt_error *err)
 {
 	vt_buf_free(&s->path);
 	if (elf) {
@@ -187,7 +186,7 @@ int vt_find_check(const struct vt_find_options *opt, struct vt_error *err)
 
 enum vt_image_type vt_find_type(const void *path, size_t size)
 {
-	/* Of perf's is_anon_memory(), and those of vma names. */
+	/* From perf's is_anon_memory() and the kernel's names of mappings. */
 	static const struct {
 		const char *begin;
 		enum vt_image_type type;
@@ -217,7 +216,7 @@ struct vt_elf *vt_find_image(const struct vt_find_options *opt, const char *path
 	bool deleted = n > tail && !strcmp(path + n - tail, DELETED);
 	struct vt_elf *elf = NULL;
 	char *plain = strdup(path);
-	struct search s;
+	struct file_search s;
 
 	if (!plain) {
 		vt_error_set(err, VT_E_NOMEM, "%s: out of memory", path);
@@ -225,24 +224,24 @@ struct vt_elf *vt_find_image(const struct vt_find_options *opt, const char *path
 	}
 	if (deleted)
 		plain[n - tail] = 0;
-	begin(&s, opt, buildid, buildid_size);
+	begin_search(&s, opt, buildid, buildid_size);
 	s.code = true;
 	if (opt->symfs)
 		elf = try_symfs(&s, plain);
 	if (!elf)
 		elf = try_cache(&s);
-	/* Names in brackets ([vdso], //anon) are no files. */
+	/* [vdso] and //anon are not files. */
 	if (!elf && plain[0] != '[' && strncmp(plain, "//", 2) != 0)
-		elf = try_path(&s, join(&s, plain, NULL, NULL, NULL),
-			       deleted || opt->symfs || plain[0] != '/');
-	elf = finish(&s, elf, path, err);
+		elf = try_path(&s, plain, deleted || opt->symfs || plain[0] != '/');
+	elf = end_search(&s, elf, path, err);
 	*verified = elf && s.verified;
 	free(plain);
 	return elf;
 }
 
-/* A file that .gnu_debuglink may mean: the checksum decides. */
-static struct vt_elf *try_link(struct search *s, const struct vt_elf *elf, const char *path)
+/* Opens a candidate for .gnu_debuglink, whose checksum must match. */
+static struct vt_elf *try_debuglink(struct file_search *s, const struct vt_elf *elf,
+				    const char *path)
 {
 	const struct vt_elf_info *info = vt_elf_info(elf);
 	struct vt_elf *debug = open_candidate(s, path);
@@ -253,7 +252,7 @@ static struct vt_elf *try_link(struct search *s, const struct vt_elf *elf, const
 	return NULL;
 }
 
-static struct vt_elf *find_link(struct search *s, const struct vt_elf *elf)
+static struct vt_elf *find_debuglink(struct file_search *s, const struct vt_elf *elf)
 {
 	const struct vt_elf_info *info = vt_elf_info(elf);
 	const char *slash = strrchr(info->path, '/');
@@ -261,7 +260,7 @@ static struct vt_elf *find_link(struct search *s, const struct vt_elf *elf)
 	char *dir;
 	size_t i;
 
-	/* The name is a hint within fixed directories, never a way out of them. */
+	/* Reject names that would lead out of the fixed directories. */
 	if (!info->debuglink || !info->debuglink[0] || strchr(info->debuglink, '/'))
 		return NULL;
 	dir = slash ? strdup(info->path) : strdup("./");
@@ -269,12 +268,26 @@ static struct vt_elf *find_link(struct search *s, const struct vt_elf *elf)
 		return NULL;
 	if (slash)
 		dir[slash - info->path + 1] = 0;
-	debug = try_link(s, elf, join(s, dir, info->debuglink, NULL, NULL));
+	debug = try_debuglink(s, elf, format_path(s, "%s%s", dir, info->debuglink));
 	if (!debug)
-		debug = try_link(s, elf, join(s, dir, ".debug/", info->debuglink, NULL));
+		debug = try_debuglink(s, elf, format_path(s, "%s.debug/%s", dir, info->debuglink));
 	for (i = 0; !debug && dir[0] == '/' && i < s->opt->ndebugdirs; i++)
-		debug = try_link(s, elf, join(s, s->opt->debugdirs[i], dir, info->debuglink, NULL));
+		debug = try_debuglink(
+			s, elf,
+			format_path(s, "%s%s%s", s->opt->debugdirs[i], dir, info->debuglink));
 	free(dir);
+	return debug;
+}
+
+/* Tries the debug directories below `root`. */
+static struct vt_elf *try_debugdirs(struct file_search *s, const char *root)
+{
+	struct vt_elf *debug = NULL;
+	size_t i;
+
+	for (i = 0; !debug && i < s->opt->ndebugdirs; i++)
+		debug = try_path(s, format_buildid_path(s, root, s->opt->debugdirs[i], ".debug"),
+				 true);
 	return debug;
 }
 
@@ -282,41 +295,35 @@ struct vt_elf *vt_find_debug(const struct vt_find_options *opt, const struct vt_
 			     const uint8_t *buildid, size_t buildid_size, struct vt_error *err)
 {
 	struct vt_elf *debug = NULL;
-	struct search s;
-	size_t i;
+	struct file_search s;
 
-	begin(&s, opt, buildid, buildid_size);
-	if (opt->symfs) {
-		debug = try_path(&s, by_buildid(&s, opt->symfs, ".debug"), true);
-		for (i = 0; !debug && i < opt->ndebugdirs; i++) {
-			struct vt_buf dir = VT_BUF_INIT;
-
-			vt_buf_printf(&dir, "%s%s", opt->symfs, opt->debugdirs[i]);
-			debug = try_path(&s, by_buildid(&s, vt_buf_str(&dir), ".debug"), true);
-			vt_buf_free(&dir);
-		}
-	}
-	for (i = 0; !debug && i < opt->ndebugdirs; i++)
-		debug = try_path(&s, by_buildid(&s, opt->debugdirs[i], ".debug"), true);
+	begin_search(&s, opt, buildid, buildid_size);
+	if (opt->symfs)
+		debug = try_path(&s, format_buildid_path(&s, opt->symfs, "", ".debug"), true);
+	if (!debug && opt->symfs)
+		debug = try_debugdirs(&s, opt->symfs);
+	if (!debug)
+		debug = try_debugdirs(&s, "");
 	if (!debug && opt->buildid_cache)
-		debug = try_path(&s, by_buildid(&s, opt->buildid_cache, "/debug"), true);
+		debug = try_path(&s, format_buildid_path(&s, "", opt->buildid_cache, "/debug"),
+				 true);
 	if (!debug && elf)
-		debug = find_link(&s, elf);
+		debug = find_debuglink(&s, elf);
 	vt_elf_close(s.other);
 	s.other = NULL;
 	s.first.code = VT_OK;
-	return finish(&s, debug, "debug file", err);
+	return end_search(&s, debug, "debug file", err);
 }
 
 struct vt_elf *vt_find_vmlinux(const struct vt_find_options *opt, const uint8_t *buildid,
 			       size_t buildid_size, struct vt_error *err)
 {
 	struct vt_elf *elf;
-	struct search s;
+	struct file_search s;
 
-	begin(&s, opt, buildid, buildid_size);
+	begin_search(&s, opt, buildid, buildid_size);
 	elf = try_cache(&s);
-	elf = finish(&s, elf, "vmlinux", err);
+	elf = end_search(&s, elf, "vmlinux", err);
 	return elf ? elf : vt_find_debug(opt, NULL, buildid, buildid_size, err);
 }
 
@@ -331,7 +338,7 @@ char *vt_find_read(const char *path, size_t limit, size_t *size, struct vt_error
 			       errno, "%s", path);
 		return NULL;
 	}
-	/* Files below /proc have no size: read until the end. */
+	/* Files in /proc have no size: read to the end. */
 	while (n > 0 && b.size <= limit) {
 		uint8_t *to = vt_buf_reserve(&b, 65537);
 
@@ -357,8 +364,8 @@ char *vt_find_read(const char *path, size_t limit, size_t *size, struct vt_error
 	return (char *)b.data;
 }
 
-/* Is the running kernel the one with this build-id? */
-static bool kernel_runs(const uint8_t *buildid, size_t buildid_size)
+/* Returns true if the running kernel has this build-id. */
+static bool is_running_kernel(const uint8_t *buildid, size_t buildid_size)
 {
 	struct vt_error err = VT_ERROR_INIT;
 	size_t size;
@@ -374,24 +381,24 @@ char *vt_find_kallsyms(const struct vt_find_options *opt, const uint8_t *buildid
 {
 	const char *path;
 	char *text = NULL;
-	struct search s;
+	struct file_search s;
 
-	begin(&s, opt, buildid, buildid_size);
+	begin_search(&s, opt, buildid, buildid_size);
 	vt_error_set(err, VT_E_NOTFOUND, "no kallsyms of kernel %s",
 		     buildid_size ? s.hex : "without build-id");
 	if (buildid_size && opt->buildid_cache) {
-		path = by_buildid(&s, opt->buildid_cache, "/kallsyms");
+		path = format_buildid_path(&s, "", opt->buildid_cache, "/kallsyms");
 		if (path)
 			text = vt_find_read(path, VT_KALLSYMS_LIMIT, size, err);
 		if (!text)
-			text = vt_find_read(join(&s, opt->buildid_cache, "/[kernel.kallsyms]/",
-						 s.hex, "/kallsyms"),
+			text = vt_find_read(format_path(&s, "%s/[kernel.kallsyms]/%s/kallsyms",
+							opt->buildid_cache, s.hex),
 					    VT_KALLSYMS_LIMIT, size, err);
 	}
 	if (!text && opt->symfs)
-		text = vt_find_read(join(&s, opt->symfs, "/proc/kallsyms", NULL, NULL),
+		text = vt_find_read(format_path(&s, "%s/proc/kallsyms", opt->symfs),
 				    VT_KALLSYMS_LIMIT, size, err);
-	if (!text && buildid_size && kernel_runs(buildid, buildid_size))
+	if (!text && buildid_size && is_running_kernel(buildid, buildid_size))
 		text = vt_find_read("/proc/kallsyms", VT_KALLSYMS_LIMIT, size, err);
 	vt_buf_free(&s.path);
 	return text;
@@ -402,14 +409,13 @@ struct vt_kcore *vt_find_kcore(const struct vt_find_options *opt, const uint8_t 
 			       struct vt_error *err)
 {
 	struct vt_kcore *k = NULL;
-	struct search s;
+	struct file_search s;
 
-	begin(&s, opt, buildid, buildid_size);
+	begin_search(&s, opt, buildid, buildid_size);
 	vt_error_set(err, VT_E_NOTFOUND, "/proc/kcore is not that kernel's");
 	if (opt->symfs)
-		k = vt_kcore_open(join(&s, opt->symfs, "/proc/kcore", NULL, NULL), text, etext,
-				  err);
-	if (!k && buildid_size && kernel_runs(buildid, buildid_size))
+		k = vt_kcore_open(format_path(&s, "%s/proc/kcore", opt->symfs), text, etext, err);
+	if (!k && buildid_size && is_running_kernel(buildid, buildid_size))
 		k = vt_kcore_open("/proc/kcore", text, etext, err);
 	vt_buf_free(&s.path);
 	return k;

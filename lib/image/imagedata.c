@@ -11,16 +11,16 @@
 
 #define PAGE 4096
 
-/* Real images have about five segments; each hole in protected data makes one more piece. */
+/* Images have about five segments; each hole in protected data adds a piece. */
 #define MAX_PIECES 64
 
-/* A large browser has some 1,000,000. */
+/* Limit on relocations; a large browser has some 1,000,000. */
 #define MAX_RELOCS ((size_t)1 << 22)
 
 /* The most that one relocation writes: a TLS descriptor's two words. */
 #define MAX_WIDTH 16
 
-/* Addresses of user space end here; what is below cannot wrap around. */
+/* End of user space; sums of addresses below do not overflow. */
 #define USER_END (UINT64_C(1) << 47)
 
 /* ELF gABI and GNU: entries that <elf.h> of an older C library may lack. */
@@ -30,12 +30,12 @@
 #define TAG_ANDROID_REL	 0x6000000f
 #define TAG_ANDROID_RELA 0x60000011
 
-/* The words that the linker keeps at the start of the global offset table: its own structure and
- * its resolver, after the address of _DYNAMIC (System V ABI for AMD64, 5.2). */
+/* Bytes at the start of the global offset table that the linker uses: the address of _DYNAMIC, its
+ * own structure and its resolver (System V ABI for AMD64, 5.2). */
 #define GOT_RESERVED 24
 
-/* Bytes of the file that do not change, but for what relocations say. */
-struct piece {
+/* Bytes of the file that do not change, except by relocations. */
+struct data_piece {
 	uint64_t first;
 	uint64_t end;
 	const uint8_t *bytes;
@@ -43,9 +43,9 @@ struct piece {
 	bool exec;
 };
 
-/* What is written to a place: bias + value, or nobody knows. */
+/* A relocation: it writes bias + value if `relative`, otherwise an unknown value. */
 struct reloc {
-	uint64_t place;
+	uint64_t place; /* first: the key */
 	uint64_t value;
 	uint32_t width;
 	bool relative;
@@ -55,21 +55,21 @@ struct vt_imagedata {
 	const struct vt_elf *elf;
 	uint64_t first;
 	uint64_t end;
-	bool textrel;	/* the linker writes to text, too */
-	bool resolvers; /* code of the image runs before the linker protects */
+	bool textrel;	/* there are relocations of text */
+	bool resolvers; /* code of the image runs before the linker protects data */
 	size_t npieces;
-	struct piece pieces[MAX_PIECES]; /* in order, and apart */
+	struct data_piece pieces[MAX_PIECES]; /* in order, and apart */
 	size_t nrelocs;
 	size_t relocs_cap;
 	struct reloc *relocs; /* in order; those that are relative do not overlap any other */
 };
 
-/* What PT_DYNAMIC says of relocations. */
-struct dynamic {
+/* The entries of PT_DYNAMIC that concern relocations. */
+struct dynamic_info {
 	bool there;
-	bool bad; /* there are relocations that we cannot read */
+	bool bad; /* there are relocations that cannot be read */
 	bool textrel;
-	bool linked; /* by a dynamic linker, which is another image */
+	bool linked; /* loaded by a dynamic linker */
 	uint64_t rela, rela_size;
 	uint64_t jmprel, jmprel_size;
 	uint64_t relr, relr_size;
@@ -78,7 +78,7 @@ struct dynamic {
 	bool resolvers;
 };
 
-static bool header(const struct vt_imagedata *d, uint32_t type, GElf_Phdr *out, size_t *count)
+static bool find_phdr(const struct vt_imagedata *d, uint32_t type, GElf_Phdr *out, size_t *count)
 {
 	size_t n, i;
 
@@ -96,7 +96,7 @@ static bool header(const struct vt_imagedata *d, uint32_t type, GElf_Phdr *out, 
 	return *count != 0;
 }
 
-static void take_entry(struct dynamic *y, uint64_t tag, uint64_t value)
+static void read_dynamic_entry(struct dynamic_info *y, uint64_t tag, uint64_t value)
 {
 	switch (tag) {
 	case DT_NEEDED:
@@ -152,7 +152,7 @@ static void take_entry(struct dynamic *y, uint64_t tag, uint64_t value)
 	}
 }
 
-static void read_dynamic(const struct vt_imagedata *d, const GElf_Phdr *p, struct dynamic *y)
+static void read_dynamic(const struct vt_imagedata *d, const GElf_Phdr *p, struct dynamic_info *y)
 {
 	size_t avail, i;
 	const uint8_t *bytes = vt_elf_bytes(d->elf, p->p_vaddr, &avail);
@@ -165,13 +165,13 @@ static void read_dynamic(const struct vt_imagedata *d, const GElf_Phdr *p, struc
 
 		if (tag == DT_NULL)
 			return;
-		take_entry(y, tag, vt_le64(bytes + i + 8));
+		read_dynamic_entry(y, tag, vt_le64(bytes + i + 8));
 	}
 	y->bad = true;
 }
 
-/* The piece that holds a place, or NULL. */
-static const struct piece *piece_at(const struct vt_imagedata *d, uint64_t place)
+/* Returns the piece that holds a place, or NULL. */
+static const struct data_piece *find_piece(const struct vt_imagedata *d, uint64_t place)
 {
 	size_t i;
 
@@ -181,7 +181,7 @@ static const struct piece *piece_at(const struct vt_imagedata *d, uint64_t place
 	return NULL;
 }
 
-static bool touches(const struct vt_imagedata *d, uint64_t place, uint64_t width)
+static bool touches_piece(const struct vt_imagedata *d, uint64_t place, uint64_t width)
 {
 	size_t i;
 
@@ -191,12 +191,12 @@ static bool touches(const struct vt_imagedata *d, uint64_t place, uint64_t width
 	return false;
 }
 
-/* 0, -1: no more memory.  Too many relocations are as bad as none that can be read. */
-static int add_reloc(struct vt_imagedata *d, struct dynamic *y, struct reloc r)
+/* Returns 0, or -1 when memory runs out.  Too many relocations count as unreadable. */
+static int add_reloc(struct vt_imagedata *d, struct dynamic_info *y, struct reloc r)
 {
-	const struct piece *p;
+	const struct data_piece *p;
 
-	if (!touches(d, r.place, r.width))
+	if (!touches_piece(d, r.place, r.width))
 		return 0;
 	if (d->nrelocs == MAX_RELOCS) {
 		y->bad = true;
@@ -204,18 +204,19 @@ static int add_reloc(struct vt_imagedata *d, struct dynamic *y, struct reloc r)
 	}
 	if (!vt_array_grow(&d->relocs, &d->relocs_cap, d->nrelocs + 1, sizeof(r)))
 		return -1;
-	/* Text is relocated while other threads may run it: only what is protected is certain. */
-	p = piece_at(d, r.place);
+	/* Relocated text is unknown: other threads may run it at that time. */
+	p = find_piece(d, r.place);
 	r.relative &= p && p->relro;
 	d->relocs[d->nrelocs++] = r;
 	return 0;
 }
 
 /*
- * Does a relocation make the linker call a procedure of this image, which chooses another (GNU
- * indirect functions)?  By an address; or by a symbol that the image defines itself.
+ * Returns true if a relocation makes the linker call an IFUNC resolver of this image: by its
+ * address, or by a symbol that the image defines.
  */
-static bool calls_resolver(const struct vt_imagedata *d, const struct dynamic *y, uint64_t info)
+static bool needs_resolver(const struct vt_imagedata *d, const struct dynamic_info *y,
+			   uint64_t info)
 {
 	const uint8_t *bytes;
 	size_t avail;
@@ -230,7 +231,7 @@ static bool calls_resolver(const struct vt_imagedata *d, const struct dynamic *y
 	       vt_le16(bytes + offsetof(Elf64_Sym, st_shndx)) != SHN_UNDEF;
 }
 
-static int read_rela(struct vt_imagedata *d, struct dynamic *y, uint64_t vaddr, uint64_t size)
+static int read_rela(struct vt_imagedata *d, struct dynamic_info *y, uint64_t vaddr, uint64_t size)
 {
 	size_t avail, i;
 	const uint8_t *bytes;
@@ -248,15 +249,14 @@ static int read_rela(struct vt_imagedata *d, struct dynamic *y, uint64_t vaddr, 
 
 		if (type == R_X86_64_NONE)
 			continue;
-		y->resolvers |= calls_resolver(d, y, vt_le64(bytes + i + 8));
+		y->resolvers |= needs_resolver(d, y, vt_le64(bytes + i + 8));
 		if (type == R_X86_64_RELATIVE) {
 			r.value = vt_le64(bytes + i + 16);
 			r.relative = true;
 		}
-		/* A copy is as long as its symbol; it belongs into what the file has no bytes for.
-		 */
+		/* A copy is as long as its symbol.  It must be in .bss, which the file lacks. */
 		if (type == R_X86_64_COPY)
-			y->bad |= touches(d, r.place, 1);
+			y->bad |= touches_piece(d, r.place, 1);
 		else if (type != R_X86_64_TLSDESC && type <= R_X86_64_RELATIVE64)
 			r.width = 8;
 		if (add_reloc(d, y, r) < 0)
@@ -265,7 +265,7 @@ static int read_rela(struct vt_imagedata *d, struct dynamic *y, uint64_t vaddr, 
 	return 0;
 }
 
-static int add_relr(struct vt_imagedata *d, struct dynamic *y, uint64_t place)
+static int add_relr_place(struct vt_imagedata *d, struct dynamic_info *y, uint64_t place)
 {
 	struct reloc r = {.place = place, .width = 8, .relative = true};
 	size_t avail;
@@ -278,9 +278,9 @@ static int add_relr(struct vt_imagedata *d, struct dynamic *y, uint64_t place)
 	return add_reloc(d, y, r);
 }
 
-/* ELF gABI, "Relative Relocation Table": an even word is a place, an odd one says by its bits which
- * of the 63 words that come next are places, too. */
-static int read_relr(struct vt_imagedata *d, struct dynamic *y)
+/* ELF gABI, "Relative Relocation Table": an even entry is a place; an odd one is a bitmap of places
+ * among the next 63 words. */
+static int read_relr(struct vt_imagedata *d, struct dynamic_info *y)
 {
 	size_t avail, i;
 	const uint8_t *bytes;
@@ -298,20 +298,21 @@ static int read_relr(struct vt_imagedata *d, struct dynamic *y)
 		uint64_t word = vt_le64(bytes + i);
 
 		if (!(word & 1)) {
-			if (add_relr(d, y, word) < 0)
+			if (add_relr_place(d, y, word) < 0)
 				return -1;
 			next = word + 8;
 			continue;
 		}
 		for (bit = 0; bit < 63; bit++)
-			if (word >> (bit + 1) & 1 && add_relr(d, y, next + 8 * (uint64_t)bit) < 0)
+			if (word >> (bit + 1) & 1 &&
+			    add_relr_place(d, y, next + 8 * (uint64_t)bit) < 0)
 				return -1;
 		next += 63 * 8;
 	}
 	return 0;
 }
 
-static int by_place(const void *a, const void *b)
+static int compare_reloc_places(const void *a, const void *b)
 {
 	const struct reloc *x = a, *y = b;
 
@@ -323,16 +324,15 @@ static void sort_relocs(struct vt_imagedata *d)
 	size_t i;
 
 	if (d->nrelocs)
-		qsort(d->relocs, d->nrelocs, sizeof(*d->relocs), by_place);
-	/* Which of two comes first is the linker's choice.  Unknown ones win over what they reach.
-	 */
+		qsort(d->relocs, d->nrelocs, sizeof(*d->relocs), compare_reloc_places);
+	/* The order of overlapping relocations depends on the linker: their values are unknown. */
 	for (i = 0; i + 1 < d->nrelocs; i++)
 		if (d->relocs[i + 1].place - d->relocs[i].place < d->relocs[i].width)
 			d->relocs[i].relative = d->relocs[i + 1].relative = false;
 }
 
-static void add_piece(struct vt_imagedata *d, const struct vt_elf_segment *s, uint64_t first,
-		      uint64_t end, bool relro)
+static void add_data_piece(struct vt_imagedata *d, const struct vt_elf_segment *s, uint64_t first,
+			   uint64_t end, bool relro)
 {
 	size_t avail;
 	const uint8_t *bytes = vt_elf_bytes(d->elf, s->vaddr, &avail);
@@ -343,17 +343,17 @@ static void add_piece(struct vt_imagedata *d, const struct vt_elf_segment *s, ui
 		return;
 	assert(d->npieces < MAX_PIECES);
 	d->pieces[d->npieces++] =
-		(struct piece){first, end, bytes + (first - s->vaddr), relro, s->exec};
+		(struct data_piece){first, end, bytes + (first - s->vaddr), relro, s->exec};
 }
 
-/* Takes a range out of what is protected. */
-static void cut(struct vt_imagedata *d, uint64_t first, uint64_t size)
+/* Removes a range from the protected pieces. */
+static void cut_relro(struct vt_imagedata *d, uint64_t first, uint64_t size)
 {
 	uint64_t end = size > UINT64_MAX - first ? UINT64_MAX : first + size;
 	size_t i;
 
 	for (i = 0; i < d->npieces; i++) {
-		struct piece *p = &d->pieces[i], rest = *p;
+		struct data_piece *p = &d->pieces[i], rest = *p;
 
 		if (!p->relro || end <= p->first || first >= p->end)
 			continue;
@@ -369,8 +369,8 @@ static void cut(struct vt_imagedata *d, uint64_t first, uint64_t size)
 	}
 }
 
-/* Drops what is protected, or what is not. */
-static void drop(struct vt_imagedata *d, bool relro)
+/* Drops the protected pieces, or all others. */
+static void drop_pieces(struct vt_imagedata *d, bool relro)
 {
 	size_t i, n = 0;
 
@@ -380,8 +380,8 @@ static void drop(struct vt_imagedata *d, bool relro)
 	d->npieces = n;
 }
 
-/* False when segments are not as a loader wants them: in order, each on pages of its own. */
-static bool lay_out(struct vt_imagedata *d, const struct vt_elf_segment *s, size_t n)
+/* Returns false for segments that a loader rejects: out of order, or sharing pages. */
+static bool check_layout(struct vt_imagedata *d, const struct vt_elf_segment *s, size_t n)
 {
 	size_t headers, i;
 
@@ -401,49 +401,49 @@ static bool lay_out(struct vt_imagedata *d, const struct vt_elf_segment *s, size
 	return true;
 }
 
-static void add_pieces(struct vt_imagedata *d, const struct vt_elf_segment *s, size_t n)
+static void add_data_pieces(struct vt_imagedata *d, const struct vt_elf_segment *s, size_t n)
 {
 	GElf_Phdr p = {0};
 	uint64_t end = 0;
 	size_t count, i;
 
-	/* The linker protects whole pages: the last one only if the range fills it. */
-	if (header(d, PT_GNU_RELRO, &p, &count) && count == 1)
+	/* The linker protects whole pages, and the last one only if the range fills it. */
+	if (find_phdr(d, PT_GNU_RELRO, &p, &count) && count == 1)
 		end = (p.p_vaddr + p.p_memsz) / PAGE * PAGE;
 	for (i = 0; i < n; i++) {
 		if (!s[i].write)
-			add_piece(d, &s[i], s[i].vaddr, s[i].vaddr + s[i].filesz, false);
+			add_data_piece(d, &s[i], s[i].vaddr, s[i].vaddr + s[i].filesz, false);
 		else if (p.p_vaddr >= s[i].vaddr && p.p_vaddr - s[i].vaddr < s[i].memsz)
-			add_piece(d, &s[i], p.p_vaddr, end, true);
+			add_data_piece(d, &s[i], p.p_vaddr, end, true);
 	}
 }
 
-static int prepare(struct vt_imagedata *d, const struct vt_elf_segment *s, size_t n)
+static int read_image_data(struct vt_imagedata *d, const struct vt_elf_segment *s, size_t n)
 {
-	struct dynamic y = {.there = false};
+	struct dynamic_info y = {.there = false};
 	GElf_Phdr p, interp;
 	size_t count, ninterp;
 
-	add_pieces(d, s, n);
-	if (header(d, PT_DYNAMIC, &p, &count))
+	add_data_pieces(d, s, n);
+	if (find_phdr(d, PT_DYNAMIC, &p, &count))
 		read_dynamic(d, &p, &y);
-	y.linked |= header(d, PT_INTERP, &interp, &ninterp);
+	y.linked |= find_phdr(d, PT_INTERP, &interp, &ninterp);
 	if (!y.there || !y.linked || count != 1)
-		drop(d, true);
+		drop_pieces(d, true);
 	if (y.there) {
-		cut(d, p.p_vaddr, p.p_memsz);
-		cut(d, y.got, GOT_RESERVED);
+		cut_relro(d, p.p_vaddr, p.p_memsz);
+		cut_relro(d, y.got, GOT_RESERVED);
 	}
 	if (read_rela(d, &y, y.rela, y.rela_size) < 0 ||
 	    read_rela(d, &y, y.jmprel, y.jmprel_size) < 0 || read_relr(d, &y) < 0)
 		return -1;
 	if (y.bad)
-		drop(d, true);
+		drop_pieces(d, true);
 	d->resolvers = y.resolvers;
 	d->textrel = y.textrel && !y.resolvers;
-	/* Without that mark, a relocation of text would have killed the program. */
+	/* Without DT_TEXTREL, a relocation of text would have crashed the program. */
 	if (y.bad && y.textrel)
-		drop(d, false);
+		drop_pieces(d, false);
 	sort_relocs(d);
 	return 0;
 }
@@ -462,11 +462,11 @@ struct vt_imagedata *vt_imagedata_new(const struct vt_elf *e, struct vt_error *e
 	d->elf = e;
 	s = vt_elf_segments(e, &n);
 	if (info->machine != VT_MACHINE_X86_64 || info->bits != 64 || info->big ||
-	    (info->type != ET_EXEC && info->type != ET_DYN) || !lay_out(d, s, n)) {
+	    (info->type != ET_EXEC && info->type != ET_DYN) || !check_layout(d, s, n)) {
 		d->first = d->end = 0;
 		return d;
 	}
-	if (prepare(d, s, n) < 0) {
+	if (read_image_data(d, s, n) < 0) {
 		vt_error_set(err, VT_E_NOMEM, "%s: out of memory", info->path);
 		vt_imagedata_free(d);
 		return NULL;
@@ -496,7 +496,7 @@ bool vt_imagedata_bias(const struct vt_imagedata *d, uint64_t address, uint64_t 
 		if (!s[i].exec || offset < first ||
 		    offset - first >= (s[i].offset - first + s[i].filesz + PAGE - 1) / PAGE * PAGE)
 			continue;
-		/* Two segments may share a page of the file: then either may be mapped there. */
+		/* If two segments share a page of the file, either may be mapped there. */
 		if (found)
 			return false;
 		found = true;
@@ -523,26 +523,17 @@ bool vt_imagedata_is_relocated(const struct vt_imagedata *d, uint64_t vaddr)
 	return false;
 }
 
-/* The first relocation that can reach beyond `vaddr`. */
+/* Returns the first relocation that can extend beyond `vaddr`. */
 static size_t first_reloc(const struct vt_imagedata *d, uint64_t vaddr)
 {
 	uint64_t from = vaddr < MAX_WIDTH ? 0 : vaddr - (MAX_WIDTH - 1);
-	size_t low = 0, high = d->nrelocs;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (d->relocs[mid].place < from)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return vt_array_below(d->relocs, d->nrelocs, sizeof(*d->relocs), from);
 }
 
-/* Applies a relocation to the line at `vaddr`: to these bytes, of which it makes some known. */
-static uint64_t relocate(const struct reloc *r, uint64_t bias, uint64_t vaddr, uint64_t *known,
-			 uint8_t bytes[VT_IMAGEDATA_LINE])
+/* Applies a relocation to the line at `vaddr`.  Returns the bits of the bytes that it writes. */
+static uint64_t apply_reloc(const struct reloc *r, uint64_t bias, uint64_t vaddr, uint64_t *known,
+			    uint8_t bytes[VT_IMAGEDATA_LINE])
 {
 	uint64_t done = 0;
 	uint8_t value[8];
@@ -570,7 +561,7 @@ uint64_t vt_imagedata_line(const struct vt_imagedata *d, uint64_t bias, uint64_t
 
 	memset(bytes, 0, VT_IMAGEDATA_LINE);
 	for (i = 0; i < d->npieces; i++) {
-		const struct piece *p = &d->pieces[i];
+		const struct data_piece *p = &d->pieces[i];
 		uint64_t first = p->first > vaddr ? p->first : vaddr;
 		uint64_t end =
 			p->end < vaddr + VT_IMAGEDATA_LINE ? p->end : vaddr + VT_IMAGEDATA_LINE;
@@ -585,7 +576,7 @@ uint64_t vt_imagedata_line(const struct vt_imagedata *d, uint64_t bias, uint64_t
 	}
 	for (i = known ? first_reloc(d, vaddr) : d->nrelocs;
 	     i < d->nrelocs && d->relocs[i].place < vaddr + VT_IMAGEDATA_LINE; i++)
-		open &= ~relocate(&d->relocs[i], bias, vaddr, &known, bytes);
+		open &= ~apply_reloc(&d->relocs[i], bias, vaddr, &known, bytes);
 	known &= ~open;
 	for (i = 0; open && i < VT_IMAGEDATA_LINE; i++)
 		if (open >> i & 1)
@@ -595,7 +586,7 @@ uint64_t vt_imagedata_line(const struct vt_imagedata *d, uint64_t bias, uint64_t
 
 size_t vt_imagedata_code(const struct vt_imagedata *d, uint64_t vaddr, uint8_t *bytes, size_t size)
 {
-	const struct piece *p = piece_at(d, vaddr);
+	const struct data_piece *p = find_piece(d, vaddr);
 	size_t i;
 
 	if (!p || !p->exec)

@@ -10,53 +10,53 @@
 #include "image/elf.h"
 
 /*
- * The bytes of an x86-64 image that stay what they are for as long as it is mapped, from its file:
+ * The bytes of an x86-64 image that do not change while it is mapped, computed from its file:
  *
- *   - what its segments that are not writable have in the file: code, constants, unwind tables;
- *   - what the dynamic linker protects once it has relocated it (PT_GNU_RELRO): the file's bytes,
- *     and load bias + addend where a relocation asks for that (R_X86_64_RELATIVE, DT_RELR).  Not
- *     known is what other relocations fill in, _DYNAMIC and the first words of the global offset
- *     table, which the linker writes to, and a last page that is not all in the range.
+ *   - the file's bytes in segments that are not writable: code, constants, unwind tables;
+ *   - data that the dynamic linker protects after relocation (PT_GNU_RELRO): the file's bytes, or
+ *     load bias + addend for relocations R_X86_64_RELATIVE and DT_RELR.  Unknown are words with
+ *     other relocations, _DYNAMIC and the first words of the global offset table, to which the
+ *     linker writes, and a last page that is only partly in the range.
  *
- * Of an image that has no dynamic linker before it (static programs, and the linker itself), which
- * may write to such data while it starts, the second kind is unknown.  Of one with procedures that
- * choose others (STT_GNU_IFUNC), which the linker calls before it protects, and which may write to
- * such data as well, only the words are known that relocations fill in.  Unknown is also text where
- * relocations change it.  An image that contradicts itself has nothing that is known.
+ * The second kind is unknown in images that no dynamic linker loads (static programs, and the
+ * linker itself), because their own code may write to it at startup.  In images with IFUNC
+ * resolvers (STT_GNU_IFUNC), which run before protection, only its relocated words are known.  Text
+ * with relocations is unknown.  Nothing is known of an image that contradicts itself.
  */
 struct vt_imagedata;
 
 #define VT_IMAGEDATA_LINE 64
 
-/* `e` is borrowed and must stay.  NULL when memory runs out: VT_E_NOMEM. */
+/* `e` is borrowed and must outlive the result.  NULL: VT_E_NOMEM. */
 struct vt_imagedata *vt_imagedata_new(const struct vt_elf *e, struct vt_error *err);
 void vt_imagedata_free(struct vt_imagedata *d);
 
 /*
- * Where an image lies in a process, address - vaddr, modulo 2^64, from a mapping of its code:
- * address and offset in the file of any page of it.  False when the file has no code there.
+ * Computes the load bias of an image in a process, address - vaddr modulo 2^64, from the address
+ * and file offset of any page of a mapping of its code.  Returns false if the file has no code
+ * there.
  */
 bool vt_imagedata_bias(const struct vt_imagedata *d, uint64_t address, uint64_t offset,
 		       uint64_t *bias);
 
 /*
- * True if the dynamic linker writes to the page of a vaddr before it protects it, once: to what it
- * relocates and then protects, and to text with relocations.
+ * Returns true if the dynamic linker writes to the page of `vaddr` and then protects it: data that
+ * is protected after relocation, and text with relocations.
  */
 bool vt_imagedata_is_relocated(const struct vt_imagedata *d, uint64_t vaddr);
 
-/* The vaddrs of all its segments, whole pages: from *first, up to but without *end. */
+/* Returns the range of vaddrs, in whole pages, of all segments: [*first, *end). */
 void vt_imagedata_span(const struct vt_imagedata *d, uint64_t *first, uint64_t *end);
 
 /*
- * The bytes of the line at `address`, a multiple of 64: bit i of the result says that byte i is
- * known; the others are 0.  With `relro` false, of data that the linker protects nothing is known:
- * for when the linker may still be at work.
+ * Stores the bytes of the line at `address`, a multiple of 64.  Bit i of the result tells whether
+ * byte i is known; unknown bytes are 0.  With `relro` false, data that the linker protects is
+ * unknown, because the linker may not have finished.
  */
 uint64_t vt_imagedata_line(const struct vt_imagedata *d, uint64_t bias, uint64_t address,
 			   bool relro, uint8_t bytes[VT_IMAGEDATA_LINE]);
 
-/* Copies at most `size` bytes of code from `vaddr` on and says how many there were. */
+/* Copies at most `size` known bytes of code from `vaddr` on.  Returns their number. */
 size_t vt_imagedata_code(const struct vt_imagedata *d, uint64_t vaddr, uint8_t *bytes, size_t size);
 
 #endif

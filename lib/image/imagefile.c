@@ -13,17 +13,17 @@
 /* A long-lived runtime's perf map has some 10 MB. */
 #define PERF_MAP_LIMIT ((size_t)256 << 20)
 
-/* Addresses from here on are the kernel's, on every machine that has 64 bits. */
+/* Addresses from here on are the kernel's on all 64-bit machines. */
 #define KERNEL_HALF ((uint64_t)1 << 63)
 
-static void warn(const struct vti_finder *f, const char *text)
+static void warn_about_image(const struct vti_finder *f, const char *text)
 {
 	if (f->opt.warn)
 		f->opt.warn(f->opt.warn_arg, text);
 }
 
-/* What people call the image: the file's own name; for the kernel, without its reference symbol. */
-static char *short_name(unsigned type, const char *path)
+/* Returns a name for people: the file's; for the kernel, without its reference symbol. */
+static char *make_short_name(unsigned type, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *bracket = strchr(path, ']');
 
@@ -39,10 +39,8 @@ struct vti_image *vti_image_new(uint32_t id, unsigned type, const char *path, si
 
 	if (!image)
 		return NULL;
-	image->path = calloc(1, path_size + 1);
-	if (image->path && path_size)
-		memcpy(image->path, path, path_size);
-	image->name = image->path ? short_name(type, image->path) : NULL;
+	image->path = strndup(path_size ? path : "", path_size);
+	image->name = image->path ? make_short_name(type, image->path) : NULL;
 	if (!image->name) {
 		vti_image_free(image);
 		return NULL;
@@ -79,7 +77,7 @@ void vti_image_free(struct vti_image *image)
 	free(image);
 }
 
-static enum vt_unknown reason(const struct vt_error *err)
+static enum vt_unknown unknown_of_error(const struct vt_error *err)
 {
 	switch (err->code) {
 	case VT_E_NOTFOUND:
@@ -93,7 +91,7 @@ static enum vt_unknown reason(const struct vt_error *err)
 	}
 }
 
-/* A file was taken although it was not checked: say so. */
+/* Warns about a file that is used although its build-id could not be checked. */
 static void warn_unverified(const struct vti_finder *f, const struct vti_image *image)
 {
 	const struct vt_elf_info *info = vt_elf_info(image->elf);
@@ -106,7 +104,7 @@ static void warn_unverified(const struct vti_finder *f, const struct vti_image *
 	vt_buildid_format(info->buildid, info->buildid_size, found);
 	vt_buf_printf(&b, "%s is used although %s%s and %s was recorded", info->path,
 		      found[0] ? "its build-id is " : "it has no build-id", found, want);
-	warn(f, vt_buf_str(&b));
+	warn_about_image(f, vt_buf_str(&b));
 	vt_buf_free(&b);
 }
 
@@ -132,11 +130,11 @@ void vti_image_load_elf(struct vti_finder *f, struct vti_image *image)
 		image->pub.machine = vt_elf_info(image->elf)->machine;
 		warn_unverified(f, image);
 	} else {
-		image->elf_why = reason(&err);
-		/* Programs map data, too, of which no build-id is recorded. */
+		image->elf_why = unknown_of_error(&err);
+		/* Do not warn about mapped data, which has no recorded build-id. */
 		if (image->elf_why != VT_UNKNOWN_NO_FILE &&
 		    (err.code != VT_E_FORMAT || pub->buildid_size))
-			warn(f, err.text);
+			warn_about_image(f, err.text);
 	}
 }
 
@@ -159,10 +157,10 @@ void vti_image_load_kcore(struct vti_finder *f, struct vti_image *image)
 	if (image->kcore)
 		image->pub.machine = vt_elf_info(vt_kcore_elf(image->kcore))->machine;
 	else if (err.code != VT_E_NOTFOUND)
-		warn(f, err.text);
+		warn_about_image(f, err.text);
 }
 
-static void load_debug(struct vti_finder *f, struct vti_image *image)
+static void load_debug_file(struct vti_finder *f, struct vti_image *image)
 {
 	const struct vt_elf_info *info;
 	struct vt_error err = VT_ERROR_INIT;
@@ -176,8 +174,11 @@ static void load_debug(struct vti_finder *f, struct vti_image *image)
 					     info->buildid_size, &err);
 }
 
-/* Ends the filling of a table; the table or the reason why there is none. */
-static void settle(struct vti_image *image, struct vt_symbols *t, int rc)
+/*
+ * Finishes a table and makes it the image's, or frees it and sets the reason why there is none.
+ * `rc` is the result of filling it; `t` may be NULL for want of memory.
+ */
+static void set_image_symbols(struct vti_image *image, struct vt_symbols *t, int rc)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
@@ -204,7 +205,7 @@ static void load_elf_symbols(struct vti_finder *f, struct vti_image *image)
 	}
 	info = vt_elf_info(image->elf);
 	if (!info->has_symtab)
-		load_debug(f, image);
+		load_debug_file(f, image);
 	image->stripped =
 		!info->has_symtab && !(image->debug && vt_elf_info(image->debug)->has_symtab);
 	t = vt_symbols_new();
@@ -217,14 +218,14 @@ static void load_elf_symbols(struct vti_finder *f, struct vti_image *image)
 	if (t && rc == 0 && image->stripped)
 		rc = vt_symbols_add_frames(t, image->elf, &err);
 	if (rc < 0)
-		warn(f, err.text);
-	settle(image, t, rc);
+		warn_about_image(f, err.text);
+	set_image_symbols(image, t, rc);
 }
 
 /* ---- the kernel and its modules ---------------------------------------------------- */
 
-/* The symbol that the kernel's recorded name ends in: `[kernel.kallsyms]_text`. */
-static const char *reference(const struct vti_image *image)
+/* Returns the symbol at the end of the kernel's recorded name: `[kernel.kallsyms]_text`. */
+static const char *reference_symbol(const struct vti_image *image)
 {
 	const char *bracket = strchr(image->path, ']');
 
@@ -232,12 +233,12 @@ static const char *reference(const struct vti_image *image)
 }
 
 /*
- * A kernel that was recorded without a build-id (perf's pipe mode has none) may be the one that
- * runs: its release must be the same, and then its code must begin and end at the same addresses,
- * which two builds of one release, or two boots with randomised addresses, do not share.
+ * A kernel recorded without a build-id, as in perf's pipe mode, may be the running one.  Then the
+ * release is the same, and so are the addresses at which its code begins and ends, which differ
+ * between builds of a release and between boots with randomised addresses.
  */
-static char *running_kallsyms(const struct vti_finder *f, const struct vti_image *image,
-			      size_t *size, struct vt_error *err)
+static char *read_running_kallsyms(const struct vti_finder *f, const struct vti_image *image,
+				   size_t *size, struct vt_error *err)
 {
 	char *release;
 	bool same;
@@ -253,25 +254,34 @@ static char *running_kallsyms(const struct vti_finder *f, const struct vti_image
 	return same ? vt_find_read("/proc/kallsyms", VT_KALLSYMS_LIMIT, size, err) : NULL;
 }
 
-static bool same_addresses(const struct vti_image *image)
+static bool has_recorded_addresses(const struct vti_image *image)
 {
 	uint64_t text, etext;
 
-	return vt_symbols_address_of(image->symbols, reference(image), &text) &&
+	return vt_symbols_address_of(image->symbols, reference_symbol(image), &text) &&
 	       vt_symbols_address_of(image->symbols, "_etext", &etext) && text == image->text &&
 	       etext == image->etext;
 }
 
-static void load_kernel(struct vti_finder *f, struct vti_image *image)
+/* Sets the symbols of a module, or of the kernel for NULL, from a kallsyms text, and frees that. */
+static void set_kallsyms(struct vti_image *image, char *text, size_t size, const char *module)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_symbols *t = vt_symbols_new();
+	int rc = t ? vt_symbols_add_kallsyms(t, text, size, module, &err) : 0;
+
+	free(text);
+	set_image_symbols(image, t, rc);
+}
+
+static void load_kernel_symbols(struct vti_finder *f, struct vti_image *image)
 {
 	const struct vt_image *pub = &image->pub;
 	struct vt_error err = VT_ERROR_INIT;
 	bool running = false;
 	uint64_t ref = 0;
-	struct vt_symbols *t;
 	size_t size;
 	char *text;
-	int rc;
 
 	vti_image_load_elf(f, image);
 	if (image->elf && vt_elf_info(image->elf)->has_symtab)
@@ -279,32 +289,29 @@ static void load_kernel(struct vti_finder *f, struct vti_image *image)
 	if (!image->symbols) {
 		text = vt_find_kallsyms(&f->opt.find, pub->buildid, pub->buildid_size, &size, &err);
 		if (!text) {
-			text = running_kallsyms(f, image, &size, &err);
+			text = read_running_kallsyms(f, image, &size, &err);
 			running = text != NULL;
 		}
 		image->why = VT_UNKNOWN_NO_KALLSYMS;
 		if (!text)
 			return;
-		t = vt_symbols_new();
-		rc = t ? vt_symbols_add_kallsyms(t, text, size, NULL, &err) : 0;
-		free(text);
-		settle(image, t, rc);
+		set_kallsyms(image, text, size, NULL);
 	}
 	if (!image->symbols)
 		return;
-	if (vt_symbols_address_of(image->symbols, reference(image), &ref) && ref &&
-	    (!running || same_addresses(image))) {
+	if (vt_symbols_address_of(image->symbols, reference_symbol(image), &ref) && ref &&
+	    (!running || has_recorded_addresses(image))) {
 		image->delta = ref;
 		return;
 	}
-	/* Addresses are hidden (kptr_restrict), or this is another kernel's list. */
+	/* Addresses are hidden (kptr_restrict), or the list is another kernel's. */
 	vt_symbols_free(image->symbols);
 	image->symbols = NULL;
 	image->why = VT_UNKNOWN_NO_KALLSYMS;
 }
 
-/* `[nf_tables]` or `/lib/modules/…/nf-tables.ko.xz` as kallsyms has it: `nf_tables`. */
-static void module_name(const struct vti_image *image, char *out, size_t room)
+/* Makes kallsyms' name, `nf_tables`, of `[nf_tables]` or `/lib/modules/…/nf-tables.ko.xz`. */
+static void make_module_name(const struct vti_image *image, char *out, size_t room)
 {
 	const char *s = image->name + (image->name[0] == '[');
 	size_t i;
@@ -314,15 +321,13 @@ static void module_name(const struct vti_image *image, char *out, size_t room)
 	out[i] = 0;
 }
 
-static void load_module(struct vti_finder *f, struct vti_image *image)
+static void load_module_symbols(struct vti_finder *f, struct vti_image *image)
 {
 	const struct vt_image *kernel = f->kernel ? &f->kernel->pub : NULL;
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_symbols *t;
 	char module[128];
 	size_t size;
 	char *text;
-	int rc;
 
 	load_elf_symbols(f, image);
 	if (image->symbols || !kernel)
@@ -332,25 +337,23 @@ static void load_module(struct vti_finder *f, struct vti_image *image)
 		image->why = VT_UNKNOWN_NO_KALLSYMS;
 		return;
 	}
-	module_name(image, module, sizeof(module));
-	t = vt_symbols_new();
-	rc = t ? vt_symbols_add_kallsyms(t, text, size, module, &err) : 0;
-	free(text);
-	settle(image, t, rc);
+	make_module_name(image, module, sizeof(module));
+	set_kallsyms(image, text, size, module);
 	image->stripped = false;
 	image->delta = image->base;
 }
 
 /* ---- generated code -------------------------------------------------------------- */
 
-/* Code that the kernel generated is one symbol, named by its image. */
-static void load_ksymbol(struct vti_image *image)
+/* Makes the one symbol of code generated by the kernel, with the image's name. */
+static void make_ksymbol(struct vti_image *image)
 {
 	uint64_t size = image->length ? image->length : UINT64_MAX;
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_symbols *t = vt_symbols_new();
 
-	settle(image, t, t ? vt_symbols_add(t, 0, size, VT_SYMBOL_GLOBAL, image->path, &err) : 0);
+	set_image_symbols(image, t,
+			  t ? vt_symbols_add(t, 0, size, VT_SYMBOL_GLOBAL, image->path, &err) : 0);
 }
 
 void vti_jit_load(struct vti_finder *f, struct vti_jit *jit)
@@ -367,7 +370,7 @@ void vti_jit_load(struct vti_finder *f, struct vti_jit *jit)
 	text = vt_find_read(vt_buf_str(&path), PERF_MAP_LIMIT, &size, &err);
 	if (!text && err.code != VT_E_NOTFOUND) {
 		jit->why = VT_UNKNOWN_UNREADABLE;
-		warn(f, err.text);
+		warn_about_image(f, err.text);
 	}
 	vt_buf_free(&path);
 	if (!text)
@@ -393,13 +396,13 @@ void vti_image_load_symbols(struct vti_finder *f, struct vti_image *image)
 	image->symbols_tried = true;
 	switch (image->pub.type) {
 	case VT_IMAGE_KERNEL:
-		load_kernel(f, image);
+		load_kernel_symbols(f, image);
 		break;
 	case VT_IMAGE_MODULE:
-		load_module(f, image);
+		load_module_symbols(f, image);
 		break;
 	case VT_IMAGE_BPF:
-		load_ksymbol(image);
+		make_ksymbol(image);
 		break;
 	default:
 		load_elf_symbols(f, image);
@@ -419,17 +422,17 @@ struct vt_lines *vti_image_load_lines(struct vti_finder *f, struct vti_image *im
 	if (vt_elf_info(image->elf)->has_dwarf) {
 		image->lines = vt_lines_new(image->elf, &err);
 	} else {
-		load_debug(f, image);
+		load_debug_file(f, image);
 		if (image->debug && vt_elf_info(image->debug)->has_dwarf)
 			image->lines = vt_lines_new(image->debug, &err);
 	}
 	if (!image->lines && err.code != VT_OK && err.code != VT_E_NOTFOUND)
-		warn(f, err.text);
+		warn_about_image(f, err.text);
 	return image->lines;
 }
 
-/* The kernel, modules known by kallsyms only, and generated code have no file offsets. */
-static bool is_flat(const struct vti_image *image)
+/* True for the kernel, modules known from kallsyms only, and code generated by the kernel. */
+static bool has_no_file_offsets(const struct vti_image *image)
 {
 	return image->pub.type == VT_IMAGE_KERNEL || image->pub.type == VT_IMAGE_BPF ||
 	       (image->pub.type == VT_IMAGE_MODULE && image->delta);
@@ -437,8 +440,8 @@ static bool is_flat(const struct vti_image *image)
 
 bool vti_image_vaddr(const struct vti_image *image, uint64_t offset, uint64_t *vaddr)
 {
-	if (is_flat(image)) {
-		/* Recordings that lack the reference symbol's address count from 0. */
+	if (has_no_file_offsets(image)) {
+		/* Recordings without the reference symbol's address have offsets from 0. */
 		*vaddr = offset >= KERNEL_HALF && image->delta >= KERNEL_HALF
 				 ? offset
 				 : offset + image->delta;
@@ -450,7 +453,7 @@ bool vti_image_vaddr(const struct vti_image *image, uint64_t offset, uint64_t *v
 
 bool vti_image_offset(const struct vti_image *image, uint64_t vaddr, uint64_t *offset)
 {
-	if (is_flat(image)) {
+	if (has_no_file_offsets(image)) {
 		*offset = vaddr - image->delta;
 		return true;
 	}

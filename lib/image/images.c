@@ -15,7 +15,7 @@
 /* One recording has some hundred; merged ones some thousand. */
 #define MAX_IMAGES 1048576
 
-/* The hash table moves its entries; images stay where they are. */
+/* An entry of the hash table, which moves its entries; images do not move. */
 struct slot {
 	uint32_t id;
 	uint32_t unused;
@@ -30,7 +30,7 @@ struct vt_images {
 	struct vti_idents idents;
 	struct vti_written written;
 	uint32_t nksymbols;
-	uint32_t anon_pid; /* the only process known to have generated code; 0: none, or several */
+	uint32_t anon_pid; /* the only process with generated code; 0: none or several */
 	bool anon_seen;
 };
 
@@ -75,7 +75,7 @@ struct vt_images *vt_images_new(const struct vt_images_options *opt, struct vt_e
 	return im;
 }
 
-static struct vti_image *image_at(const struct vt_images *im, size_t i)
+static struct vti_image *image_at_index(const struct vt_images *im, size_t i)
 {
 	return ((struct slot *)vt_hash_at(&im->slots, i))->image;
 }
@@ -87,7 +87,7 @@ void vt_images_free(struct vt_images *im)
 	if (!im)
 		return;
 	for (i = 0; i < im->slots.count; i++)
-		vti_image_free(image_at(im, i));
+		vti_image_free(image_at_index(im, i));
 	for (i = 0; i < im->jits.count; i++)
 		vt_symbols_free(((struct vti_jit *)vt_hash_at(&im->jits, i))->symbols);
 	vt_hash_fini(&im->slots);
@@ -98,7 +98,7 @@ void vt_images_free(struct vt_images *im)
 	free(im);
 }
 
-static struct vti_image *find(const struct vt_images *im, uint32_t id)
+static struct vti_image *find_image(const struct vt_images *im, uint32_t id)
 {
 	const struct slot *s;
 
@@ -130,7 +130,7 @@ int vt_images_add(struct vt_images *im, uint32_t id, unsigned type, const char *
 	}
 	if (s->image == im->finder.kernel)
 		im->finder.kernel = NULL;
-	/* What is told of an image anew does not undo what a program did to its code. */
+	/* Replacing an image does not undo the program's changes of its code. */
 	if (s->image) {
 		image->patches = s->image->patches;
 		s->image->patches = (struct vti_ranges){0};
@@ -145,16 +145,16 @@ int vt_images_add(struct vt_images *im, uint32_t id, unsigned type, const char *
 
 void vt_images_set_base(struct vt_images *im, uint32_t id, uint64_t address)
 {
-	struct vti_image *image = find(im, id);
+	struct vti_image *image = find_image(im, id);
 
 	if (image && !image->base)
 		image->base = address;
 }
 
-/* linux/mman.h, PROT_EXEC; 0 is what a stream has that does not tell. */
+/* linux/mman.h, PROT_EXEC.  Streams without protections have 0. */
 #define PROT_EXEC 4
 
-static void note_anonymous(struct vt_images *im, const struct vt_record *rec)
+static void note_generated_code(struct vt_images *im, const struct vt_record *rec)
 {
 	uint64_t prot = vt_record_u64(rec, VT_MAP_PROT);
 	uint32_t pid = (uint32_t)vt_record_u64(rec, VT_MAP_PID);
@@ -167,9 +167,9 @@ static void note_anonymous(struct vt_images *im, const struct vt_record *rec)
 	im->anon_pid = pid;
 }
 
-static int feed_map(struct vt_images *im, const struct vt_record *rec, struct vt_error *err)
+static int feed_image_map(struct vt_images *im, const struct vt_record *rec, struct vt_error *err)
 {
-	struct vti_image *image = find(im, (uint32_t)vt_record_u64(rec, VT_MAP_IMAGE));
+	struct vti_image *image = find_image(im, (uint32_t)vt_record_u64(rec, VT_MAP_IMAGE));
 	uint64_t start = vt_record_u64(rec, VT_MAP_START);
 	struct vti_inode inode;
 
@@ -178,7 +178,7 @@ static int feed_map(struct vt_images *im, const struct vt_record *rec, struct vt
 	if (!image)
 		return 0;
 	if (image->pub.type == VT_IMAGE_ANON)
-		note_anonymous(im, rec);
+		note_generated_code(im, rec);
 	if (image->pub.type == VT_IMAGE_KERNEL) {
 		image->text = vt_record_u64(rec, VT_MAP_OFFSET);
 		image->etext = start + vt_record_u64(rec, VT_MAP_LENGTH);
@@ -188,24 +188,24 @@ static int feed_map(struct vt_images *im, const struct vt_record *rec, struct vt
 	return vti_written_feed(&im->written, &image->pub, &inode, rec, err);
 }
 
-/* Of the facts about a recording, which kernel ran matters here. */
-static int feed_meta(struct vt_images *im, const struct vt_record *rec, struct vt_error *err)
+/* Takes the release of the recorded kernel. */
+static int feed_image_meta(struct vt_images *im, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
 	char *release;
 
 	if (!vt_record_is_meta(rec, "osrelease"))
 		return 0;
-	release = calloc(1, value.size + 1);
+	release = strndup((const char *)value.data, value.size);
 	if (!release)
 		return vt_error_set(err, VT_E_NOMEM, "out of memory for images");
-	memcpy(release, value.data, value.size);
 	free(im->finder.release);
 	im->finder.release = release;
 	return 0;
 }
 
-static int feed_ksymbol(struct vt_images *im, const struct vt_record *rec, struct vt_error *err)
+static int feed_image_ksymbol(struct vt_images *im, const struct vt_record *rec,
+			      struct vt_error *err)
 {
 	struct vt_bytes name = vt_record_bytes(rec, VT_KSYMBOL_NAME);
 	uint32_t id = VT_KSYMBOL_IMAGE + im->nksymbols;
@@ -216,7 +216,7 @@ static int feed_ksymbol(struct vt_images *im, const struct vt_record *rec, struc
 		return 0;
 	im->nksymbols++;
 	rc = vt_images_add(im, id, VT_IMAGE_BPF, (const char *)name.data, name.size, NULL, 0, err);
-	image = find(im, id);
+	image = find_image(im, id);
 	if (rc == 0 && image)
 		image->length = vt_record_u64(rec, VT_KSYMBOL_LENGTH);
 	return rc;
@@ -235,12 +235,12 @@ int vt_images_feed(struct vt_images *im, const struct vt_record *rec, struct vt_
 				     (const char *)path.data, path.size, buildid.data, buildid.size,
 				     err);
 	case VT_MAP:
-		return feed_map(im, rec, err);
+		return feed_image_map(im, rec, err);
 	case VT_META:
-		return feed_meta(im, rec, err) < 0 ? -VT_E_NOMEM
-						   : vti_idents_feed(&im->idents, rec, err);
+		return feed_image_meta(im, rec, err) < 0 ? -VT_E_NOMEM
+							 : vti_idents_feed(&im->idents, rec, err);
 	case VT_KSYMBOL:
-		return feed_ksymbol(im, rec, err);
+		return feed_image_ksymbol(im, rec, err);
 	default:
 		return 0;
 	}
@@ -253,7 +253,7 @@ size_t vt_images_count(const struct vt_images *im)
 
 const struct vt_image *vt_images_get(const struct vt_images *im, uint32_t id)
 {
-	struct vti_image *image = find(im, id);
+	struct vti_image *image = find_image(im, id);
 
 	return image ? &image->pub : NULL;
 }
@@ -263,12 +263,12 @@ const struct vt_image *vt_images_at(const struct vt_images *im, size_t i)
 	return &((const struct slot *)vt_hash_at(&im->slots, i))->image->pub;
 }
 
-/* The symbols of a process's generated code. */
-static struct vt_symbols *jit_symbols(struct vt_images *im, int32_t pid, enum vt_unknown *why)
+/* Returns the symbols of a process's generated code. */
+static struct vt_symbols *load_jit_symbols(struct vt_images *im, int32_t pid, enum vt_unknown *why)
 {
 	struct vti_jit *j;
 
-	/* Counts do not tell the process, but often there is only one that it can have been. */
+	/* COUNT records have no process, but often only one has generated code. */
 	if (pid <= 0)
 		pid = (int32_t)im->anon_pid;
 	j = vt_hash_find(&im->jits, &pid);
@@ -284,8 +284,8 @@ static struct vt_symbols *jit_symbols(struct vt_images *im, int32_t pid, enum vt
 	return j->symbols;
 }
 
-/* What a file lacks that is cut off, it may have had. */
-static enum vt_unknown blame(const struct vti_image *image, enum vt_unknown why)
+/* Replaces a reason by VT_UNKNOWN_CUT if the file is truncated and may have had the symbol. */
+static enum vt_unknown explain_unknown(const struct vti_image *image, enum vt_unknown why)
 {
 	bool lacks = why == VT_UNKNOWN_STRIPPED || why == VT_UNKNOWN_NO_SYMBOL ||
 		     why == VT_UNKNOWN_OUTSIDE;
@@ -296,23 +296,23 @@ static enum vt_unknown blame(const struct vti_image *image, enum vt_unknown why)
 struct vt_symbols *vt_images_symbols(struct vt_images *im, uint32_t id, int32_t pid,
 				     enum vt_unknown *why)
 {
-	struct vti_image *image = find(im, id);
+	struct vti_image *image = find_image(im, id);
 
 	if (!image) {
 		*why = VT_UNKNOWN_NO_IMAGE;
 		return NULL;
 	}
 	if (image->pub.type == VT_IMAGE_ANON)
-		return jit_symbols(im, pid, why);
+		return load_jit_symbols(im, pid, why);
 	vti_image_load_symbols(&im->finder, image);
-	*why = blame(image, image->why);
+	*why = explain_unknown(image, image->why);
 	return image->symbols;
 }
 
 enum vt_unknown vt_images_symbol(struct vt_images *im, uint32_t id, int32_t pid, uint64_t offset,
 				 struct vt_location *loc)
 {
-	struct vti_image *image = find(im, id);
+	struct vti_image *image = find_image(im, id);
 	struct vt_symbols *symbols;
 
 	*loc = (struct vt_location){VT_UNKNOWN_NO_IMAGE, offset, NULL};
@@ -322,7 +322,7 @@ enum vt_unknown vt_images_symbol(struct vt_images *im, uint32_t id, int32_t pid,
 	symbols = vt_images_symbols(im, id, pid, &loc->why);
 	if (image->pub.type != VT_IMAGE_ANON && !vti_image_vaddr(image, offset, &loc->vaddr)) {
 		if (loc->why == VT_KNOWN || loc->why == VT_UNKNOWN_STRIPPED)
-			loc->why = blame(image, VT_UNKNOWN_OUTSIDE);
+			loc->why = explain_unknown(image, VT_UNKNOWN_OUTSIDE);
 		return loc->why;
 	}
 	if (!symbols)
@@ -334,8 +334,8 @@ enum vt_unknown vt_images_symbol(struct vt_images *im, uint32_t id, int32_t pid,
 			vti_image_remember(image, loc->symbol);
 	}
 	loc->why = loc->symbol	     ? VT_KNOWN
-		   : image->stripped ? blame(image, VT_UNKNOWN_STRIPPED)
-				     : blame(image, VT_UNKNOWN_NO_SYMBOL);
+		   : image->stripped ? explain_unknown(image, VT_UNKNOWN_STRIPPED)
+				     : explain_unknown(image, VT_UNKNOWN_NO_SYMBOL);
 	return loc->why;
 }
 
@@ -350,7 +350,7 @@ const char *vt_images_display(struct vt_images *im, uint32_t id, int32_t pid,
 
 const struct vt_elf *vt_images_elf(struct vt_images *im, uint32_t id, enum vt_unknown *why)
 {
-	struct vti_image *image = find(im, id);
+	struct vti_image *image = find_image(im, id);
 
 	*why = VT_UNKNOWN_NO_IMAGE;
 	if (!image)
@@ -363,7 +363,7 @@ const struct vt_elf *vt_images_elf(struct vt_images *im, uint32_t id, enum vt_un
 
 bool vt_images_offset(struct vt_images *im, uint32_t id, uint64_t vaddr, uint64_t *offset)
 {
-	struct vti_image *image = find(im, id);
+	struct vti_image *image = find_image(im, id);
 
 	if (!image)
 		return false;
@@ -377,35 +377,35 @@ bool vt_images_offset(struct vt_images *im, uint32_t id, uint64_t vaddr, uint64_
 
 const struct vt_imagedata *vt_images_data(struct vt_images *im, uint32_t id)
 {
-	struct vti_image *image = find(im, id);
+	struct vti_image *image = find_image(im, id);
 
 	return image ? vti_image_load_data(&im->finder, image) : NULL;
 }
 
 struct vt_unwind *vt_images_unwind(struct vt_images *im, uint32_t id)
 {
-	struct vti_image *image = find(im, id);
+	struct vti_image *image = find_image(im, id);
 
 	return image ? vti_image_load_unwind(&im->finder, image) : NULL;
 }
 
 struct vt_lines *vt_images_lines(struct vt_images *im, uint32_t id)
 {
-	struct vti_image *image = find(im, id);
+	struct vti_image *image = find_image(im, id);
 
 	return image ? vti_image_load_lines(&im->finder, image) : NULL;
 }
 
 void *vt_images_kept(const struct vt_images *im, uint32_t id)
 {
-	const struct vti_image *image = find(im, id);
+	const struct vti_image *image = find_image(im, id);
 
 	return image ? image->kept : NULL;
 }
 
 bool vt_images_keep(struct vt_images *im, uint32_t id, void *what, void (*free_fn)(void *what))
 {
-	struct vti_image *image = find(im, id);
+	struct vti_image *image = find_image(im, id);
 
 	if (!image)
 		return false;
@@ -418,7 +418,7 @@ bool vt_images_keep(struct vt_images *im, uint32_t id, void *what, void (*free_f
 
 enum vt_unknown vt_images_missing(const struct vt_images *im, size_t i)
 {
-	const struct vti_image *image = image_at(im, i);
+	const struct vti_image *image = image_at_index(im, i);
 
 	if (image->pub.type != VT_IMAGE_FILE || !image->elf_tried || image->elf)
 		return VT_KNOWN;
@@ -427,19 +427,19 @@ enum vt_unknown vt_images_missing(const struct vt_images *im, size_t i)
 
 bool vt_images_stripped(struct vt_images *im, uint32_t id)
 {
-	const struct vti_image *image = find(im, id);
+	const struct vti_image *image = find_image(im, id);
 
 	return image && image->stripped;
 }
 
 bool vt_images_verified(struct vt_images *im, uint32_t id)
 {
-	struct vti_image *image = find(im, id);
+	struct vti_image *image = find_image(im, id);
 
 	if (!image)
 		return false;
 	vti_image_load_elf(&im->finder, image);
-	/* A build-id that was recorded by name may be that of either file. */
+	/* The recorded build-id may be that of any file mapped under this name. */
 	if (!image->elf || vti_idents_several(&im->idents, id))
 		return false;
 	if (!image->ident_tried) {
@@ -453,7 +453,7 @@ bool vt_images_verified(struct vt_images *im, uint32_t id)
 
 bool vt_images_changed(struct vt_images *im, uint32_t id)
 {
-	struct vti_image *image = find(im, id);
+	struct vti_image *image = find_image(im, id);
 
 	if (!image)
 		return false;
@@ -469,7 +469,7 @@ bool vt_images_changed(struct vt_images *im, uint32_t id)
 
 void vt_images_withhold(struct vt_images *im, uint32_t id)
 {
-	struct vti_image *image = find(im, id);
+	struct vti_image *image = find_image(im, id);
 
 	if (image)
 		image->withheld = true;
@@ -477,12 +477,12 @@ void vt_images_withhold(struct vt_images *im, uint32_t id)
 
 bool vt_images_withheld(const struct vt_images *im, size_t i)
 {
-	return image_at(im, i)->withheld;
+	return image_at_index(im, i)->withheld;
 }
 
 void vt_images_patch(struct vt_images *im, uint32_t id, uint64_t offset, uint64_t length)
 {
-	struct vti_image *image = find(im, id);
+	struct vti_image *image = find_image(im, id);
 
 	if (image)
 		vti_ranges_add(&image->patches, offset, length);
@@ -490,7 +490,7 @@ void vt_images_patch(struct vt_images *im, uint32_t id, uint64_t offset, uint64_
 
 bool vt_images_is_patched(const struct vt_images *im, uint32_t id, uint64_t offset)
 {
-	const struct vti_image *image = find(im, id);
+	const struct vti_image *image = find_image(im, id);
 
 	return image &&
 	       (vti_ranges_has(&image->patches, offset) || vt_images_is_written(im, id, offset));
@@ -498,7 +498,7 @@ bool vt_images_is_patched(const struct vt_images *im, uint32_t id, uint64_t offs
 
 bool vt_images_is_written(const struct vt_images *im, uint32_t id, uint64_t offset)
 {
-	const struct vti_image *image = im->written.any ? find(im, id) : NULL;
+	const struct vti_image *image = im->written.any ? find_image(im, id) : NULL;
 	struct vti_inode inode = vti_idents_inode(&im->idents, id);
 
 	return image && vti_written_has(&im->written, &image->pub, &inode, offset);

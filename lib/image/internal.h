@@ -7,17 +7,17 @@
 
 #include "image/elf.h"
 
-/* libelf's handle of the file, borrowed. */
+/* Returns libelf's handle of the file.  Borrowed. */
 Elf *vti_elf_handle(const struct vt_elf *e);
 
 /*
- * A section by name, with its header; NULL when there is none.  With `data`, also its content,
- * and NULL when that is not wholly inside the file.
+ * Finds a section by name and stores its header.  Unless `data` is NULL, also stores its content,
+ * and considers only sections that are entirely inside the file.  Returns NULL if there is none.
  */
 Elf_Scn *vti_elf_section(const struct vt_elf *e, const char *name, GElf_Shdr *shdr,
 			 Elf_Data **data);
 
-/* A section's content if it lies wholly inside the file, else NULL. */
+/* Returns a section's content, or NULL if it is not entirely inside the file. */
 Elf_Data *vti_elf_section_data(const struct vt_elf *e, Elf_Scn *scn);
 
 #endif

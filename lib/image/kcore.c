@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where the code lies in the image that is made of it. */
+/* Offset of the code in the ELF file made of it. */
 #define CODE_OFFSET 4096
 
 struct vt_kcore {
@@ -17,7 +17,7 @@ struct vt_kcore {
 	uint8_t data[];
 };
 
-/* All `size` bytes at an offset, or VT_E_READ. */
+/* Reads all `size` bytes at an offset.  Returns 0 or -VT_E_READ. */
 static int read_at(int fd, const char *path, uint64_t offset, void *to, size_t size,
 		   struct vt_error *err)
 {
@@ -40,7 +40,7 @@ static int read_at(int fd, const char *path, uint64_t offset, void *to, size_t s
 	return 0;
 }
 
-static bool is_core(const Elf64_Ehdr *h)
+static bool is_core_header(const Elf64_Ehdr *h)
 {
 	const uint16_t one = 1;
 	uint8_t order = *(const uint8_t *)&one ? ELFDATA2LSB : ELFDATA2MSB;
@@ -50,9 +50,9 @@ static bool is_core(const Elf64_Ehdr *h)
 	       h->e_phentsize == sizeof(Elf64_Phdr);
 }
 
-/* The offset of the range's first byte: 0 and *offset, or an error. */
-static int find_range(int fd, const char *path, const Elf64_Ehdr *h, uint64_t text, uint64_t size,
-		      uint64_t *offset, struct vt_error *err)
+/* Finds the offset of the range's first byte.  Returns 0 or an error. */
+static int find_code_offset(int fd, const char *path, const Elf64_Ehdr *h, uint64_t text,
+			    uint64_t size, uint64_t *offset, struct vt_error *err)
 {
 	unsigned i;
 
@@ -71,7 +71,7 @@ static int find_range(int fd, const char *path, const Elf64_Ehdr *h, uint64_t te
 	return vt_error_set(err, VT_E_DAMAGED, "%s: no segment has the kernel's code", path);
 }
 
-static void put_headers(uint8_t *data, const Elf64_Ehdr *core, uint64_t text, uint64_t size)
+static void write_elf_headers(uint8_t *data, const Elf64_Ehdr *core, uint64_t text, uint64_t size)
 {
 	Elf64_Ehdr h = {.e_type = ET_EXEC,
 			.e_machine = core->e_machine,
@@ -92,8 +92,8 @@ static void put_headers(uint8_t *data, const Elf64_Ehdr *core, uint64_t text, ui
 	memcpy(data + sizeof(h), &p, sizeof(p));
 }
 
-static struct vt_kcore *read_code(int fd, const char *path, uint64_t text, uint64_t size,
-				  struct vt_error *err)
+static struct vt_kcore *read_kernel_code(int fd, const char *path, uint64_t text, uint64_t size,
+					 struct vt_error *err)
 {
 	struct vt_kcore *k;
 	uint64_t offset = 0;
@@ -101,18 +101,18 @@ static struct vt_kcore *read_code(int fd, const char *path, uint64_t text, uint6
 
 	if (read_at(fd, path, 0, &h, sizeof(h), err) < 0)
 		return NULL;
-	if (!is_core(&h)) {
+	if (!is_core_header(&h)) {
 		vt_error_set(err, VT_E_FORMAT, "%s: no core file of this kind of machine", path);
 		return NULL;
 	}
-	if (find_range(fd, path, &h, text, size, &offset, err) < 0)
+	if (find_code_offset(fd, path, &h, text, size, &offset, err) < 0)
 		return NULL;
 	k = calloc(1, sizeof(*k) + CODE_OFFSET + size);
 	if (!k) {
 		vt_error_nomem(err);
 		return NULL;
 	}
-	put_headers(k->data, &h, text, size);
+	write_elf_headers(k->data, &h, text, size);
 	if (read_at(fd, path, offset, k->data + CODE_OFFSET, size, err) == 0)
 		k->elf = vt_elf_open_memory(k->data, CODE_OFFSET + size, path, err);
 	if (k->elf)
@@ -132,14 +132,14 @@ struct vt_kcore *vt_kcore_open(const char *path, uint64_t text, uint64_t etext,
 			     (unsigned long long)(etext - text));
 		return NULL;
 	}
-	/* O_NONBLOCK: a FIFO in a hostile symfs must not hang us. */
+	/* O_NONBLOCK: opening a FIFO in a hostile symfs must not block. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
 		vt_error_errno(err, errno == ENOENT || errno == ENOTDIR ? VT_E_NOTFOUND : VT_E_READ,
 			       errno, "%s", path);
 		return NULL;
 	}
-	k = read_code(fd, path, text, etext - text, err);
+	k = read_kernel_code(fd, path, text, etext - text, err);
 	close(fd);
 	return k;
 }

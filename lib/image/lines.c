@@ -12,60 +12,60 @@
 #include "base/intern.h"
 #include "image/internal.h"
 
-/* Nesting of namespaces, functions and blocks. */
+/* Limit on the nesting of namespaces, functions and blocks. */
 #define MAX_DEPTH 200
 
 #define NONE UINT32_MAX
 
-/* Units whose ranges are indexed; a whole distribution's browser has some 40,000. */
+/* Limit on indexed units; a distribution's browser has some 40,000. */
 #define MAX_UNITS 1000000
 
-/* Ranges of all units, or of one's functions; entries of damaged files may all name the same list.
- */
+/* Limit on the ranges of all units, or of one unit's functions.  In damaged files, all entries may
+ * refer to the same list. */
 #define MAX_RANGES ((size_t)1 << 23)
 
-struct range {
-	uint64_t lo;
+struct code_range {
+	uint64_t lo; /* first: the key */
 	uint64_t hi;
 	uint64_t die; /* offset of a unit's or a function's entry in .debug_info */
 };
 
-struct ranges {
-	struct range *v;
+struct code_ranges {
+	struct code_range *v;
 	size_t count;
 	size_t cap;
 };
 
-struct unit {
+struct dwarf_unit {
 	uint64_t offset; /* of its entry; the key */
 	bool functions_read;
 	bool deep; /* functions inside functions were read, too */
-	struct ranges functions;
+	struct code_ranges functions;
 };
 
 /* The calls inlined into one function, nested by their ranges. */
-struct nest {
+struct inline_nest {
 	uint64_t function; /* offset of its entry; 0: none read yet */
-	struct ranges calls;
+	struct code_ranges calls;
 	uint32_t *outer; /* for each range, the nearest one before that reaches beyond its start */
 };
 
 struct vt_lines {
 	Dwarf *dwarf;
-	struct vt_intern *names; /* of files, made absolute */
+	struct vt_intern *names; /* absolute names of files */
 	Dwarf_Aranges *aranges;
-	bool indexed;	       /* `units` covers all units */
-	struct ranges units;   /* for files whose .debug_aranges is missing or incomplete */
-	struct vt_hash loaded; /* of struct unit */
-	struct nest nest;      /* of the function asked for last */
+	bool indexed;		  /* `units` covers all units */
+	struct code_ranges units; /* for files whose .debug_aranges is missing or incomplete */
+	struct vt_hash loaded;	  /* of struct dwarf_unit */
+	struct inline_nest nest;  /* of the function requested last */
 };
 
 /* A walk through debugging entries for the code ranges of those that have a certain tag. */
-struct walk {
-	struct ranges *out;
-	uint64_t left; /* entries that may be looked at; damaged trees could be walked for ever */
+struct die_walk {
+	struct code_ranges *out;
+	uint64_t left; /* entries still to visit; a walk of a damaged tree might not end */
 	int wanted;    /* the tag whose entries are collected */
-	bool (*enters)(int tag); /* whether to look inside an entry */
+	bool (*enters)(int tag); /* whether to visit the children of an entry */
 };
 
 struct vt_lines *vt_lines_new(const struct vt_elf *elf, struct vt_error *err)
@@ -93,7 +93,7 @@ struct vt_lines *vt_lines_new(const struct vt_elf *elf, struct vt_error *err)
 		free(l);
 		return NULL;
 	}
-	vt_hash_init(&l->loaded, sizeof(struct unit), sizeof(uint64_t));
+	vt_hash_init(&l->loaded, sizeof(struct dwarf_unit), sizeof(uint64_t));
 	if (dwarf_getaranges(l->dwarf, &l->aranges, &n) != 0)
 		l->aranges = NULL;
 	return l;
@@ -106,7 +106,7 @@ void vt_lines_free(struct vt_lines *l)
 	if (!l)
 		return;
 	for (i = 0; i < l->loaded.count; i++)
-		free(((struct unit *)vt_hash_at(&l->loaded, i))->functions.v);
+		free(((struct dwarf_unit *)vt_hash_at(&l->loaded, i))->functions.v);
 	vt_hash_fini(&l->loaded);
 	free(l->units.v);
 	free(l->nest.calls.v);
@@ -117,7 +117,7 @@ void vt_lines_free(struct vt_lines *l)
 }
 
 /* Adds the address ranges of an entry. */
-static void add_ranges(struct ranges *r, Dwarf_Die *die)
+static void add_ranges(struct code_ranges *r, Dwarf_Die *die)
 {
 	Dwarf_Addr base, lo, hi;
 	ptrdiff_t at = 0;
@@ -125,49 +125,41 @@ static void add_ranges(struct ranges *r, Dwarf_Die *die)
 	while (r->count < MAX_RANGES && (at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0) {
 		if (lo >= hi || !vt_array_grow(&r->v, &r->cap, r->count + 1, sizeof(*r->v)))
 			continue;
-		r->v[r->count++] = (struct range){lo, hi, dwarf_dieoffset(die)};
+		r->v[r->count++] = (struct code_range){lo, hi, dwarf_dieoffset(die)};
 	}
 }
 
-static int compare(const void *a, const void *b)
+static int compare_code_ranges(const void *a, const void *b)
 {
-	const struct range *x = a, *y = b;
+	const struct code_range *x = a, *y = b;
 
 	if (x->lo != y->lo)
 		return x->lo < y->lo ? -1 : 1;
-	/* The larger first, so that a search backwards meets the innermost first. */
+	/* The larger first, so that a backward search finds the innermost first. */
 	if (x->hi != y->hi)
 		return x->hi > y->hi ? -1 : 1;
 	return (x->die > y->die) - (x->die < y->die);
 }
 
-static void sort(struct ranges *r)
+static void sort_ranges(struct code_ranges *r)
 {
 	if (r->count)
-		qsort(r->v, r->count, sizeof(*r->v), compare);
+		qsort(r->v, r->count, sizeof(*r->v), compare_code_ranges);
 }
 
-/* The range that starts last, but not after the address. */
-static uint32_t last_before(const struct ranges *r, uint64_t addr)
+/* Returns the index of the last range that starts at or before the address, or NONE. */
+static uint32_t find_last_start(const struct code_ranges *r, uint64_t addr)
 {
-	size_t lo = 0, hi = r->count;
+	size_t n = vt_array_up_to(r->v, r->count, sizeof(*r->v), addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (r->v[mid].lo <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? (uint32_t)lo - 1 : NONE;
+	return n ? (uint32_t)n - 1 : NONE;
 }
 
-/* The range that starts last before the address and holds it. */
-static const struct range *lookup(const struct ranges *r, uint64_t addr)
+/* Returns the last range that holds the address and starts at or before it. */
+static const struct code_range *find_range_holding(const struct code_ranges *r, uint64_t addr)
 {
 	const uint32_t look_back = 64; /* overlaps are rare and shallow */
-	uint32_t last = last_before(r, addr), i;
+	uint32_t last = find_last_start(r, addr), i;
 
 	for (i = 0; last != NONE && i < look_back && i <= last; i++)
 		if (addr < r->v[last - i].hi)
@@ -175,7 +167,7 @@ static const struct range *lookup(const struct ranges *r, uint64_t addr)
 	return NULL;
 }
 
-/* Reads the first entry of every unit; needed once, for files without a complete .debug_aranges. */
+/* Reads the first entry of each unit, once, for files without a complete .debug_aranges. */
 static void index_units(struct vt_lines *l)
 {
 	Dwarf_CU *cu = NULL;
@@ -187,13 +179,13 @@ static void index_units(struct vt_lines *l)
 	while (n++ < MAX_UNITS && dwarf_get_units(l->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0)
 		if (type == DW_UT_compile || type == DW_UT_skeleton)
 			add_ranges(&l->units, &die);
-	sort(&l->units);
+	sort_ranges(&l->units);
 }
 
-/* The unit that holds an address, as its entry. */
-static bool find_unit(struct vt_lines *l, uint64_t addr, Dwarf_Die *die)
+/* Finds the entry of the unit that holds an address. */
+static bool find_dwarf_unit(struct vt_lines *l, uint64_t addr, Dwarf_Die *die)
 {
-	const struct range *r;
+	const struct code_range *r;
 	Dwarf_Arange *arange;
 	Dwarf_Off offset;
 
@@ -202,7 +194,7 @@ static bool find_unit(struct vt_lines *l, uint64_t addr, Dwarf_Die *die)
 		return dwarf_offdie(l->dwarf, offset, die) != NULL;
 	if (!l->indexed)
 		index_units(l);
-	r = lookup(&l->units, addr);
+	r = find_range_holding(&l->units, addr);
 	return r && dwarf_offdie(l->dwarf, r->die, die) != NULL;
 }
 
@@ -211,7 +203,7 @@ static bool holds_functions(int tag)
 	return tag == DW_TAG_namespace || tag == DW_TAG_module;
 }
 
-/* Local classes' functions, for one, lie inside other functions. */
+/* Functions inside other functions, such as those of local classes. */
 static bool holds_hidden_functions(int tag)
 {
 	switch (tag) {
@@ -226,7 +218,7 @@ static bool holds_hidden_functions(int tag)
 	}
 }
 
-/* Bytes of the unit that an entry is in, as many as it has entries at most. */
+/* Returns the size in bytes of an entry's unit, an upper bound on its number of entries. */
 static uint64_t unit_size(const struct vt_lines *l, Dwarf_Die *die)
 {
 	Dwarf_Off unit = dwarf_dieoffset(die) - dwarf_cuoffset(die), next;
@@ -237,7 +229,7 @@ static uint64_t unit_size(const struct vt_lines *l, Dwarf_Die *die)
 	return next - unit;
 }
 
-static void walk_entries(struct walk *w, Dwarf_Die *parent, int depth)
+static void walk_dies(struct die_walk *w, Dwarf_Die *parent, int depth)
 {
 	Dwarf_Off before = dwarf_dieoffset(parent);
 	Dwarf_Die die;
@@ -247,7 +239,7 @@ static void walk_entries(struct walk *w, Dwarf_Die *parent, int depth)
 	do {
 		int tag = dwarf_tag(&die);
 
-		/* References to siblings lead forward in sane files. */
+		/* In valid files, references to siblings lead forward. */
 		if (dwarf_dieoffset(&die) <= before || w->left == 0)
 			return;
 		before = dwarf_dieoffset(&die);
@@ -255,47 +247,48 @@ static void walk_entries(struct walk *w, Dwarf_Die *parent, int depth)
 		if (tag == w->wanted)
 			add_ranges(w->out, &die);
 		if (w->enters(tag))
-			walk_entries(w, &die, depth + 1);
+			walk_dies(w, &die, depth + 1);
 	} while (dwarf_siblingof(&die, &die) == 0);
 }
 
-static void read_functions(const struct vt_lines *l, struct unit *u, Dwarf_Die *die, bool deep)
+static void read_functions(const struct vt_lines *l, struct dwarf_unit *u, Dwarf_Die *die,
+			   bool deep)
 {
-	struct walk w = {&u->functions, unit_size(l, die), DW_TAG_subprogram,
-			 deep ? holds_hidden_functions : holds_functions};
+	struct die_walk w = {&u->functions, unit_size(l, die), DW_TAG_subprogram,
+			     deep ? holds_hidden_functions : holds_functions};
 
 	u->functions_read = true;
 	u->deep = deep;
 	u->functions.count = 0;
-	walk_entries(&w, die, 0);
-	sort(&u->functions);
+	walk_dies(&w, die, 0);
+	sort_ranges(&u->functions);
 }
 
-/* The function, not inlined, that holds an address. */
-static bool find_function(struct vt_lines *l, Dwarf_Die *cu, uint64_t addr, Dwarf_Die *function)
+/* Finds the function, not inlined, that holds an address. */
+static bool find_dwarf_function(struct vt_lines *l, Dwarf_Die *cu, uint64_t addr,
+				Dwarf_Die *function)
 {
 	uint64_t offset = dwarf_dieoffset(cu);
-	struct unit *u = vt_hash_add(&l->loaded, &offset, NULL);
-	const struct range *r;
+	struct dwarf_unit *u = vt_hash_add(&l->loaded, &offset, NULL);
+	const struct code_range *r;
 
 	if (!u)
 		return false;
 	if (!u->functions_read)
 		read_functions(l, u, cu, false);
-	r = lookup(&u->functions, addr);
+	r = find_range_holding(&u->functions, addr);
 	if (!r && !u->deep) {
-		/* Compilers put some, local classes' for one, inside other functions. */
 		read_functions(l, u, cu, true);
-		r = lookup(&u->functions, addr);
+		r = find_range_holding(&u->functions, addr);
 	}
 	return r && dwarf_offdie(l->dwarf, r->die, function) != NULL;
 }
 
 /*
- * A file's name; a relative one counts from where the compiler ran.  A compilation folder that is
- * itself relative (builds that hide it call it ".") is in the name already, if it was of use.
+ * Returns a file's name, a relative one prefixed with the compilation directory.  A relative
+ * compilation directory (reproducible builds have ".") is not added.
  */
-static const char *absolute(struct vt_lines *l, Dwarf_Die *cu, const char *file)
+static const char *make_absolute(struct vt_lines *l, Dwarf_Die *cu, const char *file)
 {
 	struct vt_buf b = VT_BUF_INIT;
 	Dwarf_Attribute attr;
@@ -315,7 +308,7 @@ static const char *absolute(struct vt_lines *l, Dwarf_Die *cu, const char *file)
 	return id == UINT32_MAX ? file : vt_intern_get(l->names, id);
 }
 
-static bool line_in(struct vt_lines *l, Dwarf_Die *cu, uint64_t addr, struct vt_line *line)
+static bool read_line(struct vt_lines *l, Dwarf_Die *cu, uint64_t addr, struct vt_line *line)
 {
 	Dwarf_Line *found = dwarf_getsrc_die(cu, addr);
 	const char *file = found ? dwarf_linesrc(found, NULL, NULL) : NULL;
@@ -328,7 +321,7 @@ static bool line_in(struct vt_lines *l, Dwarf_Die *cu, uint64_t addr, struct vt_
 	dwarf_linecol(found, &column);
 	dwarf_linediscriminator(found, &discriminator);
 	dwarf_linebeginstatement(found, &is_stmt);
-	*line = (struct vt_line){absolute(l, cu, file), no > 0 ? (unsigned)no : 0,
+	*line = (struct vt_line){make_absolute(l, cu, file), no > 0 ? (unsigned)no : 0,
 				 column > 0 ? (unsigned)column : 0, discriminator, is_stmt};
 	return true;
 }
@@ -337,7 +330,7 @@ bool vt_lines_at(struct vt_lines *l, uint64_t vaddr, struct vt_line *line)
 {
 	Dwarf_Die cu;
 
-	return find_unit(l, vaddr, &cu) && line_in(l, &cu, vaddr, line);
+	return find_dwarf_unit(l, vaddr, &cu) && read_line(l, &cu, vaddr, line);
 }
 
 /* ---- inlined calls ------------------------------------------------------------- */
@@ -355,8 +348,8 @@ static const char *function_name(Dwarf_Die *die)
 	return s ? s : "";
 }
 
-static void call_site(struct vt_lines *l, Dwarf_Die *cu, Dwarf_Die *inlined,
-		      struct vt_frame *caller)
+static void read_call_site(struct vt_lines *l, Dwarf_Die *cu, Dwarf_Die *inlined,
+			   struct vt_frame *caller)
 {
 	Dwarf_Word file = 0, line = 0;
 	Dwarf_Attribute attr;
@@ -368,7 +361,7 @@ static void call_site(struct vt_lines *l, Dwarf_Die *cu, Dwarf_Die *inlined,
 	if (dwarf_attr(inlined, DW_AT_call_file, &attr) && dwarf_formudata(&attr, &file) == 0 &&
 	    dwarf_getsrcfiles(cu, &files, NULL) == 0)
 		name = dwarf_filesrc(files, file, NULL, NULL);
-	caller->file = name ? absolute(l, cu, name) : "";
+	caller->file = name ? make_absolute(l, cu, name) : "";
 	caller->line = line <= UINT32_MAX ? (unsigned)line : 0;
 }
 
@@ -377,19 +370,20 @@ static bool holds_calls(int tag)
 	return tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block;
 }
 
-/* Makes l->nest that of the function. */
+/* Reads the inlined calls of a function into l->nest. */
 static bool read_nest(struct vt_lines *l, Dwarf_Die *function)
 {
-	struct nest *n = &l->nest;
-	struct walk w = {&n->calls, unit_size(l, function), DW_TAG_inlined_subroutine, holds_calls};
+	struct inline_nest *n = &l->nest;
+	struct die_walk w = {&n->calls, unit_size(l, function), DW_TAG_inlined_subroutine,
+			     holds_calls};
 	size_t i;
 
 	if (n->function == dwarf_dieoffset(function))
 		return true;
 	n->function = 0;
 	n->calls.count = 0;
-	walk_entries(&w, function, 0);
-	sort(&n->calls);
+	walk_dies(&w, function, 0);
+	sort_ranges(&n->calls);
 	free(n->outer);
 	n->outer = malloc((n->calls.count + 1) * sizeof(*n->outer));
 	if (!n->outer || n->calls.count >= NONE)
@@ -406,14 +400,14 @@ static bool read_nest(struct vt_lines *l, Dwarf_Die *function)
 	return true;
 }
 
-/* The entries of the calls that hold an address, innermost first; returns how many. */
-static size_t calls_at(const struct vt_lines *l, uint64_t addr, Dwarf_Die *calls, size_t max)
+/* Stores the entries of the calls that hold an address, innermost first.  Returns their number. */
+static size_t find_calls(const struct vt_lines *l, uint64_t addr, Dwarf_Die *calls, size_t max)
 {
-	const struct nest *nest = &l->nest;
+	const struct inline_nest *nest = &l->nest;
 	size_t n = 0;
 	uint32_t i;
 
-	for (i = last_before(&nest->calls, addr); i != NONE && n < max; i = nest->outer[i])
+	for (i = find_last_start(&nest->calls, addr); i != NONE && n < max; i = nest->outer[i])
 		if (addr < nest->calls.v[i].hi &&
 		    dwarf_offdie(l->dwarf, nest->calls.v[i].die, &calls[n]))
 			n++;
@@ -426,13 +420,13 @@ size_t vt_lines_frames(struct vt_lines *l, uint64_t vaddr, struct vt_frame *fram
 	Dwarf_Die chain[VT_MAX_INLINE], cu, function;
 	size_t n, i;
 
-	if (!find_unit(l, vaddr, &cu) || !find_function(l, &cu, vaddr, &function) ||
+	if (!find_dwarf_unit(l, vaddr, &cu) || !find_dwarf_function(l, &cu, vaddr, &function) ||
 	    !read_nest(l, &function))
 		return 0;
-	n = calls_at(l, vaddr, chain, VT_MAX_INLINE - 1);
+	n = find_calls(l, vaddr, chain, VT_MAX_INLINE - 1);
 	assert(n < VT_MAX_INLINE);
 	chain[n++] = function;
-	line_in(l, &cu, vaddr, &line);
+	read_line(l, &cu, vaddr, &line);
 	for (i = 0; i < n && i < max; i++) {
 		frames[i].function = function_name(&chain[i]);
 		frames[i].inlined = i + 1 < n;
@@ -440,7 +434,7 @@ size_t vt_lines_frames(struct vt_lines *l, uint64_t vaddr, struct vt_frame *fram
 			frames[i].file = line.file;
 			frames[i].line = line.line;
 		} else {
-			call_site(l, &cu, &chain[i - 1], &frames[i]);
+			read_call_site(l, &cu, &chain[i - 1], &frames[i]);
 		}
 	}
 	return i;
@@ -452,11 +446,11 @@ bool vt_lines_function(struct vt_lines *l, uint64_t vaddr, struct vt_frame *func
 	const char *file;
 	int line = 0;
 
-	if (!find_unit(l, vaddr, &cu) || !find_function(l, &cu, vaddr, &die))
+	if (!find_dwarf_unit(l, vaddr, &cu) || !find_dwarf_function(l, &cu, vaddr, &die))
 		return false;
 	file = dwarf_decl_file(&die);
 	dwarf_decl_line(&die, &line);
-	*function = (struct vt_frame){function_name(&die), file ? absolute(l, &cu, file) : "",
+	*function = (struct vt_frame){function_name(&die), file ? make_absolute(l, &cu, file) : "",
 				      line > 0 ? (unsigned)line : 0, false};
 	return true;
 }

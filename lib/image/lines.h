@@ -10,26 +10,26 @@
 #include "image/elf.h"
 
 /*
- * Source lines and inlined calls of one file with DWARF.  Nothing is read before it is asked for,
- * and then only the compilation unit that holds the address.
+ * Source lines and inlined calls of a file with DWARF.  Compilation units are read when first
+ * needed.
  */
 struct vt_lines;
 
-/* A deeper nest of inlined calls is cut off. */
+/* Maximum depth of inlined calls; outer ones are omitted. */
 #define VT_MAX_INLINE 64
 
-/* A place in the source.  Strings are borrowed from the vt_lines. */
+/* A place in the source code.  Strings are borrowed from the vt_lines. */
 struct vt_line {
-	const char *file; /* as the compiler was given it, made absolute with its directory */
-	unsigned line;	  /* 0: the compiler says that no line is responsible */
+	const char *file; /* as given to the compiler, made absolute */
+	unsigned line;	  /* 0: no line, according to the compiler */
 	unsigned column;
 	unsigned discriminator;
 	bool is_stmt;
 };
 
 /*
- * A function active at an address.  The innermost one is at `file`:`line` itself; every other one
- * is there calling the one before it.
+ * A function active at an address.  For the innermost one, `file` and `line` are those of the
+ * address; for each other one, those of its inlined call of the function before it.
  */
 struct vt_frame {
 	const char
@@ -40,22 +40,22 @@ struct vt_frame {
 };
 
 /*
- * The file that holds the DWARF: the image's own or its separate debug file; it must stay open.
- * Owned by the caller.  NULL with VT_E_NOTFOUND if it has none, VT_E_DAMAGED, VT_E_NOMEM.
+ * `elf` has the DWARF: the image's file or its separate debug file.  It is borrowed and must stay
+ * open.  Owned by the caller.  NULL: VT_E_NOTFOUND (no DWARF), VT_E_DAMAGED, VT_E_NOMEM.
  */
 struct vt_lines *vt_lines_new(const struct vt_elf *elf, struct vt_error *err);
 void vt_lines_free(struct vt_lines *l);
 
-/* The line of the instruction at a vaddr; false if there is none. */
+/* Finds the source line of a vaddr.  Returns false if there is none. */
 bool vt_lines_at(struct vt_lines *l, uint64_t vaddr, struct vt_line *line);
 
 /*
- * The functions active at a vaddr, innermost first, at most `max` of them.  Returns how many; 0 if
- * the DWARF knows no function there.
+ * Stores the functions active at a vaddr, innermost first, at most `max` of them.  Returns their
+ * number, 0 if the DWARF has no function there.
  */
 size_t vt_lines_frames(struct vt_lines *l, uint64_t vaddr, struct vt_frame *frames, size_t max);
 
-/* Where the function that holds a vaddr (not an inlined one) is declared; false if unknown. */
+/* Finds the declaration of the function, not inlined, that holds a vaddr.  False if unknown. */
 bool vt_lines_function(struct vt_lines *l, uint64_t vaddr, struct vt_frame *function);
 
 #endif

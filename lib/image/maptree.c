@@ -19,7 +19,7 @@ void vti_nodes_fini(struct vti_nodes *n)
 	}
 }
 
-static struct vti_node *take(struct vti_nodes *n, int *rc)
+static struct vti_node *alloc_node(struct vti_nodes *n, int *rc)
 {
 	struct vti_node *node = n->free;
 
@@ -40,7 +40,7 @@ static struct vti_node *take(struct vti_nodes *n, int *rc)
 	return node;
 }
 
-static void give(struct vti_nodes *n, struct vti_node *node)
+static void free_node(struct vti_nodes *n, struct vti_node *node)
 {
 	assert(n->count > 0);
 	node->left = n->free;
@@ -55,7 +55,8 @@ static unsigned height(const struct vti_node *t)
 	return t ? t->height : 0;
 }
 
-static struct vti_node *hang(struct vti_node *t, struct vti_node *left, struct vti_node *right)
+static struct vti_node *attach_subtrees(struct vti_node *t, struct vti_node *left,
+					struct vti_node *right)
 {
 	t->left = left;
 	t->right = right;
@@ -67,18 +68,18 @@ static struct vti_node *turn_left(struct vti_node *t)
 {
 	struct vti_node *up = t->right;
 
-	return hang(up, hang(t, t->left, up->left), up->right);
+	return attach_subtrees(up, attach_subtrees(t, t->left, up->left), up->right);
 }
 
 static struct vti_node *turn_right(struct vti_node *t)
 {
 	struct vti_node *up = t->left;
 
-	return hang(up, up->left, hang(t, up->right, t->right));
+	return attach_subtrees(up, up->left, attach_subtrees(t, up->right, t->right));
 }
 
-/* Balances a node whose subtrees are balanced and differ in height by two at most. */
-static struct vti_node *balance(struct vti_node *t)
+/* Balances a node whose subtrees are balanced and differ in height by at most two. */
+static struct vti_node *balance_node(struct vti_node *t)
 {
 	struct vti_node *l = t->left, *r = t->right;
 
@@ -96,47 +97,47 @@ static struct vti_node *balance(struct vti_node *t)
 	return t;
 }
 
-/* One tree of two, any heights, and a node between them. */
+/* Links two trees of any height and a node between them into one tree. */
 static struct vti_node *link_trees(struct vti_node *a, struct vti_node *node, struct vti_node *b)
 {
 	if (height(a) > height(b) + 1)
-		return balance(hang(a, a->left, link_trees(a->right, node, b)));
+		return balance_node(attach_subtrees(a, a->left, link_trees(a->right, node, b)));
 	if (height(b) > height(a) + 1)
-		return balance(hang(b, link_trees(a, node, b->left), b->right));
-	return hang(node, a, b);
+		return balance_node(attach_subtrees(b, link_trees(a, node, b->left), b->right));
+	return attach_subtrees(node, a, b);
 }
 
-/* Takes the last node out of a tree that has one; returns what is left. */
-static struct vti_node *take_last(struct vti_node *t, struct vti_node **last)
+/* Detaches the last node of a non-empty tree.  Returns the rest. */
+static struct vti_node *detach_last(struct vti_node *t, struct vti_node **last)
 {
 	if (t->right)
-		return link_trees(t->left, t, take_last(t->right, last));
+		return link_trees(t->left, t, detach_last(t->right, last));
 	*last = t;
 	return t->left;
 }
 
-static struct vti_node *join(struct vti_node *a, struct vti_node *b)
+static struct vti_node *join_trees(struct vti_node *a, struct vti_node *b)
 {
 	struct vti_node *last;
 
 	if (!a || !b)
 		return a ? a : b;
-	a = take_last(a, &last);
+	a = detach_last(a, &last);
 	return link_trees(a, last, b);
 }
 
-/* Mappings that start below `at` go to *a, the others to *b. */
-static void divide(struct vti_node *t, uint64_t at, struct vti_node **a, struct vti_node **b)
+/* Splits a tree: mappings that start below `at` go to *a, the others to *b. */
+static void split_tree(struct vti_node *t, uint64_t at, struct vti_node **a, struct vti_node **b)
 {
 	struct vti_node *part;
 
 	if (!t) {
 		*a = *b = NULL;
 	} else if (t->map.start < at) {
-		divide(t->right, at, &part, b);
+		split_tree(t->right, at, &part, b);
 		*a = link_trees(t->left, t, part);
 	} else {
-		divide(t->left, at, a, &part);
+		split_tree(t->left, at, a, &part);
 		*b = link_trees(part, t, t->right);
 	}
 }
@@ -150,17 +151,17 @@ int vti_tree_put(struct vti_nodes *n, struct vti_node **root, uint64_t start, ui
 	int rc = 0;
 
 	assert(start < end && (!map || (map->start == start && map->end == end)));
-	divide(*root, start, &before, &inside);
-	divide(inside, end, &inside, &after);
-	/* The last mapping inside, or else the last before, may reach beyond the end. */
+	split_tree(*root, start, &before, &inside);
+	split_tree(inside, end, &inside, &after);
+	/* The last mapping inside, or else the last before, may extend beyond the end. */
 	for (last = inside ? inside : before; last && last->right;)
 		last = last->right;
 	if (last && last->map.end > end) {
-		node = take(n, &rc);
+		node = alloc_node(n, &rc);
 		if (node) {
 			node->map = last->map;
 			node->map.start = end;
-			after = join(node, after);
+			after = join_trees(node, after);
 		}
 	}
 	for (last = before; last && last->right;)
@@ -168,10 +169,10 @@ int vti_tree_put(struct vti_nodes *n, struct vti_node **root, uint64_t start, ui
 	if (last && last->map.end > start)
 		last->map.end = start;
 	vti_tree_free(n, inside);
-	node = map && rc == 0 ? take(n, &rc) : NULL;
+	node = map && rc == 0 ? alloc_node(n, &rc) : NULL;
 	if (node)
 		node->map = *map;
-	*root = join(join(before, node), after);
+	*root = join_trees(join_trees(before, node), after);
 	return rc;
 }
 
@@ -209,7 +210,7 @@ void vti_tree_free(struct vti_nodes *n, struct vti_node *t)
 		return;
 	vti_tree_free(n, t->left);
 	vti_tree_free(n, t->right);
-	give(n, t);
+	free_node(n, t);
 }
 
 int vti_tree_copy(struct vti_nodes *n, const struct vti_node *t, struct vti_node **to)
@@ -220,7 +221,7 @@ int vti_tree_copy(struct vti_nodes *n, const struct vti_node *t, struct vti_node
 	*to = NULL;
 	if (!t)
 		return 0;
-	node = take(n, &rc);
+	node = alloc_node(n, &rc);
 	if (!node)
 		return rc;
 	node->map = t->map;

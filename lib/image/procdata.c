@@ -5,24 +5,23 @@
 
 #include "stream/kinds.h"
 
-/* linux/perf_event.h, PERF_RECORD_MISC_USER; and sys/mman.h, PROT_EXEC: formats, not this host's.
- */
+/* PERF_RECORD_MISC_USER of linux/perf_event.h and PROT_EXEC of sys/mman.h, as recorded. */
 #define MODE_USER 2
 #define CAN_EXEC  4
 
-/* How far the code of an image may be from its other mappings: linkers make four or five. */
+/* Maximum distance, in mappings, of an image's code from its others; linkers make four or five. */
 #define MAX_STEPS 8
 
-/* An image and where it lies, as one of its mappings tells. */
-struct place {
+/* An image and its load bias according to one of its mappings. */
+struct image_place {
 	const struct vt_imagedata *data;
 	uint32_t image;
 	uint64_t bias;
 };
 
-static bool place_of(struct vt_images *im, const struct vt_map *map, struct place *p)
+static bool get_image_place(struct vt_images *im, const struct vt_map *map, struct image_place *p)
 {
-	/* A recorder that does not tell protections tells of code only. */
+	/* Recorders without protections record only code. */
 	if ((map->type != VT_IMAGE_FILE && map->type != VT_IMAGE_VDSO) ||
 	    (map->prot && !(map->prot & CAN_EXEC)))
 		return false;
@@ -32,7 +31,7 @@ static bool place_of(struct vt_images *im, const struct vt_map *map, struct plac
 	       vt_imagedata_bias(p->data, map->start, vt_map_offset(map, map->start), &p->bias);
 }
 
-static bool reaches(const struct place *p, uint64_t address)
+static bool covers_address(const struct image_place *p, uint64_t address)
 {
 	uint64_t first, end;
 
@@ -40,28 +39,28 @@ static bool reaches(const struct place *p, uint64_t address)
 	return address - p->bias >= first && address - p->bias < end;
 }
 
-/* The code that a mapping of the same image belongs to, a few mappings further up or down. */
-static bool find_code(struct vt_images *im, struct vt_addrspace *as, int32_t pid,
-		      const struct vt_map *map, bool up, struct place *p)
+/* Finds the code of a mapping's image among the next few mappings up or down. */
+static bool find_code_mapping(struct vt_images *im, struct vt_addrspace *as, int32_t pid,
+			      const struct vt_map *map, bool up, struct image_place *p)
 {
 	const struct vt_map *m = map, *next[2];
 	unsigned i;
 
 	for (i = 0; m && m->image == map->image && i < MAX_STEPS; i++) {
-		if (place_of(im, m, p) && reaches(p, map->start))
+		if (get_image_place(im, m, p) && covers_address(p, map->start))
 			return true;
 		if (up ? m->end == 0 : m->start == 0)
 			return false;
-		/* The first that starts above the one at hand, or the last below it. */
+		/* The first mapping that starts above this one, or the last below it. */
 		vt_addrspace_around(as, pid, up ? m->start : m->start - 1, &next[0], &next[1]);
 		m = next[up];
 	}
 	return false;
 }
 
-/* Whether a mapping has the byte of the file that belongs to the address. */
-static bool agrees(struct vt_images *im, const struct vt_map *map, uint64_t address,
-		   const struct place *p)
+/* Returns true if a mapping maps the byte of the file that the image has at the address. */
+static bool maps_file_byte(struct vt_images *im, const struct vt_map *map, uint64_t address,
+			   const struct image_place *p)
 {
 	enum vt_unknown why;
 	const struct vt_elf *elf = vt_images_elf(im, p->image, &why);
@@ -74,19 +73,19 @@ static bool agrees(struct vt_images *im, const struct vt_map *map, uint64_t addr
 	       offset == vt_map_offset(map, address);
 }
 
-static bool find_place(struct vt_images *im, struct vt_addrspace *as, int32_t pid, uint64_t address,
-		       struct place *p)
+static bool find_image_place(struct vt_images *im, struct vt_addrspace *as, int32_t pid,
+			     uint64_t address, struct image_place *p)
 {
 	const struct vt_map *map = vt_addrspace_find(as, pid, address, MODE_USER), *next[2];
 	unsigned i;
 
 	if (map)
-		return (find_code(im, as, pid, map, false, p) ||
-			find_code(im, as, pid, map, true, p)) &&
-		       reaches(p, address) && agrees(im, map, address, p);
+		return (find_code_mapping(im, as, pid, map, false, p) ||
+			find_code_mapping(im, as, pid, map, true, p)) &&
+		       covers_address(p, address) && maps_file_byte(im, map, address, p);
 	vt_addrspace_around(as, pid, address, &next[0], &next[1]);
 	for (i = 0; i < 2; i++)
-		if (next[i] && place_of(im, next[i], p) && reaches(p, address))
+		if (next[i] && get_image_place(im, next[i], p) && covers_address(p, address))
 			return true;
 	return false;
 }
@@ -94,9 +93,9 @@ static bool find_place(struct vt_images *im, struct vt_addrspace *as, int32_t pi
 uint64_t vt_procdata_line(struct vt_images *im, struct vt_addrspace *as, int32_t pid,
 			  uint64_t address, bool relro, uint8_t bytes[VT_IMAGEDATA_LINE])
 {
-	struct place p;
+	struct image_place p;
 
-	if (find_place(im, as, pid, address, &p))
+	if (find_image_place(im, as, pid, address, &p))
 		return vt_imagedata_line(p.data, p.bias, address, relro, bytes);
 	memset(bytes, 0, VT_IMAGEDATA_LINE);
 	return 0;
@@ -105,9 +104,9 @@ uint64_t vt_procdata_line(struct vt_images *im, struct vt_addrspace *as, int32_t
 bool vt_procdata_find(struct vt_images *im, struct vt_addrspace *as, int32_t pid, uint64_t address,
 		      uint32_t *image, uint64_t *bias)
 {
-	struct place p;
+	struct image_place p;
 
-	if (!find_place(im, as, pid, address, &p))
+	if (!find_image_place(im, as, pid, address, &p))
 		return false;
 	*image = p.image;
 	*bias = p.bias;
@@ -118,9 +117,9 @@ bool vt_procdata_return(struct vt_images *im, struct vt_addrspace *as, int32_t p
 			const struct vt_unwind_state *s, struct vt_return *f)
 {
 	struct vt_unwind *u;
-	struct place p;
+	struct image_place p;
 
-	if (!find_place(im, as, pid, pc, &p))
+	if (!find_image_place(im, as, pid, pc, &p))
 		return false;
 	u = vt_images_unwind(im, p.image);
 	if (!u || !vt_unwind_find(u, pc - p.bias, p.bias, s, f))

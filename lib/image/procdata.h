@@ -12,26 +12,26 @@
 #include "image/unwind.h"
 
 /*
- * What is known of a process's memory from its images' files.  Where an image lies is told by a
- * mapping of its code: recorders tell of that, and not all of them of anything else; and a file
- * that is mapped without being run (by a debugger, say) is not laid out as its segments want. Which
- * files are taken for the images is decided by vt_images.
+ * The content of a process's memory that is known from the files of its images; vt_images selects
+ * these.  The load bias of an image comes from a mapping of its code: all recorders write those,
+ * and some write no others; and a file that is mapped but not executed, by a debugger for example,
+ * is not laid out by its segments.
  */
 
-/* As vt_imagedata_line() tells it of an image. */
+/* Like vt_imagedata_line(), for the image at an address of a process. */
 uint64_t vt_procdata_line(struct vt_images *im, struct vt_addrspace *as, int32_t pid,
 			  uint64_t address, bool relro, uint8_t bytes[VT_IMAGEDATA_LINE]);
 
 /*
- * The image at an address, and where it lies: address - vaddr.  False when there is none, or its
- * file is not there.
+ * Finds the image at an address and its load bias, address - vaddr.  Returns false if there is no
+ * image, or its file was not found.
  */
 bool vt_procdata_find(struct vt_images *im, struct vt_addrspace *as, int32_t pid, uint64_t address,
 		      uint32_t *image, uint64_t *bias);
 
 /*
- * Where the procedure returns to that has the instruction at `pc`, which comes next (unwind.h);
- * `entry` is an address.  False: unknown.
+ * Like vt_unwind_find(), for the procedure with the instruction at `pc`, which is executed next;
+ * f->entry is an address.
  */
 bool vt_procdata_return(struct vt_images *im, struct vt_addrspace *as, int32_t pid, uint64_t pc,
 			const struct vt_unwind_state *s, struct vt_return *f);

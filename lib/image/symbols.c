@@ -11,32 +11,23 @@
 
 #define NONE UINT32_MAX
 
-/* A name that lost to another at its address. */
+/* The name of a symbol that was removed in favour of another. */
 struct alias {
 	uint64_t start;
 	const char *name;
-};
-
-/* Names copied from a text, one after the other; equal ones are not shared. */
-struct name_block {
-	struct name_block *next;
-	size_t used;
-	size_t size;
-	char text[];
 };
 
 struct vt_symbols {
 	struct vt_symbol *syms;
 	size_t count;
 	size_t cap;
-	uint64_t *starts; /* of the symbols once more, close together for the search */
-	uint32_t *outer;  /* see find_nesting() */
-	uint32_t *shown;  /* demangled name: id in `names`, 0 if not yet made */
+	uint64_t *starts; /* copies of the symbols' starts, compact for the search */
+	uint32_t *outer;  /* see find_symbol_nesting() */
+	uint32_t *shown;  /* demangled names: ids in `names`, 0 if not yet made */
 	struct alias *aliases;
 	size_t naliases;
 	size_t aliases_cap;
-	struct vt_intern *names; /* names that were made */
-	struct name_block *copied;
+	struct vt_intern *names; /* all names that are not borrowed */
 };
 
 struct vt_symbols *vt_symbols_new(void)
@@ -55,14 +46,8 @@ struct vt_symbols *vt_symbols_new(void)
 
 void vt_symbols_free(struct vt_symbols *t)
 {
-	struct name_block *n;
-
 	if (!t)
 		return;
-	while ((n = t->copied) != NULL) {
-		t->copied = n->next;
-		free(n);
-	}
 	vt_intern_free(t->names);
 	free(t->syms);
 	free(t->outer);
@@ -95,15 +80,15 @@ int vt_symbols_add(struct vt_symbols *t, uint64_t start, uint64_t size, uint32_t
 	return vti_symbols_push(t, start, size, flags, vt_intern_get(t->names, id), err);
 }
 
-/* Stable, so that equal addresses keep the file's order, which decides the last ties. */
-static void merge_sort(struct vt_symbol *a, struct vt_symbol *tmp, size_t n)
+/* Stable: symbols at an address keep the file's order, which decides the last ties. */
+static void merge_sort_symbols(struct vt_symbol *a, struct vt_symbol *tmp, size_t n)
 {
 	size_t mid = n / 2, i = 0, j = mid, k = 0;
 
 	if (n < 2)
 		return;
-	merge_sort(a, tmp, mid);
-	merge_sort(a + mid, tmp, n - mid);
+	merge_sort_symbols(a, tmp, mid);
+	merge_sort_symbols(a + mid, tmp, n - mid);
 	if (a[mid - 1].start <= a[mid].start)
 		return;
 	while (i < mid && j < n)
@@ -114,9 +99,8 @@ static void merge_sort(struct vt_symbol *a, struct vt_symbol *tmp, size_t n)
 }
 
 /*
- * perf's rule for symbols without a size: they reach to the next symbol, the last one to the end
- * of the page after its own; in kallsyms, where a module begins or ends, to the end of the page
- * after.  PLT entries are unknown to that rule.
+ * Applies perf's rule for symbols without a size: they extend to the next symbol, the last one to
+ * the end of the page after its own.  PLT entries do not count as next symbols.
  */
 static void infer_ends(struct vt_symbols *t)
 {
@@ -141,18 +125,19 @@ static void infer_ends(struct vt_symbols *t)
 	}
 }
 
-static size_t underscores(const char *s)
+static size_t count_underscores(const char *s)
 {
 	return strspn(s, "_");
 }
 
-/* Compares as perf does, by the names that people see: > 0 if `a` is the better. */
+/* Compares demangled names as perf does.  Returns a positive number if `a` is preferred. */
 static int compare_names(const struct vt_symbol *a, const struct vt_symbol *b)
 {
 	struct vt_buf abuf = VT_BUF_INIT, bbuf = VT_BUF_INIT;
 	const char *an = vt_demangle(&abuf, a->name, false) ? vt_buf_str(&abuf) : a->name;
 	const char *bn = vt_demangle(&bbuf, b->name, false) ? vt_buf_str(&bbuf) : b->name;
-	size_t au = underscores(an), bu = underscores(bn), al = strlen(an), bl = strlen(bn);
+	size_t au = count_underscores(an), bu = count_underscores(bn), al = strlen(an),
+	       bl = strlen(bn);
 	int d = 0;
 
 	if (au != bu)
@@ -164,35 +149,33 @@ static int compare_names(const struct vt_symbol *a, const struct vt_symbol *b)
 	return d;
 }
 
-/* True if `a`, which comes first, is to be kept rather than `b`. */
-static bool first_is_better(const struct vt_symbol *a, const struct vt_symbol *b)
+/* Returns 1 or -1 if only the first or only the second symbol has the flag, else 0. */
+static int compare_flag(const struct vt_symbol *a, const struct vt_symbol *b, uint32_t flag)
 {
-	bool x = a->end > a->start, y = b->end > b->start;
-	int d;
+	return ((a->flags & flag) != 0) - ((b->flags & flag) != 0);
+}
 
-	if (x != y)
-		return x;
-	x = (a->flags & VT_SYMBOL_FRAME) != 0;
-	y = (b->flags & VT_SYMBOL_FRAME) != 0;
-	if (x != y)
-		return y;
-	x = (a->flags & VT_SYMBOL_WEAK) != 0;
-	y = (b->flags & VT_SYMBOL_WEAK) != 0;
-	if (x != y)
-		return y;
-	x = (a->flags & VT_SYMBOL_GLOBAL) != 0;
-	y = (b->flags & VT_SYMBOL_GLOBAL) != 0;
-	if (x != y)
-		return x;
-	d = compare_names(a, b);
+/* Returns true if `a`, the earlier of two symbols at an address, is the one to keep. */
+static bool is_first_better(const struct vt_symbol *a, const struct vt_symbol *b)
+{
+	int d = (a->end > a->start) - (b->end > b->start);
+
+	if (!d)
+		d = -compare_flag(a, b, VT_SYMBOL_FRAME);
+	if (!d)
+		d = -compare_flag(a, b, VT_SYMBOL_WEAK);
+	if (!d)
+		d = compare_flag(a, b, VT_SYMBOL_GLOBAL);
+	if (!d)
+		d = compare_names(a, b);
 	if (d)
 		return d > 0;
-	/* The kernel's system calls have aliases SyS_x, and those are not meant. */
+	/* Kernel system calls have aliases SyS_x, which are not preferred. */
 	return strncmp(a->name, "SyS", 3) != 0 && strncmp(a->name, "compat_SyS", 10) != 0;
 }
 
-/* The loser stays known by name, unless it has the same. */
-static bool keep_alias(struct vt_symbols *t, const struct vt_symbol *loser, const char *winner)
+/* Keeps the name of a removed symbol as an alias, unless it equals the other's. */
+static bool add_alias(struct vt_symbols *t, const struct vt_symbol *loser, const char *winner)
 {
 	if (!strcmp(loser->name, winner))
 		return true;
@@ -203,34 +186,34 @@ static bool keep_alias(struct vt_symbols *t, const struct vt_symbol *loser, cons
 }
 
 /*
- * Compilers and authors of assembly code leave labels inside functions, as targets of jumps and
- * for other files to refer to.  Neither perf annotate nor a debugger ends the function there.
+ * Removes labels inside functions.  Compilers and assembly code have them as targets of jumps and
+ * for references from other files.  Neither perf annotate nor a debugger ends the function there.
  */
-static bool drop_inner_labels(struct vt_symbols *t)
+static bool remove_inner_labels(struct vt_symbols *t)
 {
 	const uint32_t no_function =
 		VT_SYMBOL_OBJECT | VT_SYMBOL_PLT | VT_SYMBOL_FRAME | VT_SYMBOL_LABEL;
-	struct vt_symbol function = {0}; /* the one that reaches furthest so far */
+	struct vt_symbol function = {0}; /* with the highest end so far */
 	size_t i, ahead = 0, n = 0;
 
 	for (i = 0; i < t->count; i++) {
 		struct vt_symbol s = t->syms[i];
 
-		/* A function may stand behind labels of its first address. */
+		/* A function may come after labels at its start. */
 		for (; ahead < t->count && t->syms[ahead].start == s.start; ahead++)
 			if (!(t->syms[ahead].flags & no_function) &&
 			    t->syms[ahead].end > function.end)
 				function = t->syms[ahead];
 		if (!(s.flags & VT_SYMBOL_LABEL) || s.end > s.start || s.start >= function.end)
 			t->syms[n++] = s;
-		else if (!keep_alias(t, &s, function.name))
+		else if (!add_alias(t, &s, function.name))
 			return false;
 	}
 	t->count = n;
 	return true;
 }
 
-static bool drop_duplicates(struct vt_symbols *t)
+static bool remove_duplicates(struct vt_symbols *t)
 {
 	size_t i, n = 0;
 
@@ -243,21 +226,21 @@ static bool drop_duplicates(struct vt_symbols *t)
 			t->syms[n++] = s;
 			continue;
 		}
-		if (!first_is_better(last, &s)) {
+		if (!is_first_better(last, &s)) {
 			struct vt_symbol old = *last;
 
 			*last = s;
 			s = old;
 		}
-		if (!keep_alias(t, &s, last->name))
+		if (!add_alias(t, &s, last->name))
 			return false;
 	}
 	t->count = n;
 	return true;
 }
 
-/* outer[i]: the nearest earlier symbol that reaches beyond the start of the i-th. */
-static void find_nesting(struct vt_symbols *t)
+/* Sets outer[i] to the nearest earlier symbol that extends beyond the start of the i-th. */
+static void find_symbol_nesting(struct vt_symbols *t)
 {
 	size_t i;
 
@@ -278,19 +261,19 @@ int vt_symbols_finish(struct vt_symbols *t, struct vt_error *err)
 
 	if (!tmp)
 		return vt_error_set(err, VT_E_NOMEM, "out of memory for symbols");
-	merge_sort(t->syms, tmp, t->count);
+	merge_sort_symbols(t->syms, tmp, t->count);
 	free(tmp);
-	if (!drop_inner_labels(t))
+	if (!remove_inner_labels(t))
 		return vt_error_set(err, VT_E_NOMEM, "out of memory for symbols");
 	infer_ends(t);
-	if (!drop_duplicates(t))
+	if (!remove_duplicates(t))
 		return vt_error_set(err, VT_E_NOMEM, "out of memory for symbols");
 	t->outer = malloc((t->count + 1) * sizeof(*t->outer));
 	t->starts = malloc((t->count + 1) * sizeof(*t->starts));
 	t->shown = calloc(t->count + 1, sizeof(*t->shown));
 	if (!t->outer || !t->starts || !t->shown)
 		return vt_error_set(err, VT_E_NOMEM, "out of memory for symbols");
-	find_nesting(t);
+	find_symbol_nesting(t);
 	return 0;
 }
 
@@ -312,7 +295,7 @@ const struct vt_symbol *vt_symbols_find(const struct vt_symbols *t, uint64_t add
 
 	if (!n || addr < *first)
 		return NULL;
-	/* Halves without a branch to mispredict: `first` is the last start known to fit. */
+	/* Binary search without unpredictable branches; `first` is the last start known to fit. */
 	while (n > 1) {
 		size_t half = n / 2;
 
@@ -326,7 +309,7 @@ const struct vt_symbol *vt_symbols_find(const struct vt_symbols *t, uint64_t add
 	return NULL;
 }
 
-/* Deeper nesting is not followed: files can be made in which it has no end to speak of. */
+/* Maximum nesting that is followed; hostile files may nest very deeply. */
 #define MAX_NESTING 64
 
 const struct vt_symbol *vt_symbols_outermost(const struct vt_symbols *t,
@@ -345,8 +328,8 @@ const struct vt_symbol *vt_symbols_outermost(const struct vt_symbols *t,
 
 /* ---- symbols from text: kallsyms and perf maps ---- */
 
-/* One line of a text, without its end; false when there is none left. */
-static bool next_line(const char **p, const char *end, const char **line, size_t *size)
+/* Gets the next line of a text, without its end.  Returns false if there is none. */
+static bool get_text_line(const char **p, const char *end, const char **line, size_t *size)
 {
 	const char *nl;
 
@@ -359,8 +342,8 @@ static bool next_line(const char **p, const char *end, const char **line, size_t
 	return true;
 }
 
-/* A hexadecimal number and the blank after it; returns how many bytes they take, 0 if malformed. */
-static size_t parse_hex(const char *s, size_t size, uint64_t *value)
+/* Parses a hexadecimal number and the blank after it.  Returns their size, 0 if malformed. */
+static size_t parse_hex_field(const char *s, size_t size, uint64_t *value)
 {
 	uint64_t v = 0;
 	size_t first = 0, i;
@@ -383,42 +366,17 @@ static size_t parse_hex(const char *s, size_t size, uint64_t *value)
 	return i + 1;
 }
 
-/* A zero-terminated copy that lives as long as the table; NULL when memory runs out. */
-static const char *copy_name(struct vt_symbols *t, const char *name, size_t size)
+static int add_copied_symbol(struct vt_symbols *t, uint64_t start, uint64_t size, uint32_t flags,
+			     const char *name, size_t name_size, struct vt_error *err)
 {
-	const size_t usual = 65536;
-	struct name_block *n = t->copied;
-	char *copy;
-
-	if (!n || n->size - n->used <= size) {
-		size_t room = size < usual ? usual : size + 1;
-
-		n = malloc(sizeof(*n) + room);
-		if (!n)
-			return NULL;
-		n->next = t->copied;
-		n->used = 0;
-		n->size = room;
-		t->copied = n;
-	}
-	copy = n->text + n->used;
-	memcpy(copy, name, size);
-	copy[size] = '\0';
-	n->used += size + 1;
-	return copy;
-}
-
-static int add_copied(struct vt_symbols *t, uint64_t start, uint64_t size, uint32_t flags,
-		      const char *name, size_t name_size, struct vt_error *err)
-{
-	const char *copy = copy_name(t, name, name_size);
+	const char *copy = vt_intern_copy(t->names, name, name_size);
 
 	if (!copy)
 		return vt_error_set(err, VT_E_NOMEM, "out of memory for symbols");
 	return vti_symbols_push(t, start, size, flags, copy, err);
 }
 
-/* The letters of nm(1) that perf takes: text, weak, data and BSS, local in lower case. */
+/* Converts the types of nm(1) that perf accepts: text, weak, data and BSS; local in lower case. */
 static bool kallsyms_flags(char type, uint32_t *flags)
 {
 	switch (type) {
@@ -455,11 +413,11 @@ int vt_symbols_add_kallsyms(struct vt_symbols *t, const char *text, size_t size,
 	size_t n, at;
 	int rc;
 
-	while (next_line(&text, end, &line, &n)) {
+	while (get_text_line(&text, end, &line, &n)) {
 		const char *name, *tab;
 		size_t name_size;
 
-		at = parse_hex(line, n, &start);
+		at = parse_hex_field(line, n, &start);
 		if (!at || at + 3 > n || line[at + 1] != ' ' || !kallsyms_flags(line[at], &flags))
 			continue;
 		name = line + at + 2;
@@ -477,7 +435,7 @@ int vt_symbols_add_kallsyms(struct vt_symbols *t, const char *text, size_t size,
 		}
 		if (!name_size || name[0] == '$')
 			continue;
-		rc = add_copied(t, start, 0, flags, name, name_size, err);
+		rc = add_copied_symbol(t, start, 0, flags, name, name_size, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -492,13 +450,13 @@ int vt_symbols_add_perf_map(struct vt_symbols *t, const char *text, size_t size,
 	size_t n, at, more;
 	int rc;
 
-	while (next_line(&text, end, &line, &n)) {
-		at = parse_hex(line, n, &start);
-		more = at ? parse_hex(line + at, n - at, &length) : 0;
+	while (get_text_line(&text, end, &line, &n)) {
+		at = parse_hex_field(line, n, &start);
+		more = at ? parse_hex_field(line + at, n - at, &length) : 0;
 		if (!more || at + more >= n)
 			continue;
-		rc = add_copied(t, start, length, VT_SYMBOL_GLOBAL, line + at + more, n - at - more,
-				err);
+		rc = add_copied_symbol(t, start, length, VT_SYMBOL_GLOBAL, line + at + more,
+				       n - at - more, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -544,17 +502,17 @@ const char *vt_symbols_display(struct vt_symbols *t, const struct vt_symbol *sym
 	return vt_intern_get(t->names, id);
 }
 
-static bool is_word(char c)
+static bool is_word_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 	       c == '_';
 }
 
 /*
- * Where the parameters of a demangled name begin: its last top-level '(', but not that of
- * `operator()` or `(anonymous namespace)`; the end if there are none.
+ * Returns the start of a demangled name's parameters, or its end if it has none: the last top-level
+ * '(', but not that of `operator()` or `(anonymous namespace)`.
  */
-static size_t params_at(const char *s)
+static size_t find_params(const char *s)
 {
 	size_t i, at = 0, depth = 0;
 
@@ -562,7 +520,8 @@ static size_t params_at(const char *s)
 		if (s[i] == '<' || s[i] == '(' || s[i] == '[') {
 			bool call = i >= 8 && !strncmp(s + i - 8, "operator()", 10);
 
-			if (s[i] == '(' && !depth && i && !call && (is_word(s[i - 1]) || at == 0) &&
+			if (s[i] == '(' && !depth && i && !call &&
+			    (is_word_char(s[i - 1]) || at == 0) &&
 			    strncmp(s + i, "(anonymous", 10) != 0)
 				at = i;
 			depth++;
@@ -573,14 +532,14 @@ static size_t params_at(const char *s)
 	return at ? at : i;
 }
 
-/* Does the user's name fit the demangled one? */
-static bool fits(const char *shown, const char *name, size_t size)
+/* Returns true if the user's name matches the demangled one. */
+static bool fits_display_name(const char *shown, const char *name, size_t size)
 {
 	size_t n;
 
 	if (!strcmp(shown, name))
 		return true;
-	n = params_at(shown);
+	n = find_params(shown);
 	if (n < size || memcmp(shown + n - size, name, size) != 0)
 		return false;
 	return n == size || (n - size >= 2 && shown[n - size - 1] == ':') ||
@@ -588,19 +547,19 @@ static bool fits(const char *shown, const char *name, size_t size)
 }
 
 /*
- * A word that the mangled form of the name must contain: mangling keeps identifiers, so most
- * symbols need not be demangled.  Empty where there is none to rely on (operators; `std::` names
- * that mangling abbreviates).
+ * Finds a word that the mangled form of a name must contain, so that most symbols need not be
+ * demangled: mangling keeps identifiers.  Empty if there is none, as for operators, and for `std::`
+ * names, which mangling abbreviates.
  */
-static void key_word(const char *name, char *word, size_t room)
+static void find_key_word(const char *name, char *word, size_t room)
 {
-	size_t end = params_at(name), n, i;
+	size_t end = find_params(name), n, i;
 	const char *angle = memchr(name, '<', end);
 
 	word[0] = 0;
 	if (angle)
 		end = (size_t)(angle - name);
-	for (i = end; i && is_word(name[i - 1]);)
+	for (i = end; i && is_word_char(name[i - 1]);)
 		i--;
 	n = end - i;
 	if (n == 0 || n >= room || !strncmp(name, "std::", 5) || strstr(name, "operator"))
@@ -609,88 +568,93 @@ static void key_word(const char *name, char *word, size_t room)
 	word[n] = 0;
 }
 
-static int search_raw(struct vt_symbols *t, const char *name,
-		      bool (*fn)(void *arg, const struct vt_symbol *sym), void *arg)
-{
-	const struct vt_symbol *s;
-	int calls = 0;
-	size_t i;
+/* A search for the symbols that a user means by a name. */
+struct symbol_query {
+	const char *name;
+	size_t size;
+	char word[128];	     /* find_key_word() */
+	struct vt_buf shown; /* a demangled name */
+	bool (*fn)(void *arg, const struct vt_symbol *sym);
+	void *arg;
+	int calls;
+	bool stopped; /* fn returned false */
+};
 
-	for (i = 0; i < t->count; i++) {
-		if (strcmp(t->syms[i].name, name) != 0)
-			continue;
-		calls++;
-		if (!fn(arg, &t->syms[i]))
-			return calls;
-	}
-	for (i = 0; i < t->naliases; i++) {
-		if (strcmp(t->aliases[i].name, name) != 0)
-			continue;
-		s = vt_symbols_find(t, t->aliases[i].start);
-		calls += s != NULL;
-		if (s && !fn(arg, s))
-			return calls;
-	}
-	return calls;
+static bool is_raw_name(struct symbol_query *q, const char *raw)
+{
+	return strcmp(raw, q->name) == 0;
 }
 
-/* What GCC makes of a procedure for some of its callers keeps the name, with a reason behind. */
-static bool is_clone(const char *raw, const char *name, size_t size)
+/* GCC's clones of a procedure for some of its callers have its name and a suffix. */
+static bool is_clone_name(struct symbol_query *q, const char *raw)
 {
-	static const char *const reasons[] = {".constprop.", ".isra.", ".part.", ".lto_priv."};
+	static const char *const suffixes[] = {".constprop.", ".isra.", ".part.", ".lto_priv."};
 	size_t i;
 
-	if (strncmp(raw, name, size) != 0 || raw[size] != '.')
+	if (strncmp(raw, q->name, q->size) != 0 || raw[q->size] != '.')
 		return false;
-	for (i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
-		if (strncmp(raw + size, reasons[i], strlen(reasons[i])) == 0)
-			return !strstr(raw + size, ".cold");
+	for (i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
+		if (strncmp(raw + q->size, suffixes[i], strlen(suffixes[i])) == 0)
+			return !strstr(raw + q->size, ".cold");
 	return false;
 }
 
-static int search_clones(struct vt_symbols *t, const char *name, size_t size,
-			 bool (*fn)(void *arg, const struct vt_symbol *sym), void *arg)
+/* Returns true if the raw name demangles to the user's. */
+static bool is_display_name(struct symbol_query *q, const char *raw)
 {
-	int calls = 0;
+	if (raw[0] != '_' || !strstr(raw, q->word))
+		return false;
+	q->shown.size = 0;
+	return vt_demangle(&q->shown, raw, true) &&
+	       fits_display_name(vt_buf_str(&q->shown), q->name, q->size);
+}
+
+static void report_symbol(struct symbol_query *q, const struct vt_symbol *sym)
+{
+	q->calls++;
+	q->stopped = !q->fn(q->arg, sym);
+}
+
+static void report_matches(struct symbol_query *q, const struct vt_symbols *t,
+			   bool (*matches)(struct symbol_query *q, const char *raw))
+{
 	size_t i;
 
-	for (i = 0; i < t->count; i++) {
-		if (!is_clone(t->syms[i].name, name, size))
+	for (i = 0; i < t->count && !q->stopped; i++)
+		if (matches(q, t->syms[i].name))
+			report_symbol(q, &t->syms[i]);
+}
+
+static void report_aliases(struct symbol_query *q, const struct vt_symbols *t)
+{
+	const struct vt_symbol *s;
+	size_t i;
+
+	for (i = 0; i < t->naliases && !q->stopped; i++) {
+		if (!is_raw_name(q, t->aliases[i].name))
 			continue;
-		calls++;
-		if (!fn(arg, &t->syms[i]))
-			break;
+		s = vt_symbols_find(t, t->aliases[i].start);
+		if (s)
+			report_symbol(q, s);
 	}
-	return calls;
 }
 
 int vt_symbols_search(struct vt_symbols *t, const char *name,
 		      bool (*fn)(void *arg, const struct vt_symbol *sym), void *arg)
 {
-	size_t i, size = strlen(name);
-	struct vt_buf b = VT_BUF_INIT;
-	int calls = search_raw(t, name, fn, arg);
-	char word[128];
+	struct symbol_query q = {
+		.name = name, .size = strlen(name), .shown = VT_BUF_INIT, .fn = fn, .arg = arg};
 
-	if (!calls && size)
-		calls = search_clones(t, name, size, fn, arg);
-	if (calls || !size)
-		return calls;
-	key_word(name, word, sizeof(word));
-	for (i = 0; i < t->count; i++) {
-		const struct vt_symbol *s = &t->syms[i];
-
-		if (s->name[0] != '_' || !strstr(s->name, word))
-			continue;
-		b.size = 0;
-		if (!vt_demangle(&b, s->name, true) || !fits(vt_buf_str(&b), name, size))
-			continue;
-		calls++;
-		if (!fn(arg, s))
-			break;
+	report_matches(&q, t, is_raw_name);
+	report_aliases(&q, t);
+	if (!q.calls && q.size)
+		report_matches(&q, t, is_clone_name);
+	if (!q.calls && q.size) {
+		find_key_word(name, q.word, sizeof(q.word));
+		report_matches(&q, t, is_display_name);
 	}
-	if (b.failed)
-		calls = -VT_E_NOMEM;
-	vt_buf_free(&b);
-	return calls;
+	if (q.shown.failed)
+		q.calls = -VT_E_NOMEM;
+	vt_buf_free(&q.shown);
+	return q.calls;
 }

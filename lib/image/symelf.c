@@ -7,8 +7,8 @@
 #include "image/internal.h"
 #include "image/symbols.h"
 
-/* One symbol section and what is needed to judge its symbols. */
-struct source {
+/* A symbol section and its strings. */
+struct symbol_source {
 	struct vt_symbols *t;
 	const struct vt_elf *elf;
 	const struct vt_elf_info *info;
@@ -18,8 +18,8 @@ struct source {
 	size_t count;
 };
 
-/* The content of the string section, if its last byte is zero, so that any offset is a string. */
-static bool load_strings(struct source *s, size_t index)
+/* Loads the string section.  Its last byte must be zero, so that each offset is a C string. */
+static bool load_strings(struct symbol_source *s, size_t index)
 {
 	Elf_Data *d = vti_elf_section_data(s->elf, elf_getscn(vti_elf_handle(s->elf), index));
 
@@ -30,7 +30,7 @@ static bool load_strings(struct source *s, size_t index)
 	return true;
 }
 
-static bool load_source(struct source *s, Elf_Scn *scn, const GElf_Shdr *shdr)
+static bool load_symbol_source(struct symbol_source *s, Elf_Scn *scn, const GElf_Shdr *shdr)
 {
 	s->syms = vti_elf_section_data(s->elf, scn);
 	if (!s->syms || !s->syms->d_buf || !load_strings(s, shdr->sh_link))
@@ -39,20 +39,22 @@ static bool load_source(struct source *s, Elf_Scn *scn, const GElf_Shdr *shdr)
 	return true;
 }
 
-static const char *string_at(const struct source *s, uint32_t offset)
+static const char *get_string(const struct symbol_source *s, uint32_t offset)
 {
 	return offset < s->strings_size ? s->strings + offset : "";
 }
 
-/* ARM's marks of code and data in between: $a $t $d $x, perhaps with a suffix. */
-static bool is_mapping_symbol(const struct source *s, const char *name)
+/* Returns true for ARM's mapping symbols, which mark code and data: $a $t $d $x, or with a suffix.
+ */
+static bool is_mapping_symbol(const struct symbol_source *s, const char *name)
 {
 	return (s->info->machine == EM_ARM || s->info->machine == EM_AARCH64) && name[0] == '$' &&
 	       name[1] && strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
 }
 
-/* A label counts in sections whose name says text or data; functions and objects everywhere. */
-static bool label_counts(const struct source *s, const GElf_Sym *sym, const GElf_Shdr *shdr)
+/* Like perf, accepts labels only in sections with `text` or `data` in their names. */
+static bool is_counted_label(const struct symbol_source *s, const GElf_Sym *sym,
+			     const GElf_Shdr *shdr)
 {
 	unsigned char vis = GELF_ST_VISIBILITY(sym->st_other);
 	const char *name;
@@ -65,10 +67,10 @@ static bool label_counts(const struct source *s, const GElf_Sym *sym, const GElf
 	return name && (strstr(name, "text") || strstr(name, "data"));
 }
 
-static int add_symbol(struct source *s, const GElf_Sym *sym, struct vt_error *err)
+static int add_elf_symbol(struct symbol_source *s, const GElf_Sym *sym, struct vt_error *err)
 {
 	unsigned type = GELF_ST_TYPE(sym->st_info), bind = GELF_ST_BIND(sym->st_info);
-	const char *name = string_at(s, sym->st_name);
+	const char *name = get_string(s, sym->st_name);
 	uint64_t start = sym->st_value;
 	uint32_t flags = 0;
 	GElf_Shdr shdr;
@@ -82,7 +84,7 @@ static int add_symbol(struct source *s, const GElf_Sym *sym, struct vt_error *er
 	scn = elf_getscn(vti_elf_handle(s->elf), sym->st_shndx);
 	if (!scn || !gelf_getshdr(scn, &shdr) || !(shdr.sh_flags & SHF_ALLOC))
 		return 0;
-	if (type == STT_NOTYPE && !label_counts(s, sym, &shdr))
+	if (type == STT_NOTYPE && !is_counted_label(s, sym, &shdr))
 		return 0;
 	if (s->info->machine == EM_ARM && type == STT_FUNC)
 		start &= ~(uint64_t)1; /* bit 0 says Thumb */
@@ -99,7 +101,7 @@ static int add_symbol(struct source *s, const GElf_Sym *sym, struct vt_error *er
 	return vti_symbols_push(s->t, start, sym->st_size, flags, name, err);
 }
 
-static int add_section(struct source *s, struct vt_error *err)
+static int add_all_symbols(struct symbol_source *s, struct vt_error *err)
 {
 	size_t i;
 	int rc = 0;
@@ -110,44 +112,45 @@ static int add_section(struct source *s, struct vt_error *err)
 		GElf_Sym sym;
 
 		if (gelf_getsym(s->syms, (int)i, &sym))
-			rc = add_symbol(s, &sym, err);
+			rc = add_elf_symbol(s, &sym, err);
 	}
 	return rc;
 }
 
-static int add_sections(struct vt_symbols *t, const struct vt_elf *elf, uint32_t type,
-			struct vt_error *err)
+static int add_symbol_section(struct vt_symbols *t, const struct vt_elf *elf, uint32_t type,
+			      struct vt_error *err)
 {
-	struct source s = {.t = t, .elf = elf, .info = vt_elf_info(elf)};
+	struct symbol_source s = {.t = t, .elf = elf, .info = vt_elf_info(elf)};
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
 
 	while ((scn = elf_nextscn(vti_elf_handle(elf), scn)))
-		if (gelf_getshdr(scn, &shdr) && shdr.sh_type == type && load_source(&s, scn, &shdr))
-			return add_section(&s, err);
+		if (gelf_getshdr(scn, &shdr) && shdr.sh_type == type &&
+		    load_symbol_source(&s, scn, &shdr))
+			return add_all_symbols(&s, err);
 	return 0;
 }
 
 int vt_symbols_add_elf(struct vt_symbols *t, const struct vt_elf *elf, const struct vt_elf *runtime,
 		       struct vt_error *err)
 {
-	int rc = add_sections(t, elf, SHT_SYMTAB, err);
+	int rc = add_symbol_section(t, elf, SHT_SYMTAB, err);
 
 	if (rc == 0)
-		rc = add_sections(t, runtime ? runtime : elf, SHT_DYNSYM, err);
+		rc = add_symbol_section(t, runtime ? runtime : elf, SHT_DYNSYM, err);
 	return rc;
 }
 
 /* ---- procedure linkage tables ------------------------------------------------ */
 
 struct plt {
-	struct source dyn; /* .dynsym */
-	Elf_Data *rels;	   /* .rela.plt or .rel.plt */
+	struct symbol_source dyn; /* .dynsym */
+	Elf_Data *rels;		  /* .rela.plt or .rel.plt */
 	GElf_Shdr rels_shdr;
 	bool rela;
 };
 
-static size_t rel_count(const struct plt *p)
+static size_t count_rels(const struct plt *p)
 {
 	bool wide = p->dyn.info->bits == 64;
 	size_t size = p->rela ? (wide ? sizeof(Elf64_Rela) : sizeof(Elf32_Rela))
@@ -156,14 +159,14 @@ static size_t rel_count(const struct plt *p)
 	return p->rels->d_size / size;
 }
 
-/* One relocation: the slot that it fills, the name of its symbol ("" if none), its addend. */
-struct rel {
+/* A relocation: the slot that it fills, the name of its symbol ("" if none), its addend. */
+struct plt_rel {
 	uint64_t slot;
 	const char *name;
 	uint64_t addend;
 };
 
-static bool rel_at(const struct plt *p, size_t i, struct rel *r)
+static bool read_rel(const struct plt *p, size_t i, struct plt_rel *r)
 {
 	GElf_Rela rela = {0};
 	GElf_Rel rel;
@@ -180,11 +183,12 @@ static bool rel_at(const struct plt *p, size_t i, struct rel *r)
 	}
 	if (!gelf_getsym(p->dyn.syms, (int)GELF_R_SYM(rela.r_info), &sym))
 		return false;
-	*r = (struct rel){rela.r_offset, string_at(&p->dyn, sym.st_name), (uint64_t)rela.r_addend};
+	*r = (struct plt_rel){rela.r_offset, get_string(&p->dyn, sym.st_name),
+			      (uint64_t)rela.r_addend};
 	return true;
 }
 
-static bool load_rels(struct plt *p, const char *rela, const char *rel)
+static bool load_plt_rels(struct plt *p, const char *rela, const char *rel)
 {
 	p->rela = true;
 	if (vti_elf_section(p->dyn.elf, rela, &p->rels_shdr, &p->rels) && p->rels->d_buf)
@@ -193,9 +197,9 @@ static bool load_rels(struct plt *p, const char *rela, const char *rel)
 	return vti_elf_section(p->dyn.elf, rel, &p->rels_shdr, &p->rels) && p->rels->d_buf;
 }
 
-/* Where there is no name (an IFUNC of the file itself), objdump's notation tells the resolver. */
-static int add_entry(struct vt_symbols *t, uint64_t start, uint64_t size, const struct rel *r,
-		     struct vt_error *err)
+/* Adds a PLT entry.  Without a name (an IFUNC of the file), it is named as by objdump: *ABS*+... */
+static int add_plt_entry(struct vt_symbols *t, uint64_t start, uint64_t size,
+			 const struct plt_rel *r, struct vt_error *err)
 {
 	struct vt_buf b = VT_BUF_INIT;
 	int rc;
@@ -210,13 +214,13 @@ static int add_entry(struct vt_symbols *t, uint64_t start, uint64_t size, const 
 }
 
 /*
- * One table whose entries are in the order of the relocations.  As in perf, the code before them,
- * which calls the dynamic linker, has the name of the section.
+ * Adds a PLT whose entries are in the order of the relocations.  As in perf, the code before them,
+ * which calls the dynamic linker, is named by the section.
  */
-static int add_ordered(struct vt_symbols *t, const struct plt *p, const char *section,
-		       uint64_t header, uint64_t entry, struct vt_error *err)
+static int add_plt_section(struct vt_symbols *t, const struct plt *p, const char *section,
+			   uint64_t header, uint64_t entry, struct vt_error *err)
 {
-	size_t i, n = rel_count(p);
+	size_t i, n = count_rels(p);
 	GElf_Shdr shdr;
 	int rc = 0;
 
@@ -231,23 +235,23 @@ static int add_ordered(struct vt_symbols *t, const struct plt *p, const char *se
 				    section, err);
 	for (i = 0; i < n && rc == 0; i++) {
 		uint64_t at = header + i * entry;
-		struct rel r;
+		struct plt_rel r;
 
 		if (at > shdr.sh_size || shdr.sh_size - at < entry)
 			break;
-		if (rel_at(p, i, &r))
-			rc = add_entry(t, shdr.sh_addr + at, entry, &r, err);
+		if (read_rel(p, i, &r))
+			rc = add_plt_entry(t, shdr.sh_addr + at, entry, &r, err);
 	}
 	return rc;
 }
 
 /*
- * .plt.got: entries `[endbr64] [bnd] jmp *slot(%rip)`, in no particular order: the slot's
- * relocation in .rela.dyn names the function.
+ * Adds .plt.got, with entries `[endbr64] [bnd] jmp *slot(%rip)` in any order.  The relocation of
+ * the slot in .rela.dyn names the function.
  */
 static int add_plt_got(struct vt_symbols *t, struct plt *p, struct vt_error *err)
 {
-	struct rel *e, r;
+	struct plt_rel *e, r;
 	struct vt_hash slots;
 	GElf_Shdr shdr;
 	Elf_Data *d;
@@ -257,11 +261,11 @@ static int add_plt_got(struct vt_symbols *t, struct plt *p, struct vt_error *err
 
 	if (p->dyn.info->machine != EM_X86_64 ||
 	    !vti_elf_section(p->dyn.elf, ".plt.got", &shdr, &d) || !d->d_buf ||
-	    !load_rels(p, ".rela.dyn", ".rel.dyn"))
+	    !load_plt_rels(p, ".rela.dyn", ".rel.dyn"))
 		return 0;
 	vt_hash_init(&slots, sizeof(r), sizeof(r.slot));
-	for (i = 0, n = rel_count(p); i < n; i++) {
-		if (!rel_at(p, i, &r) || !r.name[0])
+	for (i = 0, n = count_rels(p); i < n; i++) {
+		if (!read_rel(p, i, &r) || !r.name[0])
 			continue;
 		e = vt_hash_add(&slots, &r.slot, NULL);
 		if (e)
@@ -279,7 +283,7 @@ static int add_plt_got(struct vt_symbols *t, struct plt *p, struct vt_error *err
 		slot = shdr.sh_addr + i + j + 6 + (uint64_t)(int32_t)vt_le32(code + j + 2);
 		e = vt_hash_find(&slots, &slot);
 		if (e)
-			rc = add_entry(t, shdr.sh_addr + i, entry, e, err);
+			rc = add_plt_entry(t, shdr.sh_addr + i, entry, e, err);
 	}
 	vt_hash_fini(&slots);
 	return rc;
@@ -296,7 +300,7 @@ int vt_symbols_add_plt(struct vt_symbols *t, const struct vt_elf *elf, struct vt
 	while ((scn = elf_nextscn(vti_elf_handle(elf), scn)))
 		if (gelf_getshdr(scn, &shdr) && shdr.sh_type == SHT_DYNSYM)
 			break;
-	if (!scn || !load_source(&p.dyn, scn, &shdr))
+	if (!scn || !load_symbol_source(&p.dyn, scn, &shdr))
 		return 0;
 	if (p.dyn.info->machine == EM_ARM) {
 		header = 20;
@@ -304,10 +308,10 @@ int vt_symbols_add_plt(struct vt_symbols *t, const struct vt_elf *elf, struct vt
 	} else if (p.dyn.info->machine == EM_AARCH64) {
 		header = 32;
 	}
-	if (load_rels(&p, ".rela.plt", ".rel.plt")) {
-		rc = add_ordered(t, &p, ".plt", header, entry, err);
+	if (load_plt_rels(&p, ".rela.plt", ".rel.plt")) {
+		rc = add_plt_section(t, &p, ".plt", header, entry, err);
 		if (rc == 0)
-			rc = add_ordered(t, &p, ".plt.sec", 0, 16, err);
+			rc = add_plt_section(t, &p, ".plt.sec", 0, 16, err);
 	}
 	return rc < 0 ? rc : add_plt_got(t, &p, err);
 }

@@ -7,9 +7,9 @@
 
 #include "image/cfi.h"
 
-#define ROW_BITS 9 /* rows that are kept, by address */
+#define ROW_BITS 9 /* log2 of the number of cached rows */
 
-#define DEPTH 32 /* of the stack: linkers' and compilers' expressions need three or four */
+#define DEPTH 32 /* of the stack; expressions of linkers and compilers need three or four */
 
 /* Of linux's asm/perf_regs.h. */
 #define REG_R8 16
@@ -18,7 +18,7 @@ struct vt_unwind {
 	const struct vt_elf *elf;
 	struct vti_cfi *eh;
 	struct vti_cfi *debug;
-	struct vti_cfi_row rows[1 << ROW_BITS]; /* empty ones have no end */
+	struct vti_cfi_row rows[1 << ROW_BITS]; /* a cache by vaddr; unused rows are empty */
 };
 
 struct vt_unwind *vt_unwind_new(const struct vt_elf *e, struct vt_error *err)
@@ -46,7 +46,7 @@ void vt_unwind_free(struct vt_unwind *u)
 	free(u);
 }
 
-static const struct vti_cfi_row *row_at(struct vt_unwind *u, uint64_t vaddr)
+static const struct vti_cfi_row *find_unwind_row(struct vt_unwind *u, uint64_t vaddr)
 {
 	/* A multiplicative hash, by the golden ratio. */
 	struct vti_cfi_row *row = &u->rows[vaddr * UINT64_C(0x9e3779b97f4a7c15) >> (64 - ROW_BITS)];
@@ -71,7 +71,7 @@ struct evaluation {
 	bool bad; /* or unknown */
 };
 
-/* The value of a DWARF register; 16 is the instruction pointer, `pc`. */
+/* Returns the value of a DWARF register; 16 is the instruction pointer, `pc`. */
 static bool read_register(uint64_t reg, uint64_t pc, const struct vt_unwind_state *s,
 			  uint64_t *value)
 {
@@ -87,7 +87,7 @@ static bool read_register(uint64_t reg, uint64_t pc, const struct vt_unwind_stat
 	return s->reg(s->arg, reg < 8 ? general[reg] : REG_R8 + (unsigned)reg - 8, value);
 }
 
-static void push(struct evaluation *m, uint64_t value)
+static void push_value(struct evaluation *m, uint64_t value)
 {
 	if (m->depth == DEPTH)
 		m->bad = true;
@@ -95,7 +95,7 @@ static void push(struct evaluation *m, uint64_t value)
 		m->stack[m->depth++] = value;
 }
 
-static uint64_t pop(struct evaluation *m)
+static uint64_t pop_value(struct evaluation *m)
 {
 	assert(m->depth <= DEPTH);
 	if (!m->depth) {
@@ -110,7 +110,7 @@ static void push_copy(struct evaluation *m, unsigned from_top)
 	if (from_top >= m->depth)
 		m->bad = true;
 	else
-		push(m, m->stack[m->depth - 1 - from_top]);
+		push_value(m, m->stack[m->depth - 1 - from_top]);
 }
 
 static void push_register(struct evaluation *m, uint64_t reg)
@@ -119,78 +119,78 @@ static void push_register(struct evaluation *m, uint64_t reg)
 
 	if (!read_register(reg, m->pc, m->state, &value))
 		m->bad = true;
-	push(m, value + offset);
+	push_value(m, value + offset);
 }
 
-static void load(struct evaluation *m, unsigned size)
+static void load_from_stack(struct evaluation *m, unsigned size)
 {
-	uint64_t address = pop(m), value = 0;
+	uint64_t address = pop_value(m), value = 0;
 
 	if ((size != 1 && size != 2 && size != 4 && size != 8) || m->bad ||
 	    !m->state->load(m->state->arg, address, size, &value))
 		m->bad = true;
-	push(m, value);
+	push_value(m, value);
 }
 
-static void rotate(struct evaluation *m)
+static void rotate_three(struct evaluation *m)
 {
-	uint64_t top = pop(m), second = pop(m), third = pop(m);
+	uint64_t top = pop_value(m), second = pop_value(m), third = pop_value(m);
 
-	push(m, top);
-	push(m, third);
-	push(m, second);
+	push_value(m, top);
+	push_value(m, third);
+	push_value(m, second);
 }
 
-static void swap(struct evaluation *m)
+static void swap_two(struct evaluation *m)
 {
-	uint64_t top = pop(m), second = pop(m);
+	uint64_t top = pop_value(m), second = pop_value(m);
 
-	push(m, top);
-	push(m, second);
+	push_value(m, top);
+	push_value(m, second);
 }
 
-/* Constants.  False: the operation is none. */
-static bool constant(struct evaluation *m, uint8_t op)
+/* Applies an operation that pushes a constant.  Returns false for other operations. */
+static bool push_constant(struct evaluation *m, uint8_t op)
 {
 	if (op >= DW_OP_lit0 && op <= DW_OP_lit31) {
-		push(m, op - DW_OP_lit0);
+		push_value(m, op - DW_OP_lit0);
 		return true;
 	}
 	switch (op) {
 	case DW_OP_const1u:
-		push(m, vt_cursor_u8(&m->c));
+		push_value(m, vt_cursor_u8(&m->c));
 		return true;
 	case DW_OP_const1s:
-		push(m, (uint64_t)(int8_t)vt_cursor_u8(&m->c));
+		push_value(m, (uint64_t)(int8_t)vt_cursor_u8(&m->c));
 		return true;
 	case DW_OP_const2u:
-		push(m, vt_cursor_u16(&m->c));
+		push_value(m, vt_cursor_u16(&m->c));
 		return true;
 	case DW_OP_const2s:
-		push(m, (uint64_t)(int16_t)vt_cursor_u16(&m->c));
+		push_value(m, (uint64_t)(int16_t)vt_cursor_u16(&m->c));
 		return true;
 	case DW_OP_const4u:
-		push(m, vt_cursor_u32(&m->c));
+		push_value(m, vt_cursor_u32(&m->c));
 		return true;
 	case DW_OP_const4s:
-		push(m, (uint64_t)(int32_t)vt_cursor_u32(&m->c));
+		push_value(m, (uint64_t)(int32_t)vt_cursor_u32(&m->c));
 		return true;
 	case DW_OP_const8u:
 	case DW_OP_const8s:
-		push(m, vt_cursor_u64(&m->c));
+		push_value(m, vt_cursor_u64(&m->c));
 		return true;
 	case DW_OP_constu:
-		push(m, vt_cursor_varint(&m->c));
+		push_value(m, vt_cursor_varint(&m->c));
 		return true;
 	case DW_OP_consts:
-		push(m, vti_cfi_signed(&m->c));
+		push_value(m, vti_cfi_signed(&m->c));
 		return true;
 	default:
 		return false;
 	}
 }
 
-static bool on_stack(struct evaluation *m, uint8_t op)
+static bool apply_stack_op(struct evaluation *m, uint8_t op)
 {
 	switch (op) {
 	case DW_OP_dup:
@@ -203,28 +203,28 @@ static bool on_stack(struct evaluation *m, uint8_t op)
 		push_copy(m, vt_cursor_u8(&m->c));
 		return true;
 	case DW_OP_drop:
-		pop(m);
+		pop_value(m);
 		return true;
 	case DW_OP_swap:
-		swap(m);
+		swap_two(m);
 		return true;
 	case DW_OP_rot:
-		rotate(m);
+		rotate_three(m);
 		return true;
 	case DW_OP_deref:
-		load(m, 8);
+		load_from_stack(m, 8);
 		return true;
 	case DW_OP_deref_size:
-		load(m, vt_cursor_u8(&m->c));
+		load_from_stack(m, vt_cursor_u8(&m->c));
 		return true;
 	case DW_OP_plus_uconst:
-		push(m, pop(m) + vt_cursor_varint(&m->c));
+		push_value(m, pop_value(m) + vt_cursor_varint(&m->c));
 		return true;
 	case DW_OP_neg:
-		push(m, 0 - pop(m));
+		push_value(m, 0 - pop_value(m));
 		return true;
 	case DW_OP_not:
-		push(m, ~pop(m));
+		push_value(m, ~pop_value(m));
 		return true;
 	case DW_OP_nop:
 		return true;
@@ -233,26 +233,8 @@ static bool on_stack(struct evaluation *m, uint8_t op)
 	}
 }
 
-/* Comparisons are signed. */
-static uint64_t compare(uint8_t op, int64_t x, int64_t y)
-{
-	switch (op) {
-	case DW_OP_eq:
-		return x == y;
-	case DW_OP_ne:
-		return x != y;
-	case DW_OP_lt:
-		return x < y;
-	case DW_OP_le:
-		return x <= y;
-	case DW_OP_gt:
-		return x > y;
-	default:
-		return x >= y;
-	}
-}
-
-static uint64_t compute(struct evaluation *m, uint8_t op, uint64_t x, uint64_t y)
+/* Applies an operation on the two top values; `y` was on top.  Comparisons are signed. */
+static uint64_t apply_binary_op(struct evaluation *m, uint8_t op, uint64_t x, uint64_t y)
 {
 	switch (op) {
 	case DW_OP_and:
@@ -272,51 +254,56 @@ static uint64_t compute(struct evaluation *m, uint8_t op, uint64_t x, uint64_t y
 	case DW_OP_shr:
 		return y < 64 ? x >> y : 0;
 	case DW_OP_eq:
+		return x == y;
 	case DW_OP_ne:
+		return x != y;
 	case DW_OP_lt:
+		return (int64_t)x < (int64_t)y;
 	case DW_OP_le:
+		return (int64_t)x <= (int64_t)y;
 	case DW_OP_gt:
+		return (int64_t)x > (int64_t)y;
 	case DW_OP_ge:
-		return compare(op, (int64_t)x, (int64_t)y);
+		return (int64_t)x >= (int64_t)y;
 	default:
 		m->bad = true;
 		return 0;
 	}
 }
 
-static void step(struct evaluation *m)
+static void evaluate_operation(struct evaluation *m)
 {
 	uint8_t op = vt_cursor_u8(&m->c);
 	uint64_t x, y;
 
-	if (constant(m, op) || on_stack(m, op))
+	if (push_constant(m, op) || apply_stack_op(m, op))
 		return;
 	if (op >= DW_OP_breg0 && op <= DW_OP_breg31) {
 		push_register(m, op - DW_OP_breg0);
 	} else if (op == DW_OP_bregx) {
 		push_register(m, vt_cursor_varint(&m->c));
 	} else {
-		y = pop(m);
-		x = pop(m);
-		push(m, compute(m, op, x, y));
+		y = pop_value(m);
+		x = pop_value(m);
+		push_value(m, apply_binary_op(m, op, x, y));
 	}
 }
 
 /*
- * What an expression (DWARF 5, 2.5) leaves on top of its stack.  `first`, unless NULL, is on the
- * stack at the start.
+ * Evaluates an expression (DWARF 5, 2.5), whose value is on top of its stack at the end.  `first`,
+ * unless NULL, is on the stack at the start.
  */
-static bool evaluate(const struct vti_cfi_rule *rule, const uint64_t *first, uint64_t pc,
-		     const struct vt_unwind_state *s, uint64_t *value)
+static bool evaluate_expression(const struct vti_cfi_rule *rule, const uint64_t *first, uint64_t pc,
+				const struct vt_unwind_state *s, uint64_t *value)
 {
 	struct evaluation m = {
 		.c = vt_cursor_make(rule->expr, rule->size, false), .state = s, .pc = pc};
 
 	if (first)
-		push(&m, *first);
+		push_value(&m, *first);
 	while (vt_cursor_left(&m.c) && !m.bad)
-		step(&m);
-	*value = pop(&m);
+		evaluate_operation(&m);
+	*value = pop_value(&m);
 	return !m.bad && !m.c.bad;
 }
 
@@ -326,7 +313,7 @@ static bool find_cfa(const struct vti_cfi_rule *r, uint64_t pc, const struct vt_
 		     uint64_t *cfa)
 {
 	if (r->how == VTI_CFI_PLACE)
-		return evaluate(r, NULL, pc, s, cfa);
+		return evaluate_expression(r, NULL, pc, s, cfa);
 	if (r->how != VTI_CFI_OFFSET || !read_register(r->reg, pc, s, cfa))
 		return false;
 	*cfa += r->offset;
@@ -336,7 +323,7 @@ static bool find_cfa(const struct vti_cfi_rule *r, uint64_t pc, const struct vt_
 bool vt_unwind_find(struct vt_unwind *u, uint64_t vaddr, uint64_t bias,
 		    const struct vt_unwind_state *s, struct vt_return *f)
 {
-	const struct vti_cfi_row *row = row_at(u, vaddr);
+	const struct vti_cfi_row *row = find_unwind_row(u, vaddr);
 	const struct vti_cfi_rule *ra = &row->ra;
 	uint64_t cfa, pc = vaddr + bias;
 
@@ -352,11 +339,12 @@ bool vt_unwind_find(struct vt_unwind *u, uint64_t vaddr, uint64_t bias,
 		f->ret = cfa + ra->offset;
 		return true;
 	case VTI_CFI_EXPRESSION:
-		return evaluate(ra, &cfa, pc, s, &f->ret);
+		return evaluate_expression(ra, &cfa, pc, s, &f->ret);
 	case VTI_CFI_OFFSET:
 		f->slot = cfa + ra->offset;
 		return s->load(s->arg, f->slot, 8, &f->ret);
 	default:
-		return evaluate(ra, &cfa, pc, s, &f->slot) && s->load(s->arg, f->slot, 8, &f->ret);
+		return evaluate_expression(ra, &cfa, pc, s, &f->slot) &&
+		       s->load(s->arg, f->slot, 8, &f->ret);
 	}
 }

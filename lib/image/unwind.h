@@ -10,37 +10,38 @@
 #include "image/elf.h"
 
 /*
- * Where the procedure at hand returns to, from an x86-64 image's call frame information: .eh_frame
- * (Linux Standard Base, Core, 10.6), and .debug_frame (DWARF 5, 6.4) for what that leaves out.
+ * Finds the return address of the current procedure from an x86-64 image's call frame information:
+ * .eh_frame (Linux Standard Base, Core, 10.6), and .debug_frame (DWARF 5, 6.4) where that has none.
  *
- * Compilers for Linux write this information for each instruction.  What it does not cover, what it
- * calls undefined (the first procedure of a thread), a signal's trampoline, what is damaged or
- * contradicts itself, and what depends on a register or memory that is unknown: all that is
- * unknown.
+ * Compilers for Linux write this information for each instruction.  The return address is unknown
+ * for code that it does not cover, where it is undefined (the first procedure of a thread), in
+ * signal trampolines, where the information is damaged or contradicts itself, and where it depends
+ * on an unknown register or unknown memory.
  */
 struct vt_unwind;
 
-/* What is known of the moment; numbers of registers are those of linux's asm/perf_regs.h. */
+/* The known state of a thread.  Register numbers are those of linux's asm/perf_regs.h. */
 struct vt_unwind_state {
 	void *arg;
-	/* Each false when the value is not known.  Never asked for the instruction pointer. */
+	/* Both return false if the value is unknown.  Not called for the instruction pointer. */
 	bool (*reg)(void *arg, unsigned reg, uint64_t *value);
 	bool (*load)(void *arg, uint64_t address, unsigned size, uint64_t *value); /* 1, 2, 4, 8 */
 };
 
 struct vt_return {
 	uint64_t ret;	/* the return address */
-	uint64_t slot;	/* where in memory it stands, or 0 */
-	uint64_t entry; /* vaddr at which the procedure's part begins that has the instruction */
+	uint64_t slot;	/* its address in memory, or 0 */
+	uint64_t entry; /* vaddr of the start of the procedure, or of the part with the instruction
+			 */
 };
 
-/* `e` is borrowed and must stay.  NULL when memory runs out: VT_E_NOMEM. */
+/* `e` is borrowed and must outlive the result.  NULL: VT_E_NOMEM. */
 struct vt_unwind *vt_unwind_new(const struct vt_elf *e, struct vt_error *err);
 void vt_unwind_free(struct vt_unwind *u);
 
 /*
- * In front of the instruction at `vaddr`, where the image lies at address - vaddr = `bias`.  False:
- * unknown.
+ * Finds the return address before the instruction at `vaddr` is executed.  `bias` is the image's
+ * address - vaddr.  Returns false if it is unknown.
  */
 bool vt_unwind_find(struct vt_unwind *u, uint64_t vaddr, uint64_t bias,
 		    const struct vt_unwind_state *s, struct vt_return *f);

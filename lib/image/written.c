@@ -14,14 +14,14 @@
 enum name { NAME_IMAGE = 1, NAME_INODE, NAME_BUILDID };
 #define NAMES 3
 
-/* One of the names of a file. */
-struct key {
+/* An identification of a file. */
+struct file_key {
 	uint64_t kind; /* enum name */
 	uint8_t id[VT_BUILDID_MAX];
 };
 
-struct file {
-	struct key key;
+struct written_file {
+	struct file_key key;
 	struct vti_ranges written;
 	bool code; /* it was mapped executable */
 };
@@ -74,7 +74,7 @@ bool vti_ranges_has(const struct vti_ranges *r, uint64_t offset)
 void vti_written_init(struct vti_written *w)
 {
 	*w = (struct vti_written){.any = false};
-	vt_hash_init(&w->files, sizeof(struct file), sizeof(struct key));
+	vt_hash_init(&w->files, sizeof(struct written_file), sizeof(struct file_key));
 }
 
 void vti_written_fini(struct vti_written *w)
@@ -82,13 +82,13 @@ void vti_written_fini(struct vti_written *w)
 	size_t i;
 
 	for (i = 0; i < w->files.count; i++)
-		vti_ranges_fini(&((struct file *)vt_hash_at(&w->files, i))->written);
+		vti_ranges_fini(&((struct written_file *)vt_hash_at(&w->files, i))->written);
 	vt_hash_fini(&w->files);
 }
 
-/* The names of an image's file, and how many there are. */
-static size_t list_names(const struct vt_image *image, const struct vti_inode *inode,
-			 struct key names[NAMES])
+/* Lists the identifications of an image's file.  Returns their number. */
+static size_t list_file_names(const struct vt_image *image, const struct vti_inode *inode,
+			      struct file_key names[NAMES])
 {
 	size_t n = 0;
 
@@ -112,14 +112,14 @@ int vti_written_feed(struct vti_written *w, const struct vt_image *image,
 {
 	uint64_t prot = vt_record_u64(rec, VT_MAP_PROT);
 	bool writes = prot & CAN_WRITE && vt_record_u64(rec, VT_MAP_FLAGS) & MAP_SHARED;
-	struct key names[NAMES];
+	struct file_key names[NAMES];
 	size_t n, i;
 
 	if (image->type != VT_IMAGE_FILE || !(writes || prot & CAN_EXEC))
 		return 0;
-	n = list_names(image, inode, names);
+	n = list_file_names(image, inode, names);
 	for (i = 0; i < n; i++) {
-		struct file *f = vt_hash_add(&w->files, &names[i], NULL);
+		struct written_file *f = vt_hash_add(&w->files, &names[i], NULL);
 
 		if (!f)
 			return vt_error_nomem(err);
@@ -135,14 +135,14 @@ int vti_written_feed(struct vti_written *w, const struct vt_image *image,
 bool vti_written_has(const struct vti_written *w, const struct vt_image *image,
 		     const struct vti_inode *inode, uint64_t offset)
 {
-	struct key names[NAMES];
+	struct file_key names[NAMES];
 	size_t n, i;
 
 	if (!w->any)
 		return false;
-	n = list_names(image, inode, names);
+	n = list_file_names(image, inode, names);
 	for (i = 0; i < n; i++) {
-		const struct file *f = vt_hash_find(&w->files, &names[i]);
+		const struct written_file *f = vt_hash_find(&w->files, &names[i]);
 
 		if (f && vti_ranges_has(&f->written, offset))
 			return true;

@@ -17,43 +17,44 @@ struct vti_range {
 	uint64_t end;
 };
 
-/* Stretches of a file by offset, in no order.  All zero: none. */
+/* Ranges of offsets in a file, unordered.  Initialize with zeros. */
 struct vti_ranges {
 	struct vti_range *list;
 	size_t count;
 	size_t cap;
 };
 
-/* How many stretches are told apart; further ones widen the last. */
+/* Maximum number of ranges; further ones extend the last. */
 #define VTI_MAX_RANGES 64
 
 void vti_ranges_fini(struct vti_ranges *r);
 
-/* True if that changed anything.  Without room or memory, rather too much is added than too little.
- */
+/* Adds a range.  Returns true if that changed anything.  At the limit, or when memory runs out, it
+ * adds too much rather than too little. */
 bool vti_ranges_add(struct vti_ranges *r, uint64_t offset, uint64_t length);
 bool vti_ranges_has(const struct vti_ranges *r, uint64_t offset);
 
 /*
- * Files of a stream that a process could write to by a shared mapping.  Whoever else maps the file
- * sees that, at any address and under any name (hard links): a file is known by its image, by its
- * device and inode, and by its build-id, which is all that perf record --buildid-mmap tells.
+ * The files of a stream that a process could write to through a shared mapping.  The writes are
+ * visible in all mappings of the file, under any name (hard links).  So a file is identified by its
+ * image, by device and inode, and by its build-id, the only one that perf record --buildid-mmap
+ * writes.
  */
 struct vti_written {
 	struct vt_hash files;
 	bool any;
-	uint64_t code_changes; /* how often more of a file with code became known as written */
+	uint64_t code_changes; /* rises when more of a file with code becomes written */
 };
 
 void vti_written_init(struct vti_written *w);
 void vti_written_fini(struct vti_written *w);
 
-/* Takes a MAP record of an image.  0 or -VT_E_NOMEM. */
+/* Processes a MAP record of an image.  Returns 0 or -VT_E_NOMEM. */
 int vti_written_feed(struct vti_written *w, const struct vt_image *image,
 		     const struct vti_inode *inode, const struct vt_record *rec,
 		     struct vt_error *err);
 
-/* True if a process could write to an offset of the image's file. */
+/* Returns true if a process could write to an offset of the image's file. */
 bool vti_written_has(const struct vti_written *w, const struct vt_image *image,
 		     const struct vti_inode *inode, uint64_t offset);
 

@@ -262,7 +262,7 @@ static enum vt_withheld line_withheld(struct vti_spaces *s, int64_t pid, uint64_
 	if (m && is_patched(s, m, data, addr, addr - bias))
 		return VT_WITHHELD_PATCHED;
 	if (!(s->trust & VT_TRUST_CONSTANTS) &&
-	    (!m || !vt_addrspace_tells_data(s->maps, (int32_t)pid)))
+	    (!m || !vt_addrspace_reports_data(s->maps, (int32_t)pid)))
 		return VT_WITHHELD_UNSEEN;
 	return VT_WITHHELD_NOT;
 }

@@ -20,6 +20,7 @@
 #include "image/addrspace.h"
 #include "image/procdata.h"
 #include "stream/kinds.h"
+#include "tests/unit/common/mappings.h"
 
 #define MAX_MAPS 4096
 
@@ -129,9 +130,8 @@ static void read_maps(struct truth *t, bool code_only)
 			continue;
 		p = (prot[0] == 'r' ? 1u : 0) | (prot[1] == 'w' ? 2u : 0) |
 		    (prot[2] == 'x' ? 4u : 0);
-		if ((!code_only || p & 4) &&
-		    vt_addrspace_map(t->as, (int32_t)t->pid, first, end - first, offset,
-				     image_of(t, name), p, 0, &err) < 0)
+		if ((!code_only || p & 4) && map_pages(t->as, (int32_t)t->pid, first, end - first,
+						       offset, image_of(t, name), p, &err) < 0)
 			fail(path);
 	}
 	fclose(f);

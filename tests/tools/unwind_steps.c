@@ -27,6 +27,7 @@
 #include "image/procdata.h"
 #include "machine/insn/insn.h"
 #include "stream/kinds.h"
+#include "tests/unit/common/mappings.h"
 
 #define DEPTH	  100000
 #define MOST_TOLD 10
@@ -127,8 +128,8 @@ static void read_maps(struct tracer *t)
 			   &first, &end, &offset, name) != 4 ||
 		    name[0] != '/')
 			continue;
-		if (vt_addrspace_map(t->as, (int32_t)t->pid, first, end - first, offset,
-				     image_of(t, name), 5, 0, &err) < 0)
+		if (map_pages(t->as, (int32_t)t->pid, first, end - first, offset, image_of(t, name),
+			      5, &err) < 0)
 			die(path);
 	}
 	fclose(f);

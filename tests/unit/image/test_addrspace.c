@@ -16,6 +16,7 @@
 #include "stream/kinds.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
+#include "tests/unit/common/mappings.h"
 #include "tests/unit/common/streams.h"
 
 #define USER   2
@@ -27,7 +28,7 @@ static struct vt_error err;
 static void map(struct vt_addrspace *as, int32_t pid, uint64_t start, uint64_t length,
 		uint64_t offset, uint32_t image)
 {
-	assert_int_equal(vt_addrspace_map(as, pid, start, length, offset, image, EXEC, 0, &err), 0);
+	assert_int_equal(map_pages(as, pid, start, length, offset, image, EXEC, &err), 0);
 }
 
 static void expect(struct vt_addrspace *as, int32_t pid, uint64_t address, uint32_t image,
@@ -387,15 +388,15 @@ static void who_announces_data(void **state)
 		row[VT_MAP_FLAGS] = cases[i].flags;
 		row[VT_MAP_MISC] = cases[i].misc;
 		feed_all(as, fd, w);
-		assert_int_equal(vt_addrspace_tells_data(as, 1), cases[i].tells);
-		assert_false(vt_addrspace_tells_data(as, 2));
+		assert_int_equal(vt_addrspace_reports_data(as, 1), cases[i].tells);
+		assert_false(vt_addrspace_reports_data(as, 2));
 		/* A child's recorder is its parent's, also when its mappings become others. */
 		assert_int_equal(vt_addrspace_fork(as, 2, 1, true, &err), 0);
-		assert_int_equal(vt_addrspace_tells_data(as, 2), cases[i].tells);
+		assert_int_equal(vt_addrspace_reports_data(as, 2), cases[i].tells);
 		map(as, 2, 0x9000, 0x1000, 0, 10);
-		assert_int_equal(vt_addrspace_tells_data(as, 2), cases[i].tells);
+		assert_int_equal(vt_addrspace_reports_data(as, 2), cases[i].tells);
 		vt_addrspace_exec(as, 2);
-		assert_false(vt_addrspace_tells_data(as, 2));
+		assert_false(vt_addrspace_reports_data(as, 2));
 		vt_addrspace_free(as);
 	}
 }
@@ -503,8 +504,7 @@ static void mappings_are_limited(void **state)
 	(void)state;
 	for (i = 0; i < VT_MAX_MAPS; i++)
 		map(as, 1, i * 0x2000, 0x1000, 0, 1);
-	assert_int_equal(vt_addrspace_map(as, 1, i * 0x2000, 0x1000, 0, 1, EXEC, 0, &e),
-			 -VT_E_LIMIT);
+	assert_int_equal(map_pages(as, 1, i * 0x2000, 0x1000, 0, 1, EXEC, &e), -VT_E_LIMIT);
 	assert_int_equal(vt_addrspace_count(as), VT_MAX_MAPS);
 	expect(as, 1, 0x2000, 1, 0);
 	vt_addrspace_exec(as, 1);
@@ -569,9 +569,8 @@ static void writes_are_counted_as_page_by_page(void **state)
 			uint32_t prot = prots[vt_rng_below(&rng, 3)];
 			uint64_t start = (uint64_t)(first + 1) << 12;
 
-			assert_int_equal(vt_addrspace_map(as, 1, start,
-							  (uint64_t)(end - first) << 12,
-							  start - base, image, prot, 2, &err),
+			assert_int_equal(map_pages(as, 1, start, (uint64_t)(end - first) << 12,
+						   start - base, image, prot, &err),
 					 0);
 			announce(pages, first, end, image, base, prot);
 		}
@@ -596,8 +595,8 @@ static void many_pasts_become_the_worst(void **state)
 	(void)state;
 	map(as, 1, 0x100000, 0x200000, 0x100000, 10);
 	for (i = 0; i < 0x200; i += 2)
-		assert_int_equal(vt_addrspace_map(as, 1, 0x100000 + (i << 12), 0x1000,
-						  0x100000 + (i << 12), 10, 7, 2, &err),
+		assert_int_equal(map_pages(as, 1, 0x100000 + (i << 12), 0x1000,
+					   0x100000 + (i << 12), 10, 7, &err),
 				 0);
 	map(as, 1, 0x100000, 0x200000, 0x100000, 10);
 	assert_int_equal(vt_addrspace_find(as, 1, 0x100000, USER)->writes, 1);
@@ -623,8 +622,8 @@ static void writable_pages_explain_their_neighbours(void **state)
 		for (i = 0; i <= writable; i++) {
 			uint64_t at = 0x100000 + (i << 13);
 
-			assert_int_equal(vt_addrspace_map(as, 1, at, 0x1000, at, 10,
-							  i == writable ? 7 : EXEC, 2, &err),
+			assert_int_equal(map_pages(as, 1, at, 0x1000, at, 10,
+						   i == writable ? 7 : EXEC, &err),
 					 0);
 		}
 		map(as, 1, 0x100000, 0x200000, 0x100000, 10);

@@ -13,6 +13,7 @@
 
 #include "image/procdata.h"
 #include "stream/kinds.h"
+#include "tests/unit/common/mappings.h"
 #include "tests/unit/common/toolbox.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -133,9 +134,8 @@ static struct process make_process(const struct mapping *maps, size_t n)
 		assert_int_equal(vt_addrspace_image(p.space, id, types[id - 1], &err), 0);
 	}
 	for (i = 0; i < n && maps[i].length; i++)
-		assert_int_equal(vt_addrspace_map(p.space, PID, maps[i].start, maps[i].length,
-						  maps[i].offset, maps[i].image, maps[i].prot, 0,
-						  &err),
+		assert_int_equal(map_pages(p.space, PID, maps[i].start, maps[i].length,
+					   maps[i].offset, maps[i].image, maps[i].prot, &err),
 				 0);
 	return p;
 }
