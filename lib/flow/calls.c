@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What of an image as a whole the graphs of its procedures depend on: which procedures never
- * return, and where control goes from the middle of one procedure into the middle of another.
+ * Facts about a whole image that the graphs of its procedures depend on: which procedures never
+ * return, and jumps from one procedure into the middle of another.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "flow/internal.h"
 #include "machine/insn/insn.h"
 
-/* Procedures of libraries that never return, by their manual pages and headers (noreturn). */
-static const char *const ends[] = {
+/* Library procedures that never return, according to manual pages and headers (noreturn). */
+static const char *const noreturn_names[] = {
 	"_Exit",
 	"_Unwind_Resume",
 	"_ZSt10unexpectedv",
@@ -49,73 +49,70 @@ static const char *const ends[] = {
 	"verrx",
 };
 
-/* What a procedure linkage table's symbols end in (symbols.h). */
+/* The suffix of symbols of a procedure linkage table (symbols.h). */
 static const char plt[] = "@plt";
 
-static bool name_ends(const char *name)
+static bool is_noreturn_name(const char *name)
 {
 	size_t size = strlen(name), i;
 
 	if (size >= strlen(plt) && strcmp(name + size - strlen(plt), plt) == 0)
 		size -= strlen(plt);
-	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (strlen(ends[i]) == size && memcmp(ends[i], name, size) == 0)
+	for (i = 0; i < sizeof(noreturn_names) / sizeof(noreturn_names[0]); i++)
+		if (strlen(noreturn_names[i]) == size && memcmp(noreturn_names[i], name, size) == 0)
 			return true;
 	/* libstdc++'s std::__throw_bad_alloc() … */
 	return strncmp(name, "_ZSt", 4) == 0 && strstr(name, "__throw_") != NULL;
 }
 
 /* A direct jump out of its procedure. */
-struct jump {
+struct outward_jump {
 	uint64_t to;
 	uint64_t from;
 };
 
-struct places {
-	uint64_t *list; /* sorted */
-	size_t count;
-	size_t cap;
-};
-
+/* The survey of an image. */
 struct calls {
-	struct jump *jumps; /* sorted */
+	struct outward_jump *jumps; /* sorted */
 	size_t njumps;
 	size_t jumps_cap;
-	struct places ends; /* starts of procedures that never return */
+	uint64_t *ends; /* starts of procedures that never return, sorted */
+	size_t nends;
+	size_t ends_cap;
 };
 
-/* A symbol on the way to knowing whether it returns. */
+/* A procedure during the survey. */
 struct candidate {
 	uint64_t start;
 	uint64_t end;
-	bool ends;
+	bool ends; /* it may never return */
 };
 
 struct survey {
 	struct calls *calls;
 	const struct vt_elf *elf;
 	struct vt_symbols *symbols;
-	struct candidate *list; /* sorted, as the symbols are */
+	struct candidate *list; /* sorted by start */
 	size_t count;
-	uint64_t left; /* bytes of code that may still be walked */
+	uint64_t left; /* bytes of code that may still be decoded */
 };
 
-/* Symbols may overlap, but hardly do: all together they are not so many times the code. */
+/* Limit on the sum of all symbols' sizes, in multiples of the code: symbols hardly overlap. */
 #define MAX_OVERLAP 8
 
 /* ---- one procedure ---- */
 
-static bool add_jump(struct calls *c, uint64_t from, uint64_t to)
+static bool append_outward_jump(struct calls *c, uint64_t from, uint64_t to)
 {
 	if (!vt_array_grow(&c->jumps, &c->jumps_cap, c->njumps + 1, sizeof(*c->jumps)))
 		return false;
-	c->jumps[c->njumps++] = (struct jump){to, from};
+	c->jumps[c->njumps++] = (struct outward_jump){to, from};
 	return true;
 }
 
 /*
- * Walks the bytes of a procedure, one instruction after the other.  It may end without return only
- * if it has none, nor an indirect jump, and does not run out of its end.
+ * Decodes the instructions of a procedure.  It may never return only if it has no return, no
+ * indirect jump, and does not fall through its end.  Returns false when memory runs out.
  */
 static bool survey_code(struct survey *s, struct candidate *k, const uint8_t *code, size_t size)
 {
@@ -132,7 +129,7 @@ static bool survey_code(struct survey *s, struct candidate *k, const uint8_t *co
 			k->ends = false;
 			continue;
 		}
-		/* Padding is passed over: what came before it counts. */
+		/* Ignore padding at the end. */
 		if ((f.flags & (VT_FACT_BRANCH | VT_FACT_SYSCALL)) || f.stops) {
 			last = f.flags;
 			stops = f.stops;
@@ -142,14 +139,14 @@ static bool survey_code(struct survey *s, struct candidate *k, const uint8_t *co
 			k->ends = false;
 		to = from + (uint64_t)f.target;
 		if (f.has_target && !(f.flags & VT_FACT_CALL) && to - k->start >= size &&
-		    !add_jump(s->calls, from, to))
+		    !append_outward_jump(s->calls, from, to))
 			return false;
 	}
 	k->ends &= stops || (last & (VT_FACT_JUMP | VT_FACT_CALL));
 	return true;
 }
 
-static uint64_t text_size(const struct vt_elf *e)
+static uint64_t get_text_size(const struct vt_elf *e)
 {
 	size_t n, i;
 	const struct vt_elf_segment *g = vt_elf_segments(e, &n);
@@ -161,26 +158,15 @@ static uint64_t text_size(const struct vt_elf *e)
 	return size;
 }
 
-static bool is_text(const struct vt_elf *e, uint64_t vaddr)
-{
-	size_t n, i;
-	const struct vt_elf_segment *g = vt_elf_segments(e, &n);
-
-	for (i = 0; i < n; i++)
-		if (g[i].exec && vaddr >= g[i].vaddr && vaddr - g[i].vaddr < g[i].filesz)
-			return true;
-	return false;
-}
-
 static bool survey_symbol(struct survey *s, const struct vt_symbol *sym)
 {
 	struct candidate *k = &s->list[s->count];
 	const uint8_t *code;
 	size_t size;
 
-	*k = (struct candidate){sym->start, sym->end, name_ends(sym->name)};
+	*k = (struct candidate){sym->start, sym->end, is_noreturn_name(sym->name)};
 	if ((sym->flags & VT_SYMBOL_OBJECT) || sym->end <= sym->start ||
-	    !is_text(s->elf, sym->start))
+	    !vt_elf_is_code(s->elf, sym->start))
 		return true;
 	s->count++;
 	if (k->ends || (sym->flags & VT_SYMBOL_PLT))
@@ -197,36 +183,28 @@ static bool survey_symbol(struct survey *s, const struct vt_symbol *sym)
 	return survey_code(s, k, code, size);
 }
 
-/* ---- all of them ---- */
+/* ---- all procedures ---- */
 
-static struct candidate *candidate_at(const struct survey *s, uint64_t vaddr)
+static struct candidate *find_candidate(const struct survey *s, uint64_t vaddr)
 {
-	size_t low = 0, high = s->count;
+	size_t n = vt_array_up_to(s->list, s->count, sizeof(*s->list), vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->list[middle].start <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && vaddr < s->list[low - 1].end ? &s->list[low - 1] : NULL;
+	return n && vaddr < s->list[n - 1].end ? &s->list[n - 1] : NULL;
 }
 
-static int by_target(const void *x, const void *y)
+static int compare_jump_targets(const void *x, const void *y)
 {
-	const struct jump *a = x, *b = y;
+	const struct outward_jump *a = x, *b = y;
 
 	if (a->to != b->to)
 		return a->to < b->to ? -1 : 1;
 	return a->from < b->from ? -1 : a->from > b->from;
 }
 
-/* Whether a procedure may end without return no longer, because of a jump out of it. */
-static bool goes_on(const struct survey *s, const struct jump *j, size_t *from)
+/* Marks the procedure of a jump as returning.  Returns true if that is new. */
+static bool mark_returning(const struct survey *s, const struct outward_jump *j, size_t *from)
 {
-	struct candidate *k = candidate_at(s, j->from);
+	struct candidate *k = find_candidate(s, j->from);
 
 	if (!k || !k->ends)
 		return false;
@@ -235,24 +213,14 @@ static bool goes_on(const struct survey *s, const struct jump *j, size_t *from)
 	return true;
 }
 
-/* The first jump to this address or a later one. */
-static size_t first_jump(const struct calls *c, uint64_t to)
+/* Returns the index of the first jump to this or a later address. */
+static size_t find_first_jump(const struct calls *c, uint64_t to)
 {
-	size_t low = 0, high = c->njumps;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (c->jumps[middle].to < to)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return vt_array_below(c->jumps, c->njumps, sizeof(*c->jumps), to);
 }
 
-/* What goes on in a procedure that returns, returns; so does what goes to nobody knows where. */
-static bool knock_out(struct survey *s)
+/* A procedure returns if it jumps to a procedure that returns, or to an unknown address. */
+static bool find_returning(struct survey *s)
 {
 	const struct calls *c = s->calls;
 	size_t *out = malloc((s->count + 1) * sizeof(*out)), n = 0, i;
@@ -260,17 +228,17 @@ static bool knock_out(struct survey *s)
 	if (!out)
 		return false;
 	for (i = 0; i < c->njumps; i++) {
-		const struct candidate *to = candidate_at(s, c->jumps[i].to);
+		const struct candidate *to = find_candidate(s, c->jumps[i].to);
 
 		if (!to || !to->ends)
-			n += goes_on(s, &c->jumps[i], &out[n]);
+			n += mark_returning(s, &c->jumps[i], &out[n]);
 	}
 	while (n) {
 		const struct candidate *k = &s->list[out[--n]];
 
-		for (i = first_jump(c, k->start);
-		     i < c->njumps && candidate_at(s, c->jumps[i].to) == k; i++)
-			n += goes_on(s, &c->jumps[i], &out[n]);
+		for (i = find_first_jump(c, k->start);
+		     i < c->njumps && find_candidate(s, c->jumps[i].to) == k; i++)
+			n += mark_returning(s, &c->jumps[i], &out[n]);
 	}
 	free(out);
 	return true;
@@ -279,36 +247,36 @@ static bool knock_out(struct survey *s)
 static bool survey_all(struct survey *s)
 {
 	size_t i, n = vt_symbols_count(s->symbols);
-	struct places *ends = &s->calls->ends;
+	struct calls *c = s->calls;
 
 	for (i = 0; i < n; i++)
 		if (!survey_symbol(s, vt_symbols_at(s->symbols, i)))
 			return false;
-	if (s->calls->njumps)
-		qsort(s->calls->jumps, s->calls->njumps, sizeof(*s->calls->jumps), by_target);
-	if (!knock_out(s))
+	if (c->njumps)
+		qsort(c->jumps, c->njumps, sizeof(*c->jumps), compare_jump_targets);
+	if (!find_returning(s))
 		return false;
 	for (i = 0; i < s->count; i++) {
 		if (!s->list[i].ends)
 			continue;
-		if (!vt_array_grow(&ends->list, &ends->cap, ends->count + 1, sizeof(*ends->list)))
+		if (!vt_array_grow(&c->ends, &c->ends_cap, c->nends + 1, sizeof(*c->ends)))
 			return false;
-		ends->list[ends->count++] = s->list[i].start;
+		c->ends[c->nends++] = s->list[i].start;
 	}
 	return true;
 }
 
-static void calls_free(void *what)
+static void free_calls(void *what)
 {
 	struct calls *c = what;
 
 	free(c->jumps);
-	free(c->ends.list);
+	free(c->ends);
 	free(c);
 }
 
-/* The image's survey, made when first asked for; NULL: there are no symbols, or no memory. */
-static const struct calls *calls_of(const struct vt_cfg_source *src)
+/* Returns the survey of the image, made on the first call; NULL without symbols or memory. */
+static const struct calls *get_calls(const struct vt_cfg_source *src)
 {
 	enum vt_unknown why;
 	struct survey s = {.count = 0};
@@ -325,38 +293,30 @@ static const struct calls *calls_of(const struct vt_cfg_source *src)
 		return NULL;
 	s.calls = calloc(1, sizeof(*s.calls));
 	s.list = calloc(vt_symbols_count(s.symbols) + 1, sizeof(*s.list));
-	s.left = MAX_OVERLAP * text_size(s.elf);
+	s.left = MAX_OVERLAP * get_text_size(s.elf);
 	ok = s.calls && s.list && survey_all(&s) &&
-	     vt_images_keep(src->images, src->image, s.calls, calls_free);
+	     vt_images_keep(src->images, src->image, s.calls, free_calls);
 	free(s.list);
 	if (ok)
 		return s.calls;
 	if (s.calls)
-		calls_free(s.calls);
+		free_calls(s.calls);
 	return NULL;
 }
 
 bool vti_call_ends(const struct vt_cfg_source *src, uint64_t target)
 {
-	const struct calls *c = calls_of(src);
-	size_t low = 0, high = c ? c->ends.count : 0;
+	const struct calls *c = get_calls(src);
+	size_t i = c ? vt_array_below(c->ends, c->nends, sizeof(*c->ends), target) : 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (c->ends.list[middle] < target)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return c && low < c->ends.count && c->ends.list[low] == target;
+	return c && i < c->nends && c->ends[i] == target;
 }
 
 bool vti_calls_into(const struct vt_cfg_source *src, bool (*fn)(void *arg, uint64_t vaddr),
 		    void *arg)
 {
-	const struct calls *c = calls_of(src);
-	size_t i = c ? first_jump(c, src->start) : 0;
+	const struct calls *c = get_calls(src);
+	size_t i = c ? find_first_jump(c, src->start) : 0;
 
 	for (; c && i < c->njumps && c->jumps[i].to - src->start < src->size; i++)
 		if (c->jumps[i].from - src->start >= src->size && !fn(arg, c->jumps[i].to))

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 
-/* So many frames are looked at for one that a return fits: what unwinding leaves behind at once. */
+/* Number of frames searched for a return's target; unwinding leaves at most so many at once. */
 #define SEARCH_DEPTH 256
 
 void vt_callstack_fini(struct vt_callstack *s)
@@ -21,7 +21,7 @@ void vt_callstack_clear(struct vt_callstack *s)
 	s->returning = false;
 }
 
-static void push(struct vt_callstack *s, uint64_t address)
+static void push_return_address(struct vt_callstack *s, uint64_t address)
 {
 	if (s->count == VT_CALLSTACK_DEPTH) {
 		s->count /= 2;
@@ -34,7 +34,7 @@ static void push(struct vt_callstack *s, uint64_t address)
 	s->frames[s->count++] = address;
 }
 
-static void return_to(struct vt_callstack *s, uint64_t address)
+static void pop_to_return(struct vt_callstack *s, uint64_t address)
 {
 	size_t least = s->count > SEARCH_DEPTH ? s->count - SEARCH_DEPTH : 0;
 	size_t i;
@@ -44,7 +44,7 @@ static void return_to(struct vt_callstack *s, uint64_t address)
 			s->count = i - 1;
 			return;
 		}
-		/* The handler itself returns, to code that is no caller's. */
+		/* The signal handler returns, to code that is not a caller. */
 		if (!s->frames[i - 1]) {
 			s->count = i - 1;
 			return;
@@ -55,7 +55,7 @@ static void return_to(struct vt_callstack *s, uint64_t address)
 void vt_callstack_enter(struct vt_callstack *s, const struct vt_step *step)
 {
 	if (s->returning && step->insn == 0)
-		return_to(s, step->block->addr);
+		pop_to_return(s, step->block->addr);
 	s->returning = false;
 }
 
@@ -66,22 +66,22 @@ void vt_callstack_leave(struct vt_callstack *s, const struct vt_step *step)
 	if (step->insn_end != b->ninsns)
 		return;
 	if (b->end == VT_END_CALL || b->end == VT_END_CALL_INDIRECT)
-		push(s, b->addr + b->size);
+		push_return_address(s, b->addr + b->size);
 	s->returning = b->end == VT_END_RETURN;
 }
 
-void vt_callstack_told(struct vt_callstack *s, uint64_t caller)
+void vt_callstack_set_caller(struct vt_callstack *s, uint64_t caller)
 {
 	if (!caller || s->returning || vt_callstack_caller(s) == caller)
 		return;
 	if (s->count)
 		s->frames[s->count - 1] = caller;
 	else
-		push(s, caller);
+		push_return_address(s, caller);
 }
 
 void vt_callstack_signal(struct vt_callstack *s)
 {
 	s->returning = false;
-	push(s, 0);
+	push_return_address(s, 0);
 }

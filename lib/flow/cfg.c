@@ -8,38 +8,38 @@
 #include "flow/internal.h"
 #include "machine/insn/insn.h"
 
-/* A graph being made. */
-struct build {
+/* A graph under construction. */
+struct cfg_build {
 	struct vti_walk w;
 	struct vt_cfg *g;
-	uint32_t *sorted; /* nodes of w by offset */
+	uint32_t *sorted; /* numbers of nodes of w, sorted by offset */
 	uint32_t *block;  /* by offset: the block that starts there; 0: none */
 	size_t edges_cap;
 };
 
-static int no_memory(struct vt_error *err)
+int vti_cfg_nomem(struct vt_error *err)
 {
 	return vt_error_set(err, VT_E_NOMEM, "out of memory for a control-flow graph");
 }
 
-static const struct vti_node *node_at(const struct build *b, uint32_t i)
+static const struct vti_node *get_sorted_node(const struct cfg_build *b, uint32_t i)
 {
 	return &b->w.nodes[b->sorted[i]];
 }
 
-static uint32_t end_of(const struct vti_node *n)
+static uint32_t node_end(const struct vti_node *n)
 {
 	return n->offset + n->length;
 }
 
 /* ---- instructions and blocks ---- */
 
-static bool ends_block(const struct vti_node *n)
+static bool is_block_end(const struct vti_node *n)
 {
 	return n->next != VTI_NEXT_FALL;
 }
 
-static void sort_nodes(struct build *b)
+static void sort_nodes(struct cfg_build *b)
 {
 	uint32_t n = 0;
 	size_t i;
@@ -50,52 +50,52 @@ static void sort_nodes(struct build *b)
 }
 
 /*
- * Where instructions overlap (a jump over a prefix, say), the one that is not followed by the next
- * in order leads to a block of its own.  The next in order is one anyway: what comes before it is
- * a jump, or such an instruction.
+ * Where instructions overlap (a jump over a prefix, for example), the successor of the earlier one
+ * starts a block.  The later one starts a block anyway, because control does not fall through to
+ * it.
  */
-static void mark_overlaps(struct build *b)
+static void mark_overlaps(struct cfg_build *b)
 {
 	uint32_t i;
 
 	for (i = 0; i + 1 < b->w.nnodes; i++)
-		if (end_of(node_at(b, i)) > node_at(b, i + 1)->offset)
-			b->w.mark[end_of(node_at(b, i))] |= VTI_LEADER;
+		if (node_end(get_sorted_node(b, i)) > get_sorted_node(b, i + 1)->offset)
+			b->w.mark[node_end(get_sorted_node(b, i))] |= VTI_LEADER;
 }
 
-static bool starts_block(const struct build *b, uint32_t i)
+static bool is_block_start(const struct cfg_build *b, uint32_t i)
 {
-	const struct vti_node *n = node_at(b, i), *before;
+	const struct vti_node *n = get_sorted_node(b, i), *before;
 
 	if (!i || (b->w.mark[n->offset] & VTI_LEADER))
 		return true;
-	before = node_at(b, i - 1);
-	return ends_block(before) || end_of(before) != n->offset;
+	before = get_sorted_node(b, i - 1);
+	return is_block_end(before) || node_end(before) != n->offset;
 }
 
-static int make_blocks(struct build *b, struct vt_error *err)
+static int make_blocks(struct cfg_build *b, struct vt_error *err)
 {
 	struct vt_cfg *g = b->g;
 	uint32_t i, n = VT_CFG_FIRST;
 	struct vt_cfg_block *block = NULL;
 
 	for (i = 0; i < b->w.nnodes; i++)
-		n += starts_block(b, i);
+		n += is_block_start(b, i);
 	g->blocks = calloc(n, sizeof(*g->blocks));
 	g->insns = calloc(b->w.nnodes + 1, sizeof(*g->insns));
 	if (!g->blocks || !g->insns)
-		return no_memory(err);
+		return vti_cfg_nomem(err);
 	g->nblocks = VT_CFG_FIRST;
 	for (i = 0; i < b->w.nnodes; i++) {
-		const struct vti_node *node = node_at(b, i);
+		const struct vti_node *node = get_sorted_node(b, i);
 
-		if (starts_block(b, i)) {
+		if (is_block_start(b, i)) {
 			b->block[node->offset] = g->nblocks;
 			block = &g->blocks[g->nblocks++];
 			block->start = g->start + node->offset;
 			block->insn = i;
 		}
-		block->end = g->start + end_of(node);
+		block->end = g->start + node_end(node);
 		block->ninsns++;
 		g->insns[i] = (struct vt_cfg_insn){g->start + node->offset, node->flags,
 						   node->next == VTI_NEXT_BAD ? 1 : node->length};
@@ -106,7 +106,8 @@ static int make_blocks(struct build *b, struct vt_error *err)
 
 /* ---- edges ---- */
 
-static bool add_edge(struct build *b, uint32_t from, uint32_t to, enum vt_cfg_edge_kind kind)
+static bool append_cfg_edge(struct cfg_build *b, uint32_t from, uint32_t to,
+			    enum vt_cfg_edge_kind kind)
 {
 	struct vt_cfg *g = b->g;
 
@@ -116,19 +117,20 @@ static bool add_edge(struct build *b, uint32_t from, uint32_t to, enum vt_cfg_ed
 	return true;
 }
 
-/* To an offset of the procedure or out of it. */
-static bool add_edge_to(struct build *b, uint32_t from, int64_t offset, enum vt_cfg_edge_kind kind)
+/* Appends an edge to an offset, or to EXIT if that is outside the procedure. */
+static bool append_edge_to_offset(struct cfg_build *b, uint32_t from, int64_t offset,
+				  enum vt_cfg_edge_kind kind)
 {
 	uint32_t to = 0;
 
 	if (offset >= 0 && (uint64_t)offset < b->w.src->size)
 		to = b->block[offset];
 	if (!to)
-		return add_edge(b, from, VT_CFG_EXIT, VT_EDGE_EXIT);
-	return add_edge(b, from, to, kind);
+		return append_cfg_edge(b, from, VT_CFG_EXIT, VT_EDGE_EXIT);
+	return append_cfg_edge(b, from, to, kind);
 }
 
-static bool add_switch(struct build *b, uint32_t from, const struct vti_node *n)
+static bool append_switch_edges(struct cfg_build *b, uint32_t from, const struct vti_node *n)
 {
 	const struct vti_walk *w = &b->w;
 	size_t i;
@@ -136,53 +138,53 @@ static bool add_switch(struct build *b, uint32_t from, const struct vti_node *n)
 	b->g->blocks[from].incomplete = n->unknown;
 	for (i = vti_jumps_at(w, w->njumps, n->offset);
 	     i < w->njumps && w->jumps[i].from == n->offset; i++)
-		if (!add_edge_to(b, from, w->jumps[i].to, VT_EDGE_SWITCH))
+		if (!append_edge_to_offset(b, from, w->jumps[i].to, VT_EDGE_SWITCH))
 			return false;
-	return !n->leaves || add_edge(b, from, VT_CFG_EXIT, VT_EDGE_EXIT);
+	return !n->leaves || append_cfg_edge(b, from, VT_CFG_EXIT, VT_EDGE_EXIT);
 }
 
-static bool add_out(struct build *b, uint32_t from)
+static bool append_out_edges(struct cfg_build *b, uint32_t from)
 {
 	const struct vt_cfg_block *block = &b->g->blocks[from];
-	const struct vti_node *n = node_at(b, block->insn + block->ninsns - 1);
+	const struct vti_node *n = get_sorted_node(b, block->insn + block->ninsns - 1);
 
 	switch ((enum vti_next)n->next) {
 	case VTI_NEXT_FALL:
-		return add_edge_to(b, from, end_of(n), VT_EDGE_FALL);
+		return append_edge_to_offset(b, from, node_end(n), VT_EDGE_FALL);
 	case VTI_NEXT_CONDITIONAL:
-		return add_edge_to(b, from, end_of(n), VT_EDGE_FALL) &&
-		       add_edge_to(b, from, n->target, VT_EDGE_TAKEN);
+		return append_edge_to_offset(b, from, node_end(n), VT_EDGE_FALL) &&
+		       append_edge_to_offset(b, from, n->target, VT_EDGE_TAKEN);
 	case VTI_NEXT_JUMP:
-		return add_edge_to(b, from, n->target, VT_EDGE_TAKEN);
+		return append_edge_to_offset(b, from, n->target, VT_EDGE_TAKEN);
 	case VTI_NEXT_INDIRECT:
-		return add_switch(b, from, n);
+		return append_switch_edges(b, from, n);
 	default:
-		return add_edge(b, from, VT_CFG_EXIT, VT_EDGE_EXIT);
+		return append_cfg_edge(b, from, VT_CFG_EXIT, VT_EDGE_EXIT);
 	}
 }
 
-static int make_edges(struct build *b, struct vt_error *err)
+static int make_edges(struct cfg_build *b, struct vt_error *err)
 {
 	uint32_t i;
 
 	for (i = VT_CFG_FIRST; i < b->g->nblocks; i++)
 		if ((b->w.mark[b->g->blocks[i].start - b->g->start] & VTI_ENTRY) &&
-		    !add_edge(b, VT_CFG_ENTRY, i, VT_EDGE_ENTRY))
-			return no_memory(err);
+		    !append_cfg_edge(b, VT_CFG_ENTRY, i, VT_EDGE_ENTRY))
+			return vti_cfg_nomem(err);
 	for (i = VT_CFG_FIRST; i < b->g->nblocks; i++)
-		if (!add_out(b, i))
-			return no_memory(err);
+		if (!append_out_edges(b, i))
+			return vti_cfg_nomem(err);
 	return 0;
 }
 
-/* Edges are there, sorted by `from`. */
+/* Sets the edges of blocks, from g->edges sorted by `from`. */
 static int index_edges(struct vt_cfg *g, struct vt_error *err)
 {
 	uint32_t i, at = 0;
 
 	g->in = calloc(g->nedges + 1, sizeof(*g->in));
 	if (!g->in)
-		return no_memory(err);
+		return vti_cfg_nomem(err);
 	for (i = 0; i < g->nedges; i++) {
 		struct vt_cfg_block *from = &g->blocks[g->edges[i].from];
 
@@ -205,7 +207,7 @@ static int index_edges(struct vt_cfg *g, struct vt_error *err)
 
 /* ---- graphs ---- */
 
-static int make(struct build *b, struct vt_error *err)
+static int build_graph(struct cfg_build *b, struct vt_error *err)
 {
 	uint32_t i;
 	int rc = vti_walk_all(&b->w, err);
@@ -215,7 +217,7 @@ static int make(struct build *b, struct vt_error *err)
 	b->sorted = calloc(b->w.nnodes + 1, sizeof(*b->sorted));
 	b->block = calloc(b->w.src->size + 1, sizeof(*b->block));
 	if (!b->sorted || !b->block)
-		return no_memory(err);
+		return vti_cfg_nomem(err);
 	sort_nodes(b);
 	mark_overlaps(b);
 	rc = make_blocks(b, err);
@@ -231,16 +233,16 @@ static int make(struct build *b, struct vt_error *err)
 
 struct vt_cfg *vt_cfg_new(const struct vt_cfg_source *src, struct vt_error *err)
 {
-	struct build b = {.w = {.src = src}, .g = calloc(1, sizeof(*b.g))};
+	struct cfg_build b = {.w = {.src = src}, .g = calloc(1, sizeof(*b.g))};
 	int rc;
 
 	if (!b.g) {
-		no_memory(err);
+		vti_cfg_nomem(err);
 		return NULL;
 	}
 	b.g->start = src->start;
 	b.g->end = src->start + src->size;
-	rc = make(&b, err);
+	rc = build_graph(&b, err);
 	vti_walk_free(&b.w);
 	free(b.sorted);
 	free(b.block);
@@ -262,59 +264,9 @@ void vt_cfg_free(struct vt_cfg *g)
 	free(g);
 }
 
-struct vt_cfg *vt_cfg_of_image(struct vt_images *images, uint32_t image, uint64_t start,
-			       uint64_t end, struct vt_error *err)
-{
-	struct vt_cfg_source src = {.start = start, .images = images, .image = image};
-	enum vt_unknown why;
-	const struct vt_elf *e = vt_images_elf(images, image, &why);
-
-	if (!e) {
-		vt_error_set(err, VT_E_NOTFOUND, "no code: %s", vt_unknown_text(why));
-		return NULL;
-	}
-	if (vt_elf_info(e)->machine != VT_MACHINE_X86_64) {
-		vt_error_set(err, VT_E_NOTFOUND, "no code for x86-64");
-		return NULL;
-	}
-	src.code = vt_elf_bytes(e, start, &src.size);
-	if (!src.code || end <= start) {
-		vt_error_set(err, VT_E_NOTFOUND, "no code at 0x%llx", (unsigned long long)start);
-		return NULL;
-	}
-	if (src.size > end - start)
-		src.size = (size_t)(end - start);
-	return vt_cfg_new(&src, err);
-}
-
-uint32_t vt_cfg_block_at(const struct vt_cfg *g, uint64_t addr)
-{
-	uint32_t low = VT_CFG_FIRST, high = g->nblocks;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (g->blocks[middle].start <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == VT_CFG_FIRST || addr >= g->blocks[low - 1].end)
-		return 0;
-	return low - 1;
-}
-
 uint32_t vt_cfg_insn_at(const struct vt_cfg *g, uint64_t addr)
 {
-	uint32_t low = 0, high = g->ninsns;
+	size_t i = vt_array_below(g->insns, g->ninsns, sizeof(*g->insns), addr);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (g->insns[middle].addr < addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < g->ninsns && g->insns[low].addr == addr ? low : UINT32_MAX;
+	return i < g->ninsns && g->insns[i].addr == addr ? (uint32_t)i : UINT32_MAX;
 }

@@ -11,15 +11,15 @@
 
 #define NONE UINT32_MAX
 
-/* Any number will do; a fixed one makes runs repeatable. */
+/* Any number; a fixed one makes results reproducible. */
 #define SEED 0x6379636c6573
 
 /*
- * The graph as cycle equivalence wants it: undirected, each block split into an edge from its
- * entrance (node 2 b) to its way out (2 b + 1), an edge of the graph from a way out to an entrance,
- * and one from EXIT back to ENTRY.  Links are numbered: blocks, edges of the graph, the one back.
+ * The undirected graph for cycle equivalence.  Each block b is split into a link from its entrance
+ * (node 2 b) to its exit (2 b + 1).  Each edge of the graph is a link from an exit to an entrance,
+ * and one link leads from EXIT back to ENTRY.  Links are numbered: blocks, edges, the link back.
  */
-struct split {
+struct split_graph {
 	uint32_t nnodes;
 	uint32_t nlinks;
 	uint32_t *from; /* nodes, by link */
@@ -28,22 +28,22 @@ struct split {
 	uint32_t *links; /* those of each node */
 };
 
-/* What two links have in common that lie on the same cycles; none: both zero. */
-struct label {
+/* The label of a link; links on the same cycles have equal labels.  Zero: on no cycle. */
+struct cycle_label {
 	uint64_t a;
 	uint64_t b;
 };
 
-static void mix(struct label *l, const struct label *other)
+static void mix_labels(struct cycle_label *l, const struct cycle_label *other)
 {
 	l->a ^= other->a;
 	l->b ^= other->b;
 }
 
-/* ---- loops that are never left ---- */
+/* ---- infinite loops ---- */
 
 /* Tarjan, "Depth-first search and linear graph algorithms", 1972, without recursion. */
-struct components {
+struct graph_components {
 	const struct vt_cfg *g;
 	uint32_t *of;	 /* by block: number of its strongly connected component, or NONE yet */
 	uint32_t *order; /* by block: when it was found, from 1; 0: not yet */
@@ -58,14 +58,14 @@ struct components {
 	bool *left; /* by component: some edge leaves it */
 };
 
-static void begin(struct components *c, uint32_t block)
+static void enter_block(struct graph_components *c, uint32_t block)
 {
 	c->order[block] = c->low[block] = ++c->norder;
 	c->stack[c->nstack++] = block;
 	c->path[c->npath++] = block;
 }
 
-static void end(struct components *c, uint32_t block)
+static void leave_block(struct graph_components *c, uint32_t block)
 {
 	uint32_t member;
 
@@ -82,27 +82,27 @@ static void end(struct components *c, uint32_t block)
 }
 
 /* EXIT leads back to ENTRY. */
-static void visit(struct components *c, uint32_t root)
+static void visit_component(struct graph_components *c, uint32_t root)
 {
-	begin(c, root);
+	enter_block(c, root);
 	while (c->npath) {
 		uint32_t block = c->path[c->npath - 1], i = c->next[block]++, to;
 		uint32_t n = block == VT_CFG_EXIT ? 1 : c->g->blocks[block].nout;
 
 		if (i >= n) {
-			end(c, block);
+			leave_block(c, block);
 			continue;
 		}
 		to = block == VT_CFG_EXIT ? VT_CFG_ENTRY
 					  : c->g->edges[c->g->blocks[block].out + i].to;
 		if (!c->order[to])
-			begin(c, to);
+			enter_block(c, to);
 		else if (c->of[to] == NONE && c->order[to] < c->low[block])
 			c->low[block] = c->order[to];
 	}
 }
 
-static bool components_find(struct components *c, const struct vt_cfg *g)
+static bool components_find(struct graph_components *c, const struct vt_cfg *g)
 {
 	uint32_t n = g->nblocks, i;
 
@@ -119,14 +119,14 @@ static bool components_find(struct components *c, const struct vt_cfg *g)
 	memset(c->of, 0xff, n * sizeof(*c->of));
 	for (i = 0; i < n; i++)
 		if (!c->order[i])
-			visit(c, i);
+			visit_component(c, i);
 	for (i = 0; i < g->nedges; i++)
 		if (c->of[g->edges[i].from] != c->of[g->edges[i].to])
 			c->left[c->of[g->edges[i].from]] = true;
 	return true;
 }
 
-static void components_free(struct components *c)
+static void components_free(struct graph_components *c)
 {
 	free(c->of);
 	free(c->order);
@@ -138,10 +138,10 @@ static void components_free(struct components *c)
 }
 
 /*
- * A loop that nothing leaves is a graph of its own: how often control comes into it says nothing of
- * how often it goes round.  For what leads there, it is as good as EXIT.
+ * Returns the target of an edge, which is EXIT for edges into an infinite loop: the number of
+ * entries into it is unrelated to its number of iterations.
  */
-static uint32_t goes_to(const struct components *c, const struct vt_cfg_edge *e)
+static uint32_t get_edge_target(const struct graph_components *c, const struct vt_cfg_edge *e)
 {
 	uint32_t into = c->of[e->to];
 
@@ -152,7 +152,7 @@ static uint32_t goes_to(const struct components *c, const struct vt_cfg_edge *e)
 
 /* ---- the split graph ---- */
 
-static void split_free(struct split *s)
+static void split_free(struct split_graph *s)
 {
 	free(s->from);
 	free(s->to);
@@ -160,7 +160,8 @@ static void split_free(struct split *s)
 	free(s->links);
 }
 
-static void put_links(struct split *s, const struct vt_cfg *g, const struct components *c)
+static void put_links(struct split_graph *s, const struct vt_cfg *g,
+		      const struct graph_components *c)
 {
 	uint32_t i;
 
@@ -170,13 +171,14 @@ static void put_links(struct split *s, const struct vt_cfg *g, const struct comp
 	}
 	for (i = 0; i < g->nedges; i++) {
 		s->from[g->nblocks + i] = 2 * g->edges[i].from + 1;
-		s->to[g->nblocks + i] = 2 * goes_to(c, &g->edges[i]);
+		s->to[g->nblocks + i] = 2 * get_edge_target(c, &g->edges[i]);
 	}
 	s->from[s->nlinks - 1] = 2 * VT_CFG_EXIT + 1;
 	s->to[s->nlinks - 1] = 2 * VT_CFG_ENTRY;
 }
 
-static bool split_make(struct split *s, const struct vt_cfg *g, const struct components *c)
+static bool split_make(struct split_graph *s, const struct vt_cfg *g,
+		       const struct graph_components *c)
 {
 	uint32_t i, *fill;
 
@@ -189,7 +191,7 @@ static bool split_make(struct split *s, const struct vt_cfg *g, const struct com
 	if (!s->from || !s->to || !s->first || !s->links)
 		return false;
 	put_links(s, g, c);
-	/* Counted two places further on, so that filling leaves each where it begins. */
+	/* Counting at index + 2 and filling at index + 1 leaves each list's start at its index. */
 	for (i = 0; i < s->nlinks; i++) {
 		s->first[s->from[i] + 2]++;
 		s->first[s->to[i] + 2]++;
@@ -206,14 +208,14 @@ static bool split_make(struct split *s, const struct vt_cfg *g, const struct com
 
 /* ---- labels ---- */
 
-/* A spanning forest: nodes in the order in which they were met, and the link each was met by. */
+/* A spanning forest: nodes in breadth-first order, and the link by which each was reached. */
 struct forest {
 	uint32_t *order;
 	uint32_t *by;
 	bool *met;
 };
 
-static void grow(struct forest *f, const struct split *s)
+static void grow_forest(struct forest *f, const struct split_graph *s)
 {
 	uint32_t root, at = 0, n = 0, k;
 
@@ -241,11 +243,11 @@ static void grow(struct forest *f, const struct split *s)
 }
 
 /*
- * Each link outside the forest closes a cycle and gets a number; a link of the forest has the sum
- * (exclusive or) of the numbers of the cycles that it lies on.
+ * Labels the links.  A link outside the forest closes a cycle and gets a random label.  A link of
+ * the forest gets the exclusive or of the labels of the cycles that it is on.
  */
-static void sum(const struct forest *f, const struct split *s, struct label *links,
-		struct label *nodes)
+static void sum_cycles(const struct forest *f, const struct split_graph *s,
+		       struct cycle_label *links, struct cycle_label *nodes)
 {
 	struct vt_rng rng;
 	uint32_t i;
@@ -261,8 +263,8 @@ static void sum(const struct forest *f, const struct split *s, struct label *lin
 		}
 		links[i].a = vt_rng_next(&rng);
 		links[i].b = vt_rng_next(&rng);
-		mix(&nodes[s->from[i]], &links[i]);
-		mix(&nodes[s->to[i]], &links[i]);
+		mix_labels(&nodes[s->from[i]], &links[i]);
+		mix_labels(&nodes[s->to[i]], &links[i]);
 	}
 	for (i = s->nnodes; i-- > 0;) {
 		uint32_t node = f->order[i], link = f->by[node];
@@ -270,21 +272,21 @@ static void sum(const struct forest *f, const struct split *s, struct label *lin
 		if (link == NONE)
 			continue;
 		links[link] = nodes[node];
-		mix(&nodes[s->from[link] ^ s->to[link] ^ node], &nodes[node]);
+		mix_labels(&nodes[s->from[link] ^ s->to[link] ^ node], &nodes[node]);
 	}
 }
 
-static bool labels_make(const struct split *s, struct label *links)
+static bool labels_make(const struct split_graph *s, struct cycle_label *links)
 {
 	struct forest f = {.order = calloc(s->nnodes, sizeof(*f.order)),
 			   .by = calloc(s->nnodes, sizeof(*f.by)),
 			   .met = calloc(s->nnodes, sizeof(*f.met))};
-	struct label *nodes = calloc(s->nnodes, sizeof(*nodes));
+	struct cycle_label *nodes = calloc(s->nnodes, sizeof(*nodes));
 	bool ok = f.order && f.by && f.met && nodes;
 
 	if (ok) {
-		grow(&f, s);
-		sum(&f, s, links, nodes);
+		grow_forest(&f, s);
+		sum_cycles(&f, s, links, nodes);
 	}
 	free(f.order);
 	free(f.by);
@@ -295,19 +297,20 @@ static bool labels_make(const struct split *s, struct label *links)
 
 /* ---- classes ---- */
 
-struct named {
-	struct label label;
+struct named_class {
+	struct cycle_label label;
 	uint64_t class;
 };
 
-static bool number(struct vt_classes *c, const struct label *links, uint32_t nblocks, uint32_t n)
+static bool number_classes(struct vt_classes *c, const struct cycle_label *links, uint32_t nblocks,
+			   uint32_t n)
 {
 	struct vt_hash seen;
-	struct named *entry;
+	struct named_class *entry;
 	uint32_t i;
 	bool added, ok = true;
 
-	vt_hash_init(&seen, sizeof(struct named), sizeof(struct label));
+	vt_hash_init(&seen, sizeof(struct named_class), sizeof(struct cycle_label));
 	for (i = 0; i < n && ok; i++) {
 		uint32_t *out = i < nblocks ? &c->block[i] : &c->edge[i - nblocks];
 
@@ -330,15 +333,15 @@ static bool number(struct vt_classes *c, const struct label *links, uint32_t nbl
 
 static bool find_classes(struct vt_classes *c, const struct vt_cfg *g)
 {
-	struct components parts = {.g = g};
-	struct split s = {0};
-	struct label *links = NULL;
+	struct graph_components parts = {.g = g};
+	struct split_graph s = {0};
+	struct cycle_label *links = NULL;
 	bool ok = components_find(&parts, g) && split_make(&s, g, &parts);
 
 	if (ok) {
 		links = calloc(s.nlinks, sizeof(*links));
 		ok = links && labels_make(&s, links) &&
-		     number(c, links, g->nblocks, g->nblocks + g->nedges);
+		     number_classes(c, links, g->nblocks, g->nblocks + g->nedges);
 	}
 	free(links);
 	split_free(&s);
@@ -346,7 +349,7 @@ static bool find_classes(struct vt_classes *c, const struct vt_cfg *g)
 	return ok;
 }
 
-static void all_apart(struct vt_classes *c, const struct vt_cfg *g)
+static void separate_all(struct vt_classes *c, const struct vt_cfg *g)
 {
 	uint32_t i;
 
@@ -366,7 +369,7 @@ struct vt_classes *vt_classes_new(const struct vt_cfg *g, struct vt_error *err)
 	}
 	if (c && c->block && c->edge) {
 		if (!g->complete) {
-			all_apart(c, g);
+			separate_all(c, g);
 			return c;
 		}
 		if (find_classes(c, g))

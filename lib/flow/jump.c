@@ -9,31 +9,31 @@
 #include "image/unwind.h"
 #include "machine/insn/insn.h"
 
-/* Where indirect jumps go, from what is known of the value that they go by. */
-struct targets {
+/* Finds the targets of indirect jumps from the abstract value that they jump to. */
+struct jump_targets {
 	struct vti_walk *w;
 	struct vti_memory memory; /* the image's constants */
 	const struct vt_imagedata *data;
 	const struct vt_elf *elf;
-	uint64_t line_at; /* the line of data read last: */
+	uint64_t line_at; /* address of the line of data read last */
 	uint64_t line_known;
 	uint8_t line[VT_IMAGEDATA_LINE];
-	bool failed; /* no memory */
+	bool failed; /* memory ran out */
 };
 
-/* Larger tables than interpreters and parsers have. */
+/* Limit on entries of a table, above the largest of interpreters and parsers. */
 #define MAX_ENTRIES 65536
 
 /* ---- the image's constants ---- */
 
-static bool is_constant(void *arg, uint64_t vaddr)
+static bool is_constant_word(void *arg, uint64_t vaddr)
 {
-	struct targets *t = arg;
+	struct jump_targets *t = arg;
 
 	return t->elf && vt_elf_is_constant(t->elf, vaddr);
 }
 
-static bool read_byte(struct targets *t, uint64_t vaddr, uint8_t *byte)
+static bool read_image_byte(struct jump_targets *t, uint64_t vaddr, uint8_t *byte)
 {
 	uint64_t line = vaddr / VT_IMAGEDATA_LINE * VT_IMAGEDATA_LINE;
 
@@ -45,15 +45,15 @@ static bool read_byte(struct targets *t, uint64_t vaddr, uint8_t *byte)
 	return t->line_known >> (vaddr - line) & 1;
 }
 
-static bool read_word(void *arg, uint64_t vaddr, unsigned size, uint64_t *value)
+static bool read_image_word(void *arg, uint64_t vaddr, unsigned size, uint64_t *value)
 {
-	struct targets *t = arg;
+	struct jump_targets *t = arg;
 	uint8_t byte;
 	unsigned i;
 
 	*value = 0;
 	for (i = 0; i < size; i++) {
-		if (!t->data || !read_byte(t, vaddr + i, &byte))
+		if (!t->data || !read_image_byte(t, vaddr + i, &byte))
 			return false;
 		*value |= (uint64_t)byte << 8 * i;
 	}
@@ -62,24 +62,13 @@ static bool read_word(void *arg, uint64_t vaddr, unsigned size, uint64_t *value)
 
 /* ---- tables ---- */
 
-static bool in_procedure(const struct targets *t, uint64_t target)
+static bool is_in_procedure(const struct jump_targets *t, uint64_t target)
 {
 	return target - t->w->src->start < t->w->src->size;
 }
 
-static bool in_code(const struct targets *t, uint64_t target)
-{
-	size_t n, i;
-	const struct vt_elf_segment *g = vt_elf_segments(t->elf, &n);
-
-	for (i = 0; i < n; i++)
-		if (g[i].exec && target >= g[i].vaddr && target - g[i].vaddr < g[i].filesz)
-			return true;
-	return false;
-}
-
-/* Whether an instruction begins there, as far as is known. */
-static bool is_insn(const struct targets *t, uint64_t target)
+/* Returns false if a known instruction covers the target without starting there. */
+static bool may_be_insn(const struct jump_targets *t, uint64_t target)
 {
 	uint32_t offset = (uint32_t)(target - t->w->src->start), back;
 
@@ -94,12 +83,12 @@ static bool is_insn(const struct targets *t, uint64_t target)
 	return true;
 }
 
-static bool is_full(const struct targets *t)
+static bool is_jump_limit(const struct jump_targets *t)
 {
 	return t->w->work >= VTI_MAX_WORK || t->w->njumps >= VTI_MAX_JUMPS;
 }
 
-static bool add_jump(struct targets *t, uint32_t from, uint64_t target)
+static bool append_jump_target(struct jump_targets *t, uint32_t from, uint64_t target)
 {
 	struct vti_walk *w = t->w;
 	uint32_t to = (uint32_t)(target - w->src->start);
@@ -120,26 +109,26 @@ static uint64_t entry_target(const struct vti_value *v, uint64_t word)
 }
 
 /*
- * Takes the entries of a table, `count` of them; when that is not known, up to the first that leads
- * to no instruction of the procedure.
+ * Adds the targets of a table with `count` entries; if the count is not `known`, up to the first
+ * entry that does not lead to an instruction of the procedure.
  */
-static bool take_entries(struct targets *t, struct vti_node *n, const struct vti_value *v,
-			 uint64_t count, bool known)
+static bool add_table_entries(struct jump_targets *t, struct vti_node *n, const struct vti_value *v,
+			      uint64_t count, bool known)
 {
 	size_t before = t->w->njumps;
 	uint64_t i, word, target = 0;
 
 	for (i = 0; i < count; i++) {
-		if (is_full(t) || !read_word(t, v->lo + i * v->stride, v->size, &word))
+		if (is_jump_limit(t) || !read_image_word(t, v->lo + i * v->stride, v->size, &word))
 			break;
 		t->w->work++;
 		target = entry_target(v, word);
-		if (in_procedure(t, target) && (known || is_insn(t, target))) {
-			if (!add_jump(t, n->offset, target)) {
+		if (is_in_procedure(t, target) && (known || may_be_insn(t, target))) {
+			if (!append_jump_target(t, n->offset, target)) {
 				t->failed = true;
 				return false;
 			}
-		} else if (known && in_code(t, target)) {
+		} else if (known && vt_elf_is_code(t->elf, target)) {
 			n->leaves = true;
 		} else {
 			break;
@@ -148,68 +137,72 @@ static bool take_entries(struct targets *t, struct vti_node *n, const struct vti
 	if (known && i == count)
 		return true;
 	if (!known && i > 1) {
-		/* It may go on, with what another part of the procedure does. */
-		n->unknown = i == count || in_code(t, target);
+		/* The table may continue with targets in another part of the procedure. */
+		n->unknown = i == count || vt_elf_is_code(t->elf, target);
 		return true;
 	}
-	/* Its first targets stay queued: they may be code that nothing else leads to. */
+	/* The targets added before stay queued: they may be code reached in no other way. */
 	t->w->njumps = before;
 	n->leaves = false;
 	return false;
 }
 
-static bool take_table(struct targets *t, struct vti_node *n, const struct vti_value *v)
+static bool add_table_targets(struct jump_targets *t, struct vti_node *n, const struct vti_value *v)
 {
 	uint64_t count = v->stride ? (v->hi - v->lo) / v->stride + 1 : 1;
-	/* All that fits a byte or two, or counts bits, may be more than the program has in mind. */
+	/* The range of a byte, two bytes or a bit count may exceed the size of the table. */
 	bool natural = count == 64 || count == 256 || count == 65536;
 
-	if (count <= MAX_ENTRIES && take_entries(t, n, v, count, true))
+	if (count <= MAX_ENTRIES && add_table_entries(t, n, v, count, true))
 		return true;
-	return (count > MAX_ENTRIES || natural) && take_entries(t, n, v, MAX_ENTRIES, false);
+	return (count > MAX_ENTRIES || natural) && add_table_entries(t, n, v, MAX_ENTRIES, false);
 }
 
-/* Targets that are computed: a place, or several at equal distances. */
-static bool take_places(struct targets *t, struct vti_node *n, const struct vti_value *v)
+/* Adds computed targets: one address, or several at equal distances. */
+static bool add_computed_targets(struct jump_targets *t, struct vti_node *n,
+				 const struct vti_value *v)
 {
 	uint64_t count = v->stride ? (v->hi - v->lo) / v->stride + 1 : 1, i;
 
 	if (count > 256 || v->stride == 1)
 		return false;
 	for (i = 0; i < count; i++)
-		if (!in_procedure(t, v->lo + i * v->stride))
+		if (!is_in_procedure(t, v->lo + i * v->stride))
 			return false;
 	for (i = 0; i < count; i++)
-		if (!add_jump(t, n->offset, v->lo + i * v->stride)) {
+		if (!append_jump_target(t, n->offset, v->lo + i * v->stride)) {
 			t->failed = true;
 			return false;
 		}
 	return true;
 }
 
-/* With the stack as it was, what a pointer leads to is another procedure. */
-static bool take_targets(struct targets *t, struct vti_node *n, const struct vti_value *v,
-			 bool at_start)
+/*
+ * Adds the targets of a jump to a value.  With the stack as at the start of the procedure
+ * (`at_start`), a jump to an unchanged pointer is a tail call.
+ */
+static bool add_targets(struct jump_targets *t, struct vti_node *n, const struct vti_value *v,
+			bool at_start)
 {
 	n->unknown = false;
 	n->leaves = false;
-	if (v->entry && take_table(t, n, v))
+	if (v->entry && add_table_targets(t, n, v))
 		return !n->unknown;
-	if (!v->entry && !is_full(t) && take_places(t, n, v))
+	if (!v->entry && !is_jump_limit(t) && add_computed_targets(t, n, v))
 		return true;
 	n->leaves = true;
-	n->unknown = v->entry || v->computed || !at_start || is_full(t);
-	if (!v->entry && v->lo == v->hi && t->elf && in_code(t, v->lo))
+	n->unknown = v->entry || v->computed || !at_start || is_jump_limit(t);
+	if (!v->entry && v->lo == v->hi && t->elf && vt_elf_is_code(t->elf, v->lo))
 		n->unknown = false;
 	return !n->unknown;
 }
 
 /*
- * Takes those of a jump through one fixed word, and says whether it is one: a stub of a procedure
- * linkage table, which goes on behind the jump while the word has not been set yet; or a call of
- * what it calls.
+ * Handles a jump through a word at a fixed address.  Returns false for other jumps.  Such a jump is
+ * a tail call, or a stub of a procedure linkage table, which continues after the jump while the
+ * word is not yet set.
  */
-static bool take_fixed_target(struct targets *t, struct vti_node *n, const struct vt_facts *f)
+static bool add_fixed_target(struct jump_targets *t, struct vti_node *n, const struct vt_facts *f)
 {
 	uint64_t next = t->w->src->start + n->offset + n->length, word = 0;
 	const uint8_t *bytes = NULL;
@@ -223,14 +216,14 @@ static bool take_fixed_target(struct targets *t, struct vti_node *n, const struc
 		bytes = vt_elf_bytes(t->elf, next + (uint64_t)f->memories[0].displacement, &avail);
 	for (i = 0; bytes && avail >= 8 && i < 8; i++)
 		word |= (uint64_t)bytes[i] << 8 * i;
-	if (word == next && in_procedure(t, next) && !add_jump(t, n->offset, next))
+	if (word == next && is_in_procedure(t, next) && !append_jump_target(t, n->offset, next))
 		t->failed = true;
 	return true;
 }
 
 /* ---- the stack ---- */
 
-#define STACK 0x10000 /* as good as any */
+#define STACK 0x10000 /* any address */
 
 static bool stack_only(void *arg, unsigned reg, uint64_t *value)
 {
@@ -248,8 +241,8 @@ static bool any_word(void *arg, uint64_t address, unsigned size, uint64_t *value
 	return true;
 }
 
-/* Whether the stack is as at the start, by the image's call frame information. */
-static bool is_stack_at_start(struct targets *t, const struct vti_node *n)
+/* Returns true if, by call frame information, the stack pointer is as at the start. */
+static bool is_stack_at_start(struct jump_targets *t, const struct vti_node *n)
 {
 	const struct vt_cfg_source *src = t->w->src;
 	const struct vt_unwind_state state = {NULL, stack_only, any_word};
@@ -259,17 +252,15 @@ static bool is_stack_at_start(struct targets *t, const struct vti_node *n)
 	return u && vt_unwind_find(u, src->start + n->offset, 0, &state, &ret) && ret.slot == STACK;
 }
 
-/* ---- all of it ---- */
-
-/* `t` must stay where it is. */
-static void open_targets(struct targets *t, struct vti_walk *w)
+/* `t` must not be moved afterwards. */
+static void open_targets(struct jump_targets *t, struct vti_walk *w)
 {
 	enum vt_unknown why;
 
 	memset(t, 0, sizeof(*t));
 	t->w = w;
 	t->line_at = UINT64_MAX;
-	t->memory = (struct vti_memory){t, is_constant, read_word};
+	t->memory = (struct vti_memory){t, is_constant_word, read_image_word};
 	if (!w->src->images)
 		return;
 	t->elf = vt_images_elf(w->src->images, w->src->image, &why);
@@ -278,112 +269,117 @@ static void open_targets(struct targets *t, struct vti_walk *w)
 
 /* ---- jump ---- */
 
-/* Compilers align procedures so, and hardly anything else that is not a loop. */
+/* Compilers align procedures to this, and apart from loops hardly anything else. */
 #define ALIGNED 16
 
-/* A place is visited so often before what differs there is given up, and at the very most. */
+/* Visits of a place after which differing values become unknown, and the limit on visits. */
 #define WIDEN_AT   3
 #define MAX_VISITS 24
 
-/* Searches of one procedure.  Data that looks like code full of jumps could want any number. */
+/* Limit on searches of a procedure: data that looks like code may need any number. */
 #define MAX_SEARCHES 64
 
-/* Places whose states are known at a time: at 3 KB each. */
+/* Limit on places with a state, of 3 KB each. */
 #define MAX_PLACES 32768
 
-/* Joining states is as much work as so many instructions. */
+/* The work of joining states, in instructions. */
 #define JOINING 4
 
-/* The instructions before a jump that are looked at first. */
+/* Number of instructions before a jump that are searched first. */
 #define PATH 96
 
+/* What is known at a place on all ways to it found so far. */
+struct place_state {
+	struct vti_flowstate state;
+	uint16_t visits;
+	bool queued;
+};
+
 /* The search for the targets of a procedure's indirect jumps. */
-struct search {
+struct jump_search {
 	struct vti_walk *w;
-	struct targets t;
-	uint32_t *before; /* by offset: the node from which alone control comes, from 1; or 0 */
+	struct jump_targets t;
+	uint32_t *before; /* by offset: the only predecessor node, from 1; 0: none; or MANY */
 	uint32_t *place;  /* by offset: number of the state there, from 1 */
-	struct vti_flowstate *states;
-	uint16_t *visits;
-	bool *queued;
+	struct place_state *states;
 	size_t nstates;
 	size_t states_cap;
-	size_t visits_cap;
-	size_t queued_cap;
-	uint32_t *todo; /* offsets; a queue */
+	uint32_t *todo; /* a queue of offsets */
 	size_t ntodo;
 	size_t done;
 	size_t todo_cap;
-	size_t first;  /* node whose targets are wanted, and all after it */
-	size_t njumps; /* what of w->jumps was there before */
-	bool failed;   /* no memory */
+	size_t first;  /* targets are wanted for nodes from this one on */
+	size_t njumps; /* number of w->jumps before the search */
+	bool failed;   /* memory ran out */
 };
 
-/* Whether there was more to do than ever will be. */
-static bool is_spent(const struct search *s)
+/* Returns true if a limit of the search is reached. */
+static bool is_search_limit(const struct jump_search *s)
 {
 	return s->w->work >= VTI_MAX_WORK || s->nstates >= MAX_PLACES;
 }
 
 /* ---- the states of places ---- */
 
-static bool queue(struct search *s, uint32_t number, uint32_t offset)
+static bool queue_place(struct jump_search *s, uint32_t number, uint32_t offset)
 {
-	if (s->queued[number])
+	if (s->states[number].queued)
 		return true;
 	if (!vt_array_grow(&s->todo, &s->todo_cap, s->ntodo + 1, sizeof(*s->todo)))
 		return false;
-	s->queued[number] = true;
+	s->states[number].queued = true;
 	s->todo[s->ntodo++] = offset;
 	return true;
 }
 
-static bool new_place(struct search *s, uint32_t offset, const struct vti_flowstate *state)
+static bool add_jump_place(struct jump_search *s, uint32_t offset,
+			   const struct vti_flowstate *state)
 {
 	size_t n = s->nstates;
 
-	if (!vt_array_grow(&s->states, &s->states_cap, n + 1, sizeof(*s->states)) ||
-	    !vt_array_grow(&s->visits, &s->visits_cap, n + 1, sizeof(*s->visits)) ||
-	    !vt_array_grow(&s->queued, &s->queued_cap, n + 1, sizeof(*s->queued)))
+	if (!vt_array_grow(&s->states, &s->states_cap, n + 1, sizeof(*s->states)))
 		return false;
-	s->states[n] = *state;
-	vti_flowstate_settle(&s->states[n]);
-	s->visits[n] = 0;
-	s->queued[n] = false;
+	s->states[n] = (struct place_state){.state = *state};
+	vti_flowstate_settle(&s->states[n].state);
 	s->place[offset] = (uint32_t)++s->nstates;
-	return queue(s, (uint32_t)n, offset);
+	return queue_place(s, (uint32_t)n, offset);
 }
 
-/* Control gets to an offset with this state; `widen`: what differs there is given up at once. */
-static void arrive(struct search *s, int64_t offset, const struct vti_flowstate *state, bool widen)
+/* Joins a state to that of an offset that control reaches; `widen` as vti_flowstate_join(). */
+static void reach_offset(struct jump_search *s, int64_t offset, const struct vti_flowstate *state,
+			 bool widen)
 {
+	struct place_state *place;
 	uint32_t number;
 
-	if (offset < 0 || (uint64_t)offset >= s->w->src->size || s->failed || is_spent(s))
+	if (offset < 0 || (uint64_t)offset >= s->w->src->size || s->failed || is_search_limit(s))
 		return;
 	s->w->work += JOINING;
 	if (!s->place[offset]) {
-		s->failed = !new_place(s, (uint32_t)offset, state);
+		s->failed = !add_jump_place(s, (uint32_t)offset, state);
 		return;
 	}
 	number = s->place[offset] - 1;
-	if (vti_flowstate_join(&s->states[number], state, (uint32_t)offset,
-			       widen || s->visits[number] >= WIDEN_AT) &&
-	    s->visits[number] < MAX_VISITS)
-		s->failed = !queue(s, number, (uint32_t)offset);
+	place = &s->states[number];
+	if (vti_flowstate_join(&place->state, state, (uint32_t)offset,
+			       widen || place->visits >= WIDEN_AT) &&
+	    place->visits < MAX_VISITS)
+		s->failed = !queue_place(s, number, (uint32_t)offset);
 }
 
-/* The table that a jump is known to have so far; interpreters have many and large ones. */
-static void arrive_jumps(struct search *s, uint32_t from, const struct vti_flowstate *state)
+/* Passes a state to the known targets of a jump.  Widens it: interpreters have many large tables.
+ */
+static void reach_jump_targets(struct jump_search *s, uint32_t from,
+			       const struct vti_flowstate *state)
 {
 	size_t i;
 
 	for (i = vti_jumps_at(s->w, s->njumps, from); i < s->njumps && s->w->jumps[i].from == from;
 	     i++)
-		arrive(s, s->w->jumps[i].to, state, true);
+		reach_offset(s, s->w->jumps[i].to, state, true);
 }
 
-static void leave_node(struct search *s, const struct vti_node *n, const struct vt_facts *f,
+static void leave_node(struct jump_search *s, const struct vti_node *n, const struct vt_facts *f,
 		       const struct vti_flowstate *state)
 {
 	struct vti_flowstate other = *state;
@@ -391,24 +387,24 @@ static void leave_node(struct search *s, const struct vti_node *n, const struct 
 	switch ((enum vti_next)n->next) {
 	case VTI_NEXT_CONDITIONAL:
 		vti_flowstate_branch(&other, f, true);
-		arrive(s, n->target, &other, false);
+		reach_offset(s, n->target, &other, false);
 		other = *state;
 		vti_flowstate_branch(&other, f, false);
-		arrive(s, (int64_t)n->offset + n->length, &other, false);
+		reach_offset(s, (int64_t)n->offset + n->length, &other, false);
 		break;
 	case VTI_NEXT_JUMP:
-		arrive(s, n->target, state, false);
+		reach_offset(s, n->target, state, false);
 		break;
 	case VTI_NEXT_INDIRECT:
-		arrive_jumps(s, n->offset, state);
+		reach_jump_targets(s, n->offset, state);
 		break;
 	default:
 		break;
 	}
 }
 
-static void take(struct search *s, struct vti_node *n, const struct vt_facts *f,
-		 struct vti_flowstate *state)
+static void find_node_targets(struct jump_search *s, struct vti_node *n, const struct vt_facts *f,
+			      struct vti_flowstate *state)
 {
 	uint64_t vaddr = s->w->src->start + n->offset;
 	struct vti_value v;
@@ -416,16 +412,16 @@ static void take(struct search *s, struct vti_node *n, const struct vt_facts *f,
 	if (n->next != VTI_NEXT_INDIRECT || !n->unknown || (size_t)(n - s->w->nodes) < s->first)
 		return;
 	v = vti_flowstate_target(state, f, vaddr, n->offset, &s->t.memory);
-	take_targets(&s->t, n, &v, vti_flowstate_at_start(state) || is_stack_at_start(&s->t, n));
+	add_targets(&s->t, n, &v, vti_flowstate_at_start(state) || is_stack_at_start(&s->t, n));
 }
 
 /*
- * Goes from a place to where ways part, or meet others.  With `taking`, the targets of a jump are
- * taken and nothing is passed on.
+ * Applies instructions from a place to the end of the block, and passes the state on.  With
+ * `taking`, adds the targets of an indirect jump at the end instead.
  */
-static void follow(struct search *s, uint32_t at, bool taking)
+static void follow_jump_path(struct jump_search *s, uint32_t at, bool taking)
 {
-	struct vti_flowstate state = s->states[s->place[at] - 1];
+	struct vti_flowstate state = s->states[s->place[at] - 1].state;
 	const struct vt_cfg_source *src = s->w->src;
 	struct vt_facts f;
 	struct vti_node *n;
@@ -436,14 +432,14 @@ static void follow(struct search *s, uint32_t at, bool taking)
 		n = &s->w->nodes[s->w->at[at] - 1];
 		if (at != first && (s->w->mark[at] & VTI_LEADER)) {
 			if (!taking)
-				arrive(s, at, &state, false);
+				reach_offset(s, at, &state, false);
 			return;
 		}
 		if (n->next == VTI_NEXT_BAD || !vt_facts_decode(src->code + at, src->size - at, &f))
 			return;
 		if (n->next != VTI_NEXT_FALL) {
 			if (taking)
-				take(s, n, &f, &state);
+				find_node_targets(s, n, &f, &state);
 			else
 				leave_node(s, n, &f, &state);
 			return;
@@ -454,7 +450,7 @@ static void follow(struct search *s, uint32_t at, bool taking)
 
 /* ---- procedures ---- */
 
-static void start_places(struct search *s)
+static void start_places(struct jump_search *s)
 {
 	struct vti_flowstate state;
 	size_t i;
@@ -462,26 +458,27 @@ static void start_places(struct search *s)
 	for (i = 0; i < s->w->src->size && !s->failed; i++)
 		if (s->w->mark[i] & VTI_ENTRY) {
 			vti_flowstate_start(&state);
-			/* Elsewhere than where procedures start, control comes with any stack. */
+			/* Other entries than starts of procedures have an unknown stack. */
 			if ((s->w->src->start + i) % ALIGNED)
 				state.regs[VT_REG_SP] = vti_value_unknown(0);
-			arrive(s, (int64_t)i, &state, false);
+			reach_offset(s, (int64_t)i, &state, false);
 		}
 }
 
-static void find_states(struct search *s)
+static void find_states(struct jump_search *s)
 {
 	start_places(s);
-	while (s->done < s->ntodo && !s->failed && !is_spent(s)) {
-		uint32_t at = s->todo[s->done++], number = s->place[at] - 1;
+	while (s->done < s->ntodo && !s->failed && !is_search_limit(s)) {
+		uint32_t at = s->todo[s->done++];
+		struct place_state *place = &s->states[s->place[at] - 1];
 
-		s->queued[number] = false;
-		s->visits[number]++;
-		follow(s, at, false);
+		place->queued = false;
+		place->visits++;
+		follow_jump_path(s, at, false);
 	}
 }
 
-static int by_jump(const void *x, const void *y)
+static int compare_jumps(const void *x, const void *y)
 {
 	const struct vti_jump *a = x, *b = y;
 
@@ -495,14 +492,14 @@ static void sort_jumps(struct vti_walk *w)
 	size_t i, n = 0;
 
 	if (w->njumps)
-		qsort(w->jumps, w->njumps, sizeof(*w->jumps), by_jump);
+		qsort(w->jumps, w->njumps, sizeof(*w->jumps), compare_jumps);
 	for (i = 0; i < w->njumps; i++)
-		if (!n || by_jump(&w->jumps[n - 1], &w->jumps[i]) != 0)
+		if (!n || compare_jumps(&w->jumps[n - 1], &w->jumps[i]) != 0)
 			w->jumps[n++] = w->jumps[i];
 	w->njumps = n;
 }
 
-static void search_all(struct search *s)
+static void search_states(struct jump_search *s)
 {
 	size_t i;
 
@@ -514,25 +511,25 @@ static void search_all(struct search *s)
 		return;
 	}
 	find_states(s);
-	/* What is known of some places only is not true of all ways. */
-	if (is_spent(s))
+	/* The states of an unfinished search are not valid for all paths. */
+	if (is_search_limit(s))
 		return;
 	for (i = 0; i < s->w->src->size && !s->failed && !s->t.failed; i++)
 		if (s->place[i])
-			follow(s, (uint32_t)i, true);
+			follow_jump_path(s, (uint32_t)i, true);
 }
 
-/* ---- jumps by what comes right before ---- */
+/* ---- the instructions right before a jump ---- */
 
-#define MANY UINT32_MAX
+#define MANY UINT32_MAX /* several predecessors, or an entry */
 
-static void comes_from(struct search *s, int64_t to, size_t node)
+static void note_predecessor(struct jump_search *s, int64_t to, size_t node)
 {
 	if (to >= 0 && (uint64_t)to < s->w->src->size)
 		s->before[to] = s->before[to] ? MANY : (uint32_t)node + 1;
 }
 
-static void find_before(struct search *s)
+static void find_predecessors(struct jump_search *s)
 {
 	const struct vti_walk *w = s->w;
 	size_t i;
@@ -541,9 +538,9 @@ static void find_before(struct search *s)
 		const struct vti_node *n = &w->nodes[i];
 
 		if (n->next == VTI_NEXT_FALL || n->next == VTI_NEXT_CONDITIONAL)
-			comes_from(s, (int64_t)n->offset + n->length, i);
+			note_predecessor(s, (int64_t)n->offset + n->length, i);
 		if (n->next == VTI_NEXT_JUMP || n->next == VTI_NEXT_CONDITIONAL)
-			comes_from(s, n->target, i);
+			note_predecessor(s, n->target, i);
 	}
 	for (i = 0; i < w->njumps; i++)
 		s->before[w->jumps[i].to] = MANY;
@@ -552,9 +549,9 @@ static void find_before(struct search *s)
 			s->before[i] = MANY;
 }
 
-/* Does what the nodes do, path[n - 1] first, up to path[0], which it does not do. */
-static bool go_along(struct search *s, const uint32_t *path, unsigned n,
-		     struct vti_flowstate *state, struct vt_facts *f)
+/* Applies the nodes of a path, from path[n - 1] to path[1], and decodes path[0]. */
+static bool execute_path(struct jump_search *s, const uint32_t *path, unsigned n,
+			 struct vti_flowstate *state, struct vt_facts *f)
 {
 	const struct vt_cfg_source *src = s->w->src;
 
@@ -575,8 +572,8 @@ static bool go_along(struct search *s, const uint32_t *path, unsigned n,
 	return true;
 }
 
-/* Most compilers put all that a jump depends on right before it: much less work than a search. */
-static void take_by_path(struct search *s, size_t node)
+/* Tries the instructions right before a jump: usually all it depends on, and much less work. */
+static void search_path(struct jump_search *s, size_t node)
 {
 	struct vti_node *n = &s->w->nodes[node];
 	uint32_t path[PATH], length = 0, at = (uint32_t)node;
@@ -595,15 +592,15 @@ static void take_by_path(struct search *s, size_t node)
 		path[length++] = at;
 	}
 	n->unknown = true;
-	if (!go_along(s, path, length, &state, &f))
+	if (!execute_path(s, path, length, &state, &f))
 		return;
 	v = vti_flowstate_target(&state, &f, s->w->src->start + n->offset, n->offset, &s->t.memory);
 	if (v.entry || v.lo == v.hi || vti_flowstate_is_loaded(&v))
-		take_targets(&s->t, n, &v, is_stack_at_start(&s->t, n));
+		add_targets(&s->t, n, &v, is_stack_at_start(&s->t, n));
 }
 
-/* Whether any jump needs a search. */
-static bool take_easy(struct search *s)
+/* Handles jumps that need no search of the states.  Returns true if others are left. */
+static bool search_paths(struct jump_search *s)
 {
 	const struct vt_cfg_source *src = s->w->src;
 	bool more = false;
@@ -615,7 +612,7 @@ static bool take_easy(struct search *s)
 
 		if (n->next != VTI_NEXT_INDIRECT ||
 		    !vt_facts_decode(src->code + n->offset, src->size - n->offset, &f) ||
-		    take_fixed_target(&s->t, n, &f))
+		    add_fixed_target(&s->t, n, &f))
 			continue;
 		n->unknown = true;
 		if (s->w->work >= VTI_MAX_WORK || (!s->before && s->w->searches++ >= MAX_SEARCHES))
@@ -624,22 +621,20 @@ static bool take_easy(struct search *s)
 			s->before = calloc(src->size, sizeof(*s->before));
 			s->failed = !s->before;
 			if (s->before)
-				find_before(s);
+				find_predecessors(s);
 		}
 		if (s->before)
-			take_by_path(s, i);
+			search_path(s, i);
 		more |= n->unknown;
 	}
 	return more && s->before;
 }
 
-static void search_free(struct search *s)
+static void free_search(struct jump_search *s)
 {
 	free(s->before);
 	free(s->place);
 	free(s->states);
-	free(s->visits);
-	free(s->queued);
 	free(s->todo);
 }
 
@@ -660,7 +655,7 @@ size_t vti_jumps_at(const struct vti_walk *w, size_t n, uint32_t offset)
 
 int vti_jumps_find(struct vti_walk *w, size_t first, struct vt_error *err)
 {
-	struct search s = {.w = w, .first = first};
+	struct jump_search s = {.w = w, .first = first};
 	size_t i, had = w->njumps;
 
 	for (i = first; i < w->nnodes && w->nodes[i].next != VTI_NEXT_INDIRECT; i++)
@@ -668,11 +663,11 @@ int vti_jumps_find(struct vti_walk *w, size_t first, struct vt_error *err)
 	if (i == w->nnodes)
 		return 0;
 	open_targets(&s.t, w);
-	if (take_easy(&s))
-		search_all(&s);
-	search_free(&s);
+	if (search_paths(&s))
+		search_states(&s);
+	free_search(&s);
 	if (s.failed || s.t.failed)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory for a control-flow graph");
+		return vti_cfg_nomem(err);
 	if (w->njumps != had)
 		sort_jumps(w);
 	return 0;

@@ -10,37 +10,35 @@
 #include "flow/mincost_internal.h"
 
 /*
- * The network simplex algorithm (Ahuja, Magnanti, Orlin, "Network Flows", 1993, chapter 11).  Every
- * arc starts with the flow that it wants, which leaves nodes with more or less than they can pass
- * on; a root outside, and an arc between it and each node so dear that it is used by none in the
- * end, takes the difference.  A tree of arcs gives each node a price; an arc that is a bargain at
- * these prices takes over flow along the circle that it closes in the tree, until another arc of
- * the circle can give no more and leaves the tree.
+ * The network simplex algorithm (Ahuja, Magnanti, Orlin, "Network Flows", 1993, chapter 11).  Each
+ * arc starts with its wanted flow.  The resulting excess or deficit of each node flows over an arc
+ * to an artificial root, which is so expensive that none is used in the end.  A spanning tree of
+ * arcs defines node prices.  An arc with negative reduced cost enters the tree: flow moves along
+ * the cycle that it closes until another arc of the cycle is at its limit and leaves the tree.
  *
- * Ties at leaving are broken so that every node could always send a bit more towards the root
- * ("strongly feasible" trees, 11.6), so that the algorithm ends though many such steps move
- * nothing.
+ * The leaving arc is chosen so that each node can always send more flow towards the root ("strongly
+ * feasible" trees, 11.6).  Thus the algorithm terminates although many steps move no flow.
  */
 
 #define NONE UINT32_MAX
 
-/* All wants together: what can gather in one node. */
+/* Limit on the sum of all wanted flows, which may gather in one node. */
 #define TOTAL_MAX (INT64_C(1) << 62)
 
 /* Room to change an arc's flow in one direction. */
-struct edge {
+struct simplex_edge {
 	uint32_t from;
 	uint32_t to;
 	uint32_t arc; /* whose flow it changes */
-	bool less;    /* in which direction */
-	int8_t side;  /* outside the tree: 1 with no flow, -1 with all its room */
-	int64_t room; /* at most this change */
-	int64_t flow; /* the change */
+	bool less;    /* whether it reduces that */
+	int8_t side;  /* outside the tree: 1 if flow is 0, -1 if flow is `room` */
+	int64_t room; /* maximum of `flow` */
+	int64_t flow; /* the change of the arc's flow */
 	int64_t cost;
 };
 
 /* A node in the tree. */
-struct node {
+struct simplex_node {
 	uint32_t parent;
 	uint32_t pred; /* the edge to the parent */
 	uint32_t child;
@@ -49,13 +47,13 @@ struct node {
 	uint32_t depth;
 };
 
-/* What is there while it is solved, and kept for when prices change. */
+/* The state of the algorithm, kept for solving again with other prices. */
 struct simplex {
-	struct edge *edges; /* up to two for each arc, then one for each node */
-	struct node *nodes; /* and the root */
-	int64_t *price;	    /* by node */
-	size_t nedges;	    /* those of arcs */
-	size_t scan;	    /* where the search for bargains goes on */
+	struct simplex_edge *edges; /* up to two per arc, then one per node */
+	struct simplex_node *nodes; /* including the root */
+	int64_t *price;		    /* by node */
+	size_t nedges;		    /* those of arcs */
+	size_t scan;		    /* the edge at which the next search starts */
 	uint32_t root;
 	size_t narcs;		  /* which it was made of */
 	struct vti_shrink shrunk; /* its nodes are those of this */
@@ -99,7 +97,7 @@ void vt_mincost_free(struct vt_mincost *f)
 	free(f);
 }
 
-static int64_t between(int64_t v, int64_t most)
+static int64_t clamp_flow(int64_t v, int64_t most)
 {
 	return v < 0 ? 0 : v < most ? v : most;
 }
@@ -108,10 +106,10 @@ int64_t vt_mincost_add(struct vt_mincost *f, const struct vt_mincost_arc *arc, s
 {
 	struct vt_mincost_arc a = *arc;
 
-	a.at_most = between(a.at_most, VT_MINCOST_MAX);
-	a.want = between(a.want, a.at_most);
-	a.less = between(a.less, VT_MINCOST_COST);
-	a.more = between(a.more, VT_MINCOST_COST);
+	a.at_most = clamp_flow(a.at_most, VT_MINCOST_MAX);
+	a.want = clamp_flow(a.want, a.at_most);
+	a.less = clamp_flow(a.less, VT_MINCOST_COST);
+	a.more = clamp_flow(a.more, VT_MINCOST_COST);
 	if (a.from >= f->nnodes || a.to >= f->nnodes)
 		return vt_error_set(err, VT_E_USAGE, "an arc to no node");
 	if (f->narcs == VT_MINCOST_NODES || f->total > TOTAL_MAX - a.want)
@@ -127,9 +125,9 @@ void vt_mincost_price(struct vt_mincost *f, uint32_t arc, int64_t less, int64_t 
 {
 	struct vt_mincost_arc *a = &f->arcs[arc];
 
-	less = between(less, VT_MINCOST_COST);
-	more = between(more, VT_MINCOST_COST);
-	/* Others have its price in theirs. */
+	less = clamp_flow(less, VT_MINCOST_COST);
+	more = clamp_flow(more, VT_MINCOST_COST);
+	/* The costs of other arcs include that of a removed one. */
 	if (f->s.edges && arc < f->s.narcs && vti_shrink_implies(&f->s.shrunk, arc) &&
 	    more != a->more)
 		simplex_fini(&f->s);
@@ -141,7 +139,7 @@ void vt_mincost_price(struct vt_mincost *f, uint32_t arc, int64_t less, int64_t 
 
 static void unlink_child(struct simplex *s, uint32_t node)
 {
-	struct node *n = &s->nodes[node];
+	struct simplex_node *n = &s->nodes[node];
 
 	if (n->prev != NONE)
 		s->nodes[n->prev].next = n->next;
@@ -153,7 +151,7 @@ static void unlink_child(struct simplex *s, uint32_t node)
 
 static void link_child(struct simplex *s, uint32_t node, uint32_t parent, uint32_t pred)
 {
-	struct node *n = &s->nodes[node];
+	struct simplex_node *n = &s->nodes[node];
 
 	n->parent = parent;
 	n->pred = pred;
@@ -164,8 +162,7 @@ static void link_child(struct simplex *s, uint32_t node, uint32_t parent, uint32
 	s->nodes[parent].child = node;
 }
 
-/* The node after this one in the subtree of `top`, parents before their children; NONE at its end.
- */
+/* Returns the next node in preorder in the subtree of `top`, or NONE. */
 static uint32_t next_below(const struct simplex *s, uint32_t node, uint32_t top)
 {
 	if (s->nodes[node].child != NONE)
@@ -175,17 +172,18 @@ static uint32_t next_below(const struct simplex *s, uint32_t node, uint32_t top)
 	return node == top ? NONE : s->nodes[node].next;
 }
 
-/* The price of a node below another one by an edge. */
-static int64_t price_below(const struct simplex *s, uint32_t parent, const struct edge *e,
+/* Returns the price of a node from that of its parent and the edge between them. */
+static int64_t price_below(const struct simplex *s, uint32_t parent, const struct simplex_edge *e,
 			   uint32_t node)
 {
 	return e->from == node ? s->price[parent] - e->cost : s->price[parent] + e->cost;
 }
 
-/* Makes `node` the top of the subtree of `top`, which is cut off, and hangs it below `parent`. */
-static void hang(struct simplex *s, uint32_t node, uint32_t top, uint32_t parent, uint32_t pred)
+/* Cuts off the subtree of `top`, makes `node` its root, and attaches it below `parent`. */
+static void rehang_subtree(struct simplex *s, uint32_t node, uint32_t top, uint32_t parent,
+			   uint32_t pred)
 {
-	const struct edge *e = &s->edges[pred];
+	const struct simplex_edge *e = &s->edges[pred];
 	int64_t change = price_below(s, parent, e, node) - s->price[node];
 	uint32_t at = node;
 	bool last;
@@ -207,25 +205,25 @@ static void hang(struct simplex *s, uint32_t node, uint32_t top, uint32_t parent
 	}
 }
 
-/* ---- one step ---- */
+/* ---- pivoting ---- */
 
-/* How much more can flow from a node to its parent (up), or from there to it. */
+/* Returns how much more can flow from a node to its parent (up) or from there to it. */
 static int64_t room_to_parent(const struct simplex *s, uint32_t node, bool up)
 {
-	const struct edge *e = &s->edges[s->nodes[node].pred];
+	const struct simplex_edge *e = &s->edges[s->nodes[node].pred];
 
 	return up == (e->from == node) ? e->room - e->flow : e->flow;
 }
 
 static void move_to_parent(struct simplex *s, uint32_t node, int64_t amount)
 {
-	struct edge *e = &s->edges[s->nodes[node].pred];
+	struct simplex_edge *e = &s->edges[s->nodes[node].pred];
 
 	e->flow += e->from == node ? amount : -amount;
 	assert(e->flow >= 0 && e->flow <= e->room);
 }
 
-static uint32_t meeting(const struct simplex *s, uint32_t a, uint32_t b)
+static uint32_t find_meeting(const struct simplex *s, uint32_t a, uint32_t b)
 {
 	while (a != b) {
 		if (s->nodes[a].depth >= s->nodes[b].depth)
@@ -236,8 +234,7 @@ static uint32_t meeting(const struct simplex *s, uint32_t a, uint32_t b)
 	return a;
 }
 
-/* The best bargain of some edges, the search going on where it ended last; NONE if there is none.
- */
+/* Returns the edge with the most negative reduced cost in the next block of edges, or NONE. */
 static uint32_t find_bargain(struct simplex *s, size_t block)
 {
 	uint32_t best = NONE;
@@ -245,7 +242,7 @@ static uint32_t find_bargain(struct simplex *s, size_t block)
 	size_t left = block, n;
 
 	for (n = s->nedges; n; n--) {
-		const struct edge *e = &s->edges[s->scan];
+		const struct simplex_edge *e = &s->edges[s->scan];
 		int64_t value = e->side * (e->cost + s->price[e->from] - s->price[e->to]);
 
 		if (value < best_value) {
@@ -262,18 +259,18 @@ static uint32_t find_bargain(struct simplex *s, size_t block)
 	return best;
 }
 
-static void step(struct simplex *s, uint32_t entering)
+static void pivot_edge(struct simplex *s, uint32_t entering)
 {
-	struct edge *e = &s->edges[entering];
+	struct simplex_edge *e = &s->edges[entering];
 	uint32_t tail = e->side > 0 ? e->from : e->to;
 	uint32_t head = e->side > 0 ? e->to : e->from;
-	uint32_t top = meeting(s, tail, head);
+	uint32_t top = find_meeting(s, tail, head);
 	int64_t amount = e->room;
-	uint32_t leaving = NONE; /* the node whose edge to its parent leaves */
+	uint32_t leaving = NONE; /* the node whose edge to its parent leaves the tree */
 	bool below_tail = true;
 	uint32_t node;
 
-	/* Of edges that limit alike, the last on the way from the top along the circle. */
+	/* Of several limiting edges, take the last on the cycle, which starts at the top. */
 	for (node = tail; node != top; node = s->nodes[node].parent)
 		if (room_to_parent(s, node, false) < amount) {
 			amount = room_to_parent(s, node, false);
@@ -297,13 +294,13 @@ static void step(struct simplex *s, uint32_t entering)
 	}
 	e = &s->edges[s->nodes[leaving].pred];
 	e->side = e->flow == 0 ? 1 : -1;
-	hang(s, below_tail ? tail : head, leaving, below_tail ? head : tail, entering);
+	rehang_subtree(s, below_tail ? tail : head, leaving, below_tail ? head : tail, entering);
 }
 
 /* ---- setting up ---- */
 
-/* What cannot change, and what flows from a node to itself, is never a bargain. */
-static void add_edge(struct simplex *s, const struct edge *e)
+/* Appends an edge, unless it cannot change or leads from a node to itself. */
+static void append_simplex_edge(struct simplex *s, const struct simplex_edge *e)
 {
 	if (e->room == 0 || e->from == e->to)
 		return;
@@ -311,23 +308,24 @@ static void add_edge(struct simplex *s, const struct edge *e)
 	s->edges[s->nedges++].side = 1;
 }
 
-/* All nodes below the root; `excess` by node: more flow comes than goes. */
-static void plant(struct simplex *s, uint32_t before, const int64_t *excess)
+/* Builds the initial tree, all nodes below the root; `excess` is inflow - outflow by node. */
+static void build_tree(struct simplex *s, uint32_t before, const int64_t *excess)
 {
-	/* Dearer than any way through all nodes, even those there were before. */
+	/* More than any path through all nodes costs, including the contracted ones. */
 	int64_t dear = (VT_MINCOST_COST + before) * before;
-	struct node *root = &s->nodes[s->root];
+	struct simplex_node *root = &s->nodes[s->root];
 	uint32_t i;
 
-	*root = (struct node){
+	*root = (struct simplex_node){
 		.parent = NONE, .pred = NONE, .child = NONE, .next = NONE, .prev = NONE};
 	for (i = 0; i < s->root; i++) {
 		size_t number = s->nedges + i;
-		struct edge *e = &s->edges[number];
+		struct simplex_edge *e = &s->edges[number];
 
 		s->nodes[i].child = NONE;
 		s->nodes[i].depth = 1;
-		*e = (struct edge){.from = i, .to = s->root, .room = INT64_MAX, .cost = dear};
+		*e = (struct simplex_edge){
+			.from = i, .to = s->root, .room = INT64_MAX, .cost = dear};
 		e->flow = excess[i];
 		s->price[i] = -dear;
 		if (excess[i] < 0) {
@@ -340,19 +338,19 @@ static void plant(struct simplex *s, uint32_t before, const int64_t *excess)
 	}
 }
 
-static void add_arc(struct simplex *s, const struct vt_mincost_arc *a, uint32_t arc,
-		    int64_t *excess)
+static void add_arc_edges(struct simplex *s, const struct vt_mincost_arc *a, uint32_t arc,
+			  int64_t *excess)
 {
 	uint32_t from = s->shrunk.node[a->from], to = s->shrunk.node[a->to];
 	int64_t carry = s->shrunk.carry[arc];
-	const struct edge more = {
+	const struct simplex_edge more = {
 		.from = from,
 		.to = to,
 		.arc = arc,
 		.room = a->at_most - a->want,
 		.cost = a->more + carry,
 	};
-	const struct edge less = {
+	const struct simplex_edge less = {
 		.from = to,
 		.to = from,
 		.arc = arc,
@@ -361,13 +359,13 @@ static void add_arc(struct simplex *s, const struct vt_mincost_arc *a, uint32_t 
 		.cost = a->less - carry,
 	};
 
-	add_edge(s, &more);
-	add_edge(s, &less);
+	append_simplex_edge(s, &more);
+	append_simplex_edge(s, &less);
 	excess[from] -= a->want;
 	excess[to] += a->want;
 }
 
-static bool prepare(struct simplex *s, const struct vt_mincost *f)
+static bool build_simplex(struct simplex *s, const struct vt_mincost *f)
 {
 	int64_t *excess;
 	uint32_t i;
@@ -386,20 +384,20 @@ static bool prepare(struct simplex *s, const struct vt_mincost *f)
 	}
 	for (i = 0; i < f->narcs; i++)
 		if (!vti_shrink_implies(&s->shrunk, i))
-			add_arc(s, &f->arcs[i], i, excess);
-	plant(s, f->nnodes, excess);
+			add_arc_edges(s, &f->arcs[i], i, excess);
+	build_tree(s, f->nnodes, excess);
 	free(excess);
 	return true;
 }
 
-/* The flow is still one, and the tree is: only what they cost is new. */
+/* Updates costs and prices; flow and tree remain feasible. */
 static void reprice(struct simplex *s, const struct vt_mincost *f)
 {
 	uint32_t node;
 	size_t i;
 
 	for (i = 0; i < s->nedges; i++) {
-		struct edge *e = &s->edges[i];
+		struct simplex_edge *e = &s->edges[i];
 		const struct vt_mincost_arc *a = &f->arcs[e->arc];
 		int64_t carry = s->shrunk.carry[e->arc];
 
@@ -407,13 +405,13 @@ static void reprice(struct simplex *s, const struct vt_mincost *f)
 	}
 	for (node = next_below(s, s->root, s->root); node != NONE;
 	     node = next_below(s, node, s->root)) {
-		const struct node *n = &s->nodes[node];
+		const struct simplex_node *n = &s->nodes[node];
 
 		s->price[node] = price_below(s, n->parent, &s->edges[n->pred], node);
 	}
 }
 
-/* About the square root of the number of edges, which is what works well in practice. */
+/* About the square root of the number of edges works well in practice. */
 static size_t block_size(size_t nedges)
 {
 	size_t n = 16;
@@ -423,7 +421,7 @@ static size_t block_size(size_t nedges)
 	return n;
 }
 
-static void take_flow(const struct vt_mincost *f)
+static void collect_arc_flows(const struct vt_mincost *f)
 {
 	const struct simplex *s = &f->s;
 	const struct vti_shrink *k = &s->shrunk;
@@ -432,7 +430,7 @@ static void take_flow(const struct vt_mincost *f)
 	for (i = 0; i < f->narcs; i++) {
 		const struct vt_mincost_arc *a = &f->arcs[i];
 
-		/* What flows in a circle does so for what it costs along its way. */
+		/* An arc within a contracted node is decided by the cost of its cycle. */
 		f->flow[i] =
 			k->node[a->from] == k->node[a->to] && a->less < k->carry[i] ? 0 : a->want;
 	}
@@ -455,14 +453,14 @@ int vt_mincost_solve(struct vt_mincost *f, struct vt_error *err)
 		simplex_fini(s);
 	if (s->edges)
 		reprice(s, f);
-	else if (!prepare(s, f)) {
+	else if (!build_simplex(s, f)) {
 		simplex_fini(s);
 		return vt_error_nomem(err);
 	}
 	block = block_size(s->nedges);
 	while ((entering = find_bargain(s, block)) != NONE)
-		step(s, entering);
-	take_flow(f);
+		pivot_edge(s, entering);
+	collect_arc_flows(f);
 	return 0;
 }
 

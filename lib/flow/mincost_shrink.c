@@ -5,15 +5,15 @@
 
 #define NONE UINT32_MAX
 
-/* Costs of more could add up to more than fits. */
+/* Maximum cost of a removed arc, so that the sums do not overflow. */
 #define CHEAP 1
 
-static uint32_t to_it(uint32_t node)
+static uint32_t list_to(uint32_t node)
 {
 	return 2 * node;
 }
 
-static uint32_t from_it(uint32_t node)
+static uint32_t list_from(uint32_t node)
 {
 	return 2 * node + 1;
 }
@@ -27,15 +27,15 @@ static bool list_arcs(struct vti_shrink *s, size_t narcs, uint32_t nnodes)
 	if (!s->first || !s->at)
 		return false;
 	for (i = 0; i < narcs; i++) {
-		s->first[to_it(s->arcs[i].to) + 1]++;
-		s->first[from_it(s->arcs[i].from) + 1]++;
+		s->first[list_to(s->arcs[i].to) + 1]++;
+		s->first[list_from(s->arcs[i].from) + 1]++;
 	}
 	for (i = 1; i < 2 * nnodes + 1; i++)
 		s->first[i] += s->first[i - 1];
-	/* Filled from their ends, so that each list's start is right afterwards. */
+	/* Filling backwards from the ends leaves the lists' starts. */
 	for (i = 0; i < narcs; i++) {
-		s->at[--s->first[to_it(s->arcs[i].to) + 1]] = i;
-		s->at[--s->first[from_it(s->arcs[i].from) + 1]] = i;
+		s->at[--s->first[list_to(s->arcs[i].to) + 1]] = i;
+		s->at[--s->first[list_from(s->arcs[i].from) + 1]] = i;
 	}
 	for (i = 0; i < 2 * nnodes; i++)
 		s->first[i] = s->first[i + 1];
@@ -43,7 +43,7 @@ static bool list_arcs(struct vti_shrink *s, size_t narcs, uint32_t nnodes)
 	return true;
 }
 
-/* The only arc of a list, if it takes any flow; NONE: there is no such. */
+/* Returns the only arc of a list if it can be removed, else NONE. */
 static uint32_t only_arc(const struct vti_shrink *s, uint32_t list)
 {
 	const struct vt_mincost_arc *a;
@@ -55,21 +55,21 @@ static uint32_t only_arc(const struct vti_shrink *s, uint32_t list)
 									    : NONE;
 }
 
-static uint32_t top_of(uint32_t *up, uint32_t node)
+static uint32_t find_top(uint32_t *up, uint32_t node)
 {
 	while (up[node] != node)
 		node = up[node] = up[up[node]];
 	return node;
 }
 
-static void take_arc(struct vti_shrink *s, uint32_t node, uint32_t arc)
+static void contract_arc(struct vti_shrink *s, uint32_t node, uint32_t arc)
 {
 	uint32_t from, to;
 
 	if (arc == NONE || s->arc[node] != NONE)
 		return;
-	from = top_of(s->node, s->arcs[arc].from);
-	to = top_of(s->node, s->arcs[arc].to);
+	from = find_top(s->node, s->arcs[arc].from);
+	to = find_top(s->node, s->arcs[arc].to);
 	if (from == to)
 		return;
 	s->node[to] = from;
@@ -77,31 +77,31 @@ static void take_arc(struct vti_shrink *s, uint32_t node, uint32_t arc)
 	s->owner[arc] = node;
 }
 
-/* Those of a node that imply the one it owns. */
-static uint32_t others(const struct vti_shrink *s, uint32_t node)
+/* Returns the list of a node's arcs that imply the one it owns. */
+static uint32_t implying_arcs(const struct vti_shrink *s, uint32_t node)
 {
-	return s->arcs[s->arc[node]].to == node ? from_it(node) : to_it(node);
+	return s->arcs[s->arc[node]].to == node ? list_from(node) : list_to(node);
 }
 
-/* Whether what a node owns is implied by others only that no node owns so far. */
-static bool is_first(const struct vti_shrink *s, uint32_t node)
+/* Returns true if the arc that a node owns is implied only by arcs that no node owns. */
+static bool is_free_owner(const struct vti_shrink *s, uint32_t node)
 {
 	const struct vt_mincost_arc *a = &s->arcs[s->arc[node]];
 	uint32_t other = a->to == node ? a->from : a->to;
 
-	/* It stands on the other side of its other end's own arc, or that has none. */
+	/* The other end owns no arc, or its own is on the other side. */
 	return s->arc[other] == NONE || (s->arcs[s->arc[other]].to == other) != (a->from == other);
 }
 
-static void find_order(struct vti_shrink *s, uint32_t nnodes)
+static void order_owners(struct vti_shrink *s, uint32_t nnodes)
 {
 	uint32_t i, k;
 
 	for (i = 0; i < nnodes; i++)
-		if (s->arc[i] != NONE && is_first(s, i))
+		if (s->arc[i] != NONE && is_free_owner(s, i))
 			s->order[s->norder++] = i;
 	for (i = 0; i < s->norder; i++) {
-		uint32_t list = others(s, s->order[i]), arc = s->arc[s->order[i]];
+		uint32_t list = implying_arcs(s, s->order[i]), arc = s->arc[s->order[i]];
 		int64_t cost = s->arcs[arc].more + s->carry[arc];
 
 		for (k = s->first[list]; k < s->first[list + 1]; k++) {
@@ -112,7 +112,7 @@ static void find_order(struct vti_shrink *s, uint32_t nnodes)
 	}
 }
 
-/* Those that are left, from 0. */
+/* Numbers the contracted nodes from 0. */
 static bool number_nodes(struct vti_shrink *s, uint32_t nnodes)
 {
 	uint32_t *number = malloc(((size_t)nnodes + 1) * sizeof(*number)), i;
@@ -123,7 +123,7 @@ static bool number_nodes(struct vti_shrink *s, uint32_t nnodes)
 		if (s->node[i] == i)
 			number[i] = s->nnodes++;
 	for (i = 0; i < nnodes; i++)
-		s->node[i] = top_of(s->node, i);
+		s->node[i] = find_top(s->node, i);
 	for (i = 0; i < nnodes; i++)
 		s->node[i] = number[s->node[i]];
 	free(number);
@@ -154,8 +154,8 @@ bool vti_shrink_init(struct vti_shrink *s, const struct vt_mincost_arc *arcs, si
 	for (i = 0; i < narcs; i++)
 		s->owner[i] = NONE;
 	for (list = 0; list < 2 * nnodes; list++)
-		take_arc(s, list / 2, only_arc(s, list));
-	find_order(s, nnodes);
+		contract_arc(s, list / 2, only_arc(s, list));
+	order_owners(s, nnodes);
 	return number_nodes(s, nnodes);
 }
 
@@ -175,7 +175,7 @@ void vti_shrink_flow(const struct vti_shrink *s, int64_t *flow)
 	uint32_t i, k;
 
 	for (i = s->norder; i-- > 0;) {
-		uint32_t list = others(s, s->order[i]), arc = s->arc[s->order[i]];
+		uint32_t list = implying_arcs(s, s->order[i]), arc = s->arc[s->order[i]];
 
 		flow[arc] = 0;
 		for (k = s->first[list]; k < s->first[list + 1]; k++)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* An index of which nothing is known: the table's own entries tell how long it is. */
+/* The range of an unknown index; the entries of the table determine its length. */
 #define ANY_INDEX UINT64_C(0xffffffff)
 
 int vti_flowstate_index(unsigned reg)
@@ -36,10 +36,10 @@ bool vti_flowstate_is_loaded(const struct vti_value *v)
 	return !v->entry && !v->computed && !v->off && v->sym >> 60 == VTI_NAME_LOAD >> 60;
 }
 
-/* ---- what comparisons told ---- */
+/* ---- results of comparisons ---- */
 
-/* Of another width, too, as long as neither has more bits than the narrower. */
-static bool is_about(const struct vti_known *k, const struct vti_value *v)
+/* Returns true if a fact is about a value, also of another width if the narrower holds both. */
+static bool is_fact_about(const struct vti_known *k, const struct vti_value *v)
 {
 	if (v->entry || !v->sym || k->sym != v->sym || k->off != v->off)
 		return false;
@@ -47,8 +47,8 @@ static bool is_about(const struct vti_known *k, const struct vti_value *v)
 	       (k->width < v->width && v->hi <= vti_mask(k->width));
 }
 
-/* Cuts a range down. */
-static void limit(struct vti_value *v, uint64_t lo, uint64_t hi)
+/* Narrows a value to [lo, hi]. */
+static void narrow_range(struct vti_value *v, uint64_t lo, uint64_t hi)
 {
 	if (lo > v->hi || hi < v->lo)
 		return;
@@ -73,8 +73,8 @@ struct vti_value vti_flowstate_evaluate(const struct vti_flowstate *s, const str
 		return plain.hi <= vti_mask(v->width) / 2 ? plain : r;
 	}
 	for (i = 0; i < s->nfacts; i++)
-		if (is_about(&s->facts[i], v))
-			limit(&r, s->facts[i].lo, s->facts[i].hi);
+		if (is_fact_about(&s->facts[i], v))
+			narrow_range(&r, s->facts[i].lo, s->facts[i].hi);
 	return r;
 }
 
@@ -91,7 +91,7 @@ void vti_flowstate_learn(struct vti_flowstate *s, const struct vti_value *v, uin
 		    s->facts[i].width == k.width)
 			break;
 	if (i == VTI_STATE_FACTS) {
-		/* The oldest goes. */
+		/* Replace the oldest. */
 		memmove(s->facts, s->facts + 1, sizeof(s->facts) - sizeof(k));
 		i--;
 	} else if (i == s->nfacts) {
@@ -104,6 +104,131 @@ void vti_flowstate_learn(struct vti_flowstate *s, const struct vti_value *v, uin
 	}
 	s->facts[i] = k;
 }
+
+enum condition {
+	IF_NONE,
+	IF_ABOVE,
+	IF_NOT_BELOW,
+	IF_BELOW,
+	IF_NOT_ABOVE,
+	IF_EQUAL,
+	IF_NOT_EQUAL,
+	IF_GREATER,
+	IF_NOT_LESS,
+	IF_LESS,
+	IF_NOT_GREATER,
+	IF_SIGN,
+	IF_NO_SIGN
+};
+
+struct branch_kind {
+	const char *name; /* Zydis's */
+	enum condition taken;
+	enum condition not_taken;
+};
+
+static const struct branch_kind branches[] = {
+	{"jnbe", IF_ABOVE, IF_NOT_ABOVE},     {"jnb", IF_NOT_BELOW, IF_BELOW},
+	{"jb", IF_BELOW, IF_NOT_BELOW},	      {"jbe", IF_NOT_ABOVE, IF_ABOVE},
+	{"jz", IF_EQUAL, IF_NOT_EQUAL},	      {"jnz", IF_NOT_EQUAL, IF_EQUAL},
+	{"jnle", IF_GREATER, IF_NOT_GREATER}, {"jnl", IF_NOT_LESS, IF_LESS},
+	{"jl", IF_LESS, IF_NOT_LESS},	      {"jle", IF_NOT_GREATER, IF_GREATER},
+	{"js", IF_SIGN, IF_NO_SIGN},	      {"jns", IF_NO_SIGN, IF_SIGN},
+};
+
+/* Restricts [*lo, *hi] to the numbers that satisfy a condition. */
+static void restrict_range(enum condition c, uint64_t with, unsigned width, uint64_t *lo,
+			   uint64_t *hi)
+{
+	uint64_t most = vti_mask(width) / 2; /* as signed */
+	/* If one of these wraps around, the branch is never taken and gives no information. */
+	uint64_t above = with + 1, below = with - 1;
+	bool positive = with <= most;
+
+	switch (c) {
+	case IF_ABOVE:
+		*lo = above;
+		break;
+	case IF_NOT_BELOW:
+		*lo = with;
+		break;
+	case IF_BELOW:
+		*hi = below;
+		break;
+	case IF_NOT_ABOVE:
+		*hi = with;
+		break;
+	case IF_EQUAL:
+		*lo = *hi = with;
+		break;
+	case IF_NOT_EQUAL:
+		if (*lo == with)
+			++*lo;
+		else if (*hi == with)
+			--*hi;
+		break;
+	case IF_GREATER:
+	case IF_NOT_LESS:
+		if (positive) {
+			*lo = c == IF_GREATER ? above : with;
+			*hi = most;
+		}
+		break;
+	case IF_LESS:
+	case IF_NOT_GREATER:
+		if (positive && *hi <= most)
+			*hi = c == IF_LESS ? below : with;
+		break;
+	case IF_SIGN:
+		if (!with)
+			*lo = most + 1;
+		break;
+	case IF_NO_SIGN:
+		if (!with)
+			*hi = most;
+		break;
+	default:
+		break;
+	}
+}
+
+static const struct branch_kind *find_branch_kind(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(branches) / sizeof(branches[0]); i++)
+		if (strcmp(branches[i].name, name) == 0)
+			return &branches[i];
+	return NULL;
+}
+
+static void learn_condition(struct vti_flowstate *s, enum condition condition)
+{
+	const struct vti_compare *c = &s->compare;
+	struct vti_value v = vti_flowstate_evaluate(s, &c->value);
+	uint64_t lo = v.lo, hi = v.hi;
+
+	restrict_range(condition, c->with, c->width, &lo, &hi);
+	if (lo < v.lo)
+		lo = v.lo;
+	if (hi > v.hi)
+		hi = v.hi;
+	/* Below half of its range, a value is the same with and without sign extension. */
+	if (v.sext && hi > vti_mask(v.width) / 2)
+		return;
+	v.sext = false;
+	vti_flowstate_learn(s, &v, lo, hi);
+}
+
+void vti_flowstate_branch(struct vti_flowstate *s, const struct vt_facts *f, bool taken)
+{
+	const struct branch_kind *b = find_branch_kind(f->mnemonic);
+
+	if (b && s->compare.valid && !s->compare.value.entry)
+		learn_condition(s, taken ? b->taken : b->not_taken);
+}
+
+/* ---- names ---- */
 
 uint64_t vti_flowstate_rename(struct vti_flowstate *s, uint64_t sym)
 {
@@ -191,7 +316,7 @@ struct vti_value vti_flowstate_address(struct vti_flowstate *s, const struct vt_
 	r = vti_value_add(&base, &index, 64, 0);
 	if (r.entry || r.lo == r.hi || (r.stride && r.hi - r.lo < ANY_INDEX))
 		return r;
-	/* A table and an index of which nothing is known. */
+	/* A table with an unknown index. */
 	if (base.lo == base.hi && !base.entry && m->is_constant(m->arg, base.lo)) {
 		r = vti_value_constant(base.lo);
 		r.stride = a->scale;
@@ -204,13 +329,13 @@ struct vti_value vti_flowstate_address(struct vti_flowstate *s, const struct vt_
 	return r;
 }
 
-static bool is_cell(const struct vti_value *address)
+static bool is_cell_address(const struct vti_value *address)
 {
 	return !address->entry && !address->sext && address->width == 64 &&
 	       (address->sym || address->lo == address->hi);
 }
 
-static struct vti_flowcell cell_at(const struct vti_value *address, unsigned size)
+static struct vti_flowcell make_cell(const struct vti_value *address, unsigned size)
 {
 	bool constant = address->lo == address->hi;
 
@@ -219,7 +344,7 @@ static struct vti_flowcell cell_at(const struct vti_value *address, unsigned siz
 				     .size = (uint8_t)size};
 }
 
-static const struct vti_flowcell *same_cell(const struct vti_flowstate *s,
+static const struct vti_flowcell *find_cell(const struct vti_flowstate *s,
 					    const struct vti_flowcell *c)
 {
 	unsigned i;
@@ -244,7 +369,7 @@ static void keep_cell(struct vti_flowstate *s, const struct vti_flowcell *c)
 	s->cells[i] = *c;
 }
 
-/* Compilers keep the address of a table on the stack, which nothing else changes. */
+/* Compilers save addresses of tables on the stack, where no other store changes them. */
 static bool is_saved_table(const struct vti_flowcell *c, const struct vti_memory *m)
 {
 	return c->sym == VTI_NAME_STACK && c->size == 8 && !c->value.entry &&
@@ -260,7 +385,7 @@ void vti_flowstate_forget(struct vti_flowstate *s, const struct vti_flowcell *c,
 		const struct vti_flowcell *o = &s->cells[i];
 		bool keep = is_saved_table(o, m);
 
-		/* On the stack, a place is known by its distance. */
+		/* Cells with the same base do not overlap if their offsets are far enough apart. */
 		if (c && c->sym == o->sym)
 			keep = o->off - c->off >= c->size && c->off - o->off >= o->size;
 		else if (c && c->sym == VTI_NAME_STACK)
@@ -271,9 +396,9 @@ void vti_flowstate_forget(struct vti_flowstate *s, const struct vti_flowcell *c,
 	s->ncells = (uint8_t)n;
 }
 
-/* One word, or several of which the first is known, that stay as they are.  Nothing is in what
- * comes before a file's header ends; that is where addresses begin of which nothing is known. */
-static bool is_table(const struct vti_value *address, const struct vti_memory *m)
+/* Returns true for the address of one or more constant words.  Addresses below the end of an ELF
+ * header cannot have any; ranges of unknown addresses begin there. */
+static bool is_table_address(const struct vti_value *address, const struct vti_memory *m)
 {
 	return !address->entry && address->lo >= 64 && address->hi - address->lo <= ANY_INDEX * 8 &&
 	       m->is_constant(m->arg, address->lo);
@@ -288,10 +413,10 @@ struct vti_value vti_flowstate_load(struct vti_flowstate *s, const struct vti_va
 	const struct vti_flowcell *found;
 	uint64_t n;
 
-	if (is_table(address, m) && size <= 8 && address->lo == address->hi &&
+	if (is_table_address(address, m) && size <= 8 && address->lo == address->hi &&
 	    m->read(m->arg, address->lo, size, &n))
 		return vti_value_constant(n);
-	if (is_table(address, m) && size <= 8 && address->lo != address->hi) {
+	if (is_table_address(address, m) && size <= 8 && address->lo != address->hi) {
 		v = *address;
 		v.sym = v.off = 0;
 		v.width = 64;
@@ -303,17 +428,17 @@ struct vti_value vti_flowstate_load(struct vti_flowstate *s, const struct vti_va
 			v.stride = size;
 		return v;
 	}
-	if (is_cell(address) && size <= 8) {
-		c = cell_at(address, size);
-		found = same_cell(s, &c);
+	if (is_cell_address(address) && size <= 8) {
+		c = make_cell(address, size);
+		found = find_cell(s, &c);
 		if (found)
 			return vti_flowstate_evaluate(s, &found->value);
 	}
 	v = vti_value_range(vti_flowstate_rename(s, VTI_NAME_LOAD | offset), vti_mask(8 * size));
 	v.width = size < 8 ? (uint8_t)(8 * size) : 64;
-	/* The address may have had the name. */
-	if (is_cell(address) && size <= 8 && address->sym != v.sym) {
-		c = cell_at(address, size);
+	/* The address must not have the name that was just reused. */
+	if (is_cell_address(address) && size <= 8 && address->sym != v.sym) {
+		c = make_cell(address, size);
 		c.value = v;
 		keep_cell(s, &c);
 	}
@@ -325,19 +450,19 @@ void vti_flowstate_store(struct vti_flowstate *s, const struct vti_value *addres
 {
 	struct vti_flowcell c;
 
-	if (!is_cell(address) || size > 8) {
+	if (!is_cell_address(address) || size > 8) {
 		vti_flowstate_forget(s, NULL, m);
 		return;
 	}
-	c = cell_at(address, size);
+	c = make_cell(address, size);
 	vti_flowstate_forget(s, &c, m);
 	c.value = vti_value_low(v, 8 * size);
 	keep_cell(s, &c);
 }
 
-/* ---- where ways meet ---- */
+/* ---- joining paths ---- */
 
-static bool differs(const struct vti_value *a, const struct vti_value *b)
+static bool differs_from(const struct vti_value *a, const struct vti_value *b)
 {
 	return a->sym != b->sym || a->off != b->off || a->width != b->width || a->sext != b->sext ||
 	       a->entry != b->entry || a->computed != b->computed || a->lo != b->lo ||
@@ -348,10 +473,10 @@ static bool join_value(struct vti_value *a, const struct vti_value *b, uint64_t 
 {
 	struct vti_value r = vti_value_join(a, b, sym);
 
-	if (!differs(&r, a))
+	if (!differs_from(&r, a))
 		return false;
 	if (widen) {
-		/* A name that it keeps is worth as much as before. */
+		/* If the names are equal, the name remains valid. */
 		r.lo = 0;
 		r.hi = UINT64_MAX;
 		r.stride = 1;
@@ -363,14 +488,14 @@ static bool join_value(struct vti_value *a, const struct vti_value *b, uint64_t 
 			r.width = 64;
 			r.sext = false;
 		}
-		if (!differs(&r, a))
+		if (!differs_from(&r, a))
 			return false;
 	}
 	*a = r;
 	return true;
 }
 
-/* Only words that have the same value on both ways stay known. */
+/* Keeps only words that have the same value on both paths. */
 static bool join_cells(struct vti_flowstate *s, const struct vti_flowstate *o, bool widen)
 {
 	bool changed = false;
@@ -378,7 +503,7 @@ static bool join_cells(struct vti_flowstate *s, const struct vti_flowstate *o, b
 
 	for (i = 0; i < s->ncells; i++) {
 		struct vti_flowcell c = s->cells[i];
-		const struct vti_flowcell *other = same_cell(o, &c);
+		const struct vti_flowcell *other = find_cell(o, &c);
 		struct vti_value v;
 
 		if (!other || !vti_value_same(&c.value, &other->value)) {
@@ -450,8 +575,8 @@ bool vti_flowstate_join(struct vti_flowstate *s, const struct vti_flowstate *oth
 	for (i = 0; i < VTI_STATE_REGS; i++) {
 		struct vti_value b;
 
-		/* What comparisons told of the other only makes it less. */
-		if (!differs(&s->regs[i], &other->regs[i]) &&
+		/* Equal values need no join: facts about the other only narrow it. */
+		if (!differs_from(&s->regs[i], &other->regs[i]) &&
 		    s->regs[i].add == other->regs[i].add && s->regs[i].size == other->regs[i].size)
 			continue;
 		b = vti_flowstate_evaluate(other, &other->regs[i]);

@@ -6,9 +6,9 @@
 #include "machine/insn/insn.h"
 
 /*
- * What is known of registers and memory at a place of a procedure, on whatever way control got
- * there; and how instructions change it, as far as compilers use them on the way to an indirect
- * jump.  What is not known to be of the kind is unknown afterwards.
+ * The abstract state of registers and memory at a place in a procedure, valid for all paths to it,
+ * and its change by instructions that compilers use on the way to an indirect jump.  The results of
+ * all other instructions are unknown.
  */
 
 #define VTI_STATE_REGS	16
@@ -17,13 +17,13 @@
 
 /* A word of memory. */
 struct vti_flowcell {
-	uint64_t sym; /* its address is sym + off; 0: off */
+	uint64_t sym; /* its address is sym + off, or off if sym is 0 */
 	uint64_t off;
 	uint8_t size; /* bytes */
 	struct vti_value value;
 };
 
-/* A value's range, by what comparisons told on the way. */
+/* A value's range according to comparisons on the path. */
 struct vti_known {
 	uint64_t sym;
 	uint64_t off;
@@ -32,7 +32,7 @@ struct vti_known {
 	uint64_t hi;
 };
 
-/* What flags tell: `value` was compared with `with`. */
+/* The comparison that set the flags: `value` with `with`. */
 struct vti_compare {
 	bool valid;
 	uint8_t width;
@@ -41,50 +41,50 @@ struct vti_compare {
 };
 
 struct vti_flowstate {
-	struct vti_value regs[VTI_STATE_REGS]; /* by number in machine facts, gaps left out */
+	struct vti_value regs[VTI_STATE_REGS]; /* by register number, without gaps */
 	struct vti_flowcell cells[VTI_STATE_CELLS];
 	struct vti_known facts[VTI_STATE_FACTS];
 	struct vti_compare compare;
 	uint8_t ncells;
 	uint8_t nfacts;
-	uint8_t oldest; /* the cell to give up next */
+	uint8_t oldest; /* the cell to replace next */
 };
 
-/* Memory that stays as it is. */
+/* Memory that does not change. */
 struct vti_memory {
 	void *arg;
-	/* A place that has constants in it. */
+	/* Returns true for the address of constants. */
 	bool (*is_constant)(void *arg, uint64_t vaddr);
-	/* The word there as the program finds it; false when it is not known. */
+	/* Reads a word as the program does.  Returns false if it is unknown. */
 	bool (*read)(void *arg, uint64_t vaddr, unsigned size, uint64_t *value);
 };
 
-/* At the procedure's first instruction, or where nothing is known but the stack pointer's name. */
+/* Sets the state at the procedure's first instruction, where only names of registers are known. */
 void vti_flowstate_start(struct vti_flowstate *s);
 
-/* True for a value as it was in memory, or as a procedure returned it. */
+/* Returns true for a value loaded from memory or returned by a procedure, unchanged. */
 bool vti_flowstate_is_loaded(const struct vti_value *v);
 
-/* True when the stack is as at the procedure's first instruction. */
+/* Returns true if the stack pointer is as at the procedure's first instruction. */
 bool vti_flowstate_at_start(const struct vti_flowstate *s);
 
-/* Does what the instruction at `vaddr` does; `offset` names it in the procedure. */
+/* Applies the instruction at `vaddr`; its offset in the procedure names its results. */
 void vti_flowstate_step(struct vti_flowstate *s, const struct vt_facts *f, uint64_t vaddr,
 			uint32_t offset, const struct vti_memory *m);
 
-/* Takes into account that the conditional branch `f` was taken, or was not. */
+/* Applies the knowledge that the conditional branch `f` was taken or not. */
 void vti_flowstate_branch(struct vti_flowstate *s, const struct vt_facts *f, bool taken);
 
-/* Where the indirect jump `f` goes, as a value. */
+/* Returns the target of the indirect jump `f`. */
 struct vti_value vti_flowstate_target(struct vti_flowstate *s, const struct vt_facts *f,
 				      uint64_t vaddr, uint32_t offset, const struct vti_memory *m);
 
-/* What comparisons told becomes part of the values: before others are joined. */
+/* Narrows all values by the known results of comparisons; call it before the first join. */
 void vti_flowstate_settle(struct vti_flowstate *s);
 
 /*
- * Adds what is known on another way to the place called `place`, and says whether that changed
- * anything.  With `widen`, what differs is given up at once.
+ * Joins the state of another path to the place named `place`.  Returns true if that changed
+ * anything.  With `widen`, values that differ become unknown at once.
  */
 bool vti_flowstate_join(struct vti_flowstate *s, const struct vti_flowstate *other, uint32_t place,
 			bool widen);

@@ -23,19 +23,14 @@ struct vti_value vti_value_unknown(uint64_t sym)
 	return vti_value_range(sym, UINT64_MAX);
 }
 
-static bool is_constant(const struct vti_value *v)
+static bool is_constant_value(const struct vti_value *v)
 {
 	return !v->entry && v->lo == v->hi;
 }
 
-bool vti_value_is_constant(const struct vti_value *v, uint64_t n)
-{
-	return is_constant(v) && v->lo == n;
-}
-
 bool vti_value_same(const struct vti_value *a, const struct vti_value *b)
 {
-	if (is_constant(a) && is_constant(b))
+	if (is_constant_value(a) && is_constant_value(b))
 		return a->lo == b->lo;
 	if (a->entry != b->entry)
 		return false;
@@ -46,7 +41,7 @@ bool vti_value_same(const struct vti_value *a, const struct vti_value *b)
 	       a->sext == b->sext;
 }
 
-static struct vti_value computed(uint64_t sym, unsigned width)
+static struct vti_value make_computed(uint64_t sym, unsigned width)
 {
 	struct vti_value r = vti_value_range(sym, vti_mask(width));
 
@@ -61,18 +56,17 @@ struct vti_value vti_value_low(const struct vti_value *v, unsigned width)
 	if (width == 64 || (width >= v->width && !v->sext))
 		return r;
 	if (v->entry) {
-		/* Entries are taken whole; only that, and no sum, can be cut down to its own size.
-		 */
+		/* Only an entry, not a sum, can be reduced, and only to its own size or more. */
 		if (width >= 8u * v->size && !v->add) {
 			r.is_signed &= width > 8u * v->size;
 			r.width = (uint8_t)width;
 			return r;
 		}
-		return computed(0, width);
+		return make_computed(0, width);
 	}
-	/* Some of the bits are copies of the sign. */
+	/* Some of these bits are copies of the sign. */
 	if (width > v->width)
-		return computed(0, width);
+		return make_computed(0, width);
 	r.width = (uint8_t)width;
 	r.sext = false;
 	if (r.lo == r.hi)
@@ -85,7 +79,7 @@ struct vti_value vti_value_low(const struct vti_value *v, unsigned width)
 	return r;
 }
 
-static uint64_t common(uint64_t a, uint64_t b)
+static uint64_t find_gcd(uint64_t a, uint64_t b)
 {
 	while (b) {
 		uint64_t rest = a % b;
@@ -96,7 +90,7 @@ static uint64_t common(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* A number plus a constant. */
+/* Adds a constant to a range. */
 static struct vti_value add_constant(const struct vti_value *a, uint64_t n, unsigned width,
 				     uint64_t sym)
 {
@@ -106,8 +100,8 @@ static struct vti_value add_constant(const struct vti_value *a, uint64_t n, unsi
 	if (!n)
 		return r;
 	if (r.sext)
-		return computed(sym, width);
-	/* Only a sum that wraps around as a whole, or not at all, is a range. */
+		return make_computed(sym, width);
+	/* The sum is a range only if all of it wraps around, or none. */
 	if (r.hi <= mask && lo <= ((lo + (r.hi - r.lo)) & mask)) {
 		r.hi = lo + (r.hi - r.lo);
 		r.lo = lo;
@@ -119,7 +113,7 @@ static struct vti_value add_constant(const struct vti_value *a, uint64_t n, unsi
 	if (r.sym && r.width >= width) {
 		r.off += n;
 	} else {
-		/* It is narrower than the sum, which may carry out of it. */
+		/* The value is narrower than the sum, which may carry out of it. */
 		r.sym = sym;
 		r.off = 0;
 		r.width = 64;
@@ -133,27 +127,27 @@ struct vti_value vti_value_add(const struct vti_value *a, const struct vti_value
 	struct vti_value r;
 	const struct vti_value *t = a;
 
-	if (is_constant(a) && is_constant(b))
+	if (is_constant_value(a) && is_constant_value(b))
 		return vti_value_constant((a->lo + b->lo) & vti_mask(width));
-	if (is_constant(a)) {
+	if (is_constant_value(a)) {
 		a = b;
 		b = t;
 	}
-	if (a->entry && is_constant(b) && width == 64) {
+	if (a->entry && is_constant_value(b) && width == 64) {
 		r = *a;
 		r.add += b->lo;
 		return r;
 	}
 	if (a->entry || b->entry)
-		return computed(sym, width);
-	if (is_constant(b))
+		return make_computed(sym, width);
+	if (is_constant_value(b))
 		return add_constant(a, b->lo, width, sym);
-	r = computed(sym, width);
+	r = make_computed(sym, width);
 	if (a->hi <= vti_mask(width) && b->hi <= vti_mask(width) - a->hi) {
 		r.lo = a->lo + b->lo;
 		r.hi = a->hi + b->hi;
-		r.stride = common(a->stride, b->stride);
-		/* Twice the same. */
+		r.stride = find_gcd(a->stride, b->stride);
+		/* A value added to itself. */
 		if (vti_value_same(a, b))
 			r.stride = 2 * a->stride;
 	}
@@ -163,7 +157,7 @@ struct vti_value vti_value_add(const struct vti_value *a, const struct vti_value
 struct vti_value vti_value_times(const struct vti_value *v, uint64_t factor, unsigned width,
 				 uint64_t sym)
 {
-	struct vti_value low = vti_value_low(v, width), r = computed(sym, width);
+	struct vti_value low = vti_value_low(v, width), r = make_computed(sym, width);
 
 	if (factor == 1)
 		return low;
@@ -178,15 +172,15 @@ struct vti_value vti_value_times(const struct vti_value *v, uint64_t factor, uns
 struct vti_value vti_value_and(const struct vti_value *v, uint64_t with, unsigned width,
 			       uint64_t sym)
 {
-	struct vti_value low = vti_value_low(v, width), r = computed(sym, width);
+	struct vti_value low = vti_value_low(v, width), r = make_computed(sym, width);
 
 	with &= vti_mask(width);
-	if (is_constant(&low))
+	if (is_constant_value(&low))
 		return vti_value_constant(low.lo & with);
 	if (with == 0xff || with == 0xffff || with == 0xffffffff)
 		return vti_value_low(&low, with == 0xff ? 8 : with == 0xffff ? 16 : 32);
 	r.hi = !low.entry && low.hi < with ? low.hi : with;
-	/* Bits that are cut off below. */
+	/* The low bits that are cleared determine the stride. */
 	r.stride = r.hi == with ? with & (~with + 1) : 1;
 	return r;
 }
@@ -194,7 +188,7 @@ struct vti_value vti_value_and(const struct vti_value *v, uint64_t with, unsigne
 struct vti_value vti_value_shift_right(const struct vti_value *v, unsigned by, unsigned width,
 				       uint64_t sym)
 {
-	struct vti_value low = vti_value_low(v, width), r = computed(sym, width);
+	struct vti_value low = vti_value_low(v, width), r = make_computed(sym, width);
 
 	if (low.entry || by >= width)
 		return r;
@@ -211,15 +205,15 @@ struct vti_value vti_value_sign_extend(const struct vti_value *v, unsigned from,
 	uint64_t sign = UINT64_C(1) << (from - 1);
 
 	if (r.entry) {
-		/* Loaded at its full size, and now extended. */
+		/* The entry was loaded at its full size and is now extended. */
 		if (8u * r.size == from && !r.add) {
 			r.is_signed = true;
 			r.width = (uint8_t)width;
 			return r;
 		}
-		return computed(sym, width);
+		return make_computed(sym, width);
 	}
-	if (is_constant(&r))
+	if (is_constant_value(&r))
 		return vti_value_constant(((r.lo ^ sign) - sign) & vti_mask(width));
 	if (r.hi < sign)
 		return r;
@@ -230,7 +224,7 @@ struct vti_value vti_value_sign_extend(const struct vti_value *v, unsigned from,
 		r.stride = 1;
 		return r;
 	}
-	return computed(sym, width);
+	return make_computed(sym, width);
 }
 
 struct vti_value vti_value_join(const struct vti_value *a, const struct vti_value *b, uint64_t sym)
@@ -239,7 +233,7 @@ struct vti_value vti_value_join(const struct vti_value *a, const struct vti_valu
 
 	if (a->entry || b->entry) {
 		if (!vti_value_same(a, b))
-			return computed(sym, 64);
+			return make_computed(sym, 64);
 		if (b->hi > r.hi)
 			r.hi = b->hi;
 		return r;
@@ -248,8 +242,8 @@ struct vti_value vti_value_join(const struct vti_value *a, const struct vti_valu
 		r = vti_value_range(sym, UINT64_MAX);
 		r.computed = a->computed || b->computed;
 	}
-	r.stride =
-		common(common(a->stride, b->stride), a->lo > b->lo ? a->lo - b->lo : b->lo - a->lo);
+	r.stride = find_gcd(find_gcd(a->stride, b->stride),
+			    a->lo > b->lo ? a->lo - b->lo : b->lo - a->lo);
 	r.lo = a->lo < b->lo ? a->lo : b->lo;
 	r.hi = a->hi > b->hi ? a->hi : b->hi;
 	return r;

@@ -6,20 +6,15 @@
 #include "flow/internal.h"
 #include "machine/insn/insn.h"
 
-/* Longer code is no procedure but a broken symbol; real ones have at most some 100 kB. */
+/* Limit on the size of a procedure.  Real ones have at most some 100 kB. */
 #define MAX_SIZE ((size_t)16 << 20)
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory for a control-flow graph");
-}
-
-static bool inside(const struct vti_walk *w, int64_t offset)
+static bool is_inside(const struct vti_walk *w, int64_t offset)
 {
 	return offset >= 0 && (uint64_t)offset < w->src->size;
 }
 
-static bool mark(struct vti_walk *w, uint32_t offset, uint8_t what)
+static bool mark_offset(struct vti_walk *w, uint32_t offset, uint8_t what)
 {
 	bool known = w->mark[offset] & VTI_LEADER;
 
@@ -34,12 +29,13 @@ static bool mark(struct vti_walk *w, uint32_t offset, uint8_t what)
 
 bool vti_walk_queue(struct vti_walk *w, uint32_t offset)
 {
-	return mark(w, offset, 0);
+	return mark_offset(w, offset, 0);
 }
 
 /* ---- single instructions ---- */
 
-static enum vti_next next_of(struct vti_walk *w, const struct vt_flow *f, const struct vti_node *n)
+static enum vti_next classify_next(struct vti_walk *w, const struct vt_flow *f,
+				   const struct vti_node *n)
 {
 	if (f->flags & VT_FACT_RETURN)
 		return VTI_NEXT_LEAVE;
@@ -48,14 +44,14 @@ static enum vti_next next_of(struct vti_walk *w, const struct vt_flow *f, const 
 	if (f->flags & VT_FACT_JUMP)
 		return f->has_target ? VTI_NEXT_JUMP : VTI_NEXT_INDIRECT;
 	if (f->flags & VT_FACT_CALL)
-		return f->has_target && !inside(w, n->target) &&
+		return f->has_target && !is_inside(w, n->target) &&
 				       vti_call_ends(w->src, w->src->start + (uint64_t)n->target)
 			       ? VTI_NEXT_LEAVE
 			       : VTI_NEXT_FALL;
 	return f->stops ? VTI_NEXT_LEAVE : VTI_NEXT_FALL;
 }
 
-static void decode(struct vti_walk *w, uint32_t offset, struct vti_node *n)
+static void decode_node(struct vti_walk *w, uint32_t offset, struct vti_node *n)
 {
 	struct vt_flow f;
 
@@ -69,25 +65,25 @@ static void decode(struct vti_walk *w, uint32_t offset, struct vti_node *n)
 	n->flags = f.flags;
 	if (f.has_target)
 		n->target = offset + f.target;
-	n->next = next_of(w, &f, n);
+	n->next = classify_next(w, &f, n);
 }
 
-/* ---- what control reaches ---- */
+/* ---- reachable code ---- */
 
-/* Targets in the procedure.  False: no memory. */
-static bool follow(struct vti_walk *w, const struct vti_node *n)
+/* Marks the targets of an instruction in the procedure.  Returns false when memory runs out. */
+static bool mark_targets(struct vti_walk *w, const struct vti_node *n)
 {
-	if (!(n->flags & VT_FACT_BRANCH) || !inside(w, n->target))
+	if (!(n->flags & VT_FACT_BRANCH) || !is_inside(w, n->target))
 		return true;
 	if (n->next == VTI_NEXT_CONDITIONAL || n->next == VTI_NEXT_JUMP)
-		return mark(w, (uint32_t)n->target, 0);
-	/* A part of the procedure that is called. */
+		return mark_offset(w, (uint32_t)n->target, 0);
+	/* A part of the procedure is called. */
 	if ((n->flags & VT_FACT_CALL) && !(n->flags & VT_FACT_INDIRECT))
-		return mark(w, (uint32_t)n->target, VTI_ENTRY);
+		return mark_offset(w, (uint32_t)n->target, VTI_ENTRY);
 	return true;
 }
 
-static bool add(struct vti_walk *w, const struct vti_node *n)
+static bool append_walk_node(struct vti_walk *w, const struct vti_node *n)
 {
 	if (!vt_array_grow(&w->nodes, &w->nodes_cap, w->nnodes + 1, sizeof(*n)))
 		return false;
@@ -96,12 +92,12 @@ static bool add(struct vti_walk *w, const struct vti_node *n)
 	return true;
 }
 
-static bool goes_on(const struct vti_node *n)
+static bool continues_after(const struct vti_node *n)
 {
 	return n->next == VTI_NEXT_FALL || n->next == VTI_NEXT_CONDITIONAL;
 }
 
-static int walk(struct vti_walk *w, struct vt_error *err)
+static int walk_queued(struct vti_walk *w, struct vt_error *err)
 {
 	struct vti_node n;
 	uint32_t at;
@@ -109,11 +105,11 @@ static int walk(struct vti_walk *w, struct vt_error *err)
 	while (w->ntodo) {
 		at = w->todo[--w->ntodo];
 		while (at < w->src->size && !w->at[at]) {
-			decode(w, at, &n);
+			decode_node(w, at, &n);
 			w->bad |= n.next == VTI_NEXT_BAD;
-			if (!add(w, &n) || !follow(w, &n))
-				return no_memory(err);
-			if (!goes_on(&n))
+			if (!append_walk_node(w, &n) || !mark_targets(w, &n))
+				return vti_cfg_nomem(err);
+			if (!continues_after(&n))
 				break;
 			at += n.length;
 		}
@@ -121,25 +117,26 @@ static int walk(struct vti_walk *w, struct vt_error *err)
 	return 0;
 }
 
-/* Follows indirect jumps, too, those of nodes from number `first` on, and what is found behind. */
+/* Decodes queued code, and targets of indirect jumps among nodes from number `first` on. */
 static int walk_jumps(struct vti_walk *w, size_t first, struct vt_error *err)
 {
 	size_t before = SIZE_MAX;
-	int rc = walk(w, err);
+	int rc = walk_queued(w, err);
 
 	while (rc == 0 && w->nnodes != before) {
 		before = w->nnodes;
 		rc = vti_jumps_find(w, first, err);
 		if (rc == 0)
-			rc = walk(w, err);
+			rc = walk_queued(w, err);
 	}
 	return rc;
 }
 
-/* ---- code that nothing was seen to reach ---- */
+/* ---- code that seems unreachable ---- */
 
-/* Bytes that linkers and assemblers fill gaps with: no-operations, int3, zeroes. */
-static uint32_t padding(const struct vti_walk *w, uint32_t offset)
+/* Returns the size of padding by linkers and assemblers: a no-operation, int3 or a zero.  0: none.
+ */
+static uint32_t get_padding(const struct vti_walk *w, uint32_t offset)
 {
 	const uint8_t *p = w->src->code + offset;
 	struct vt_facts f;
@@ -152,39 +149,38 @@ static uint32_t padding(const struct vti_walk *w, uint32_t offset)
 	return 0;
 }
 
-/* Whether the bytes of a gap are code: whole instructions, up to what is known or goes no further.
- */
-static bool is_code(struct vti_walk *w, uint32_t at, uint32_t end)
+/* Returns true if the bytes of a gap are whole instructions, up to its end or a jump. */
+static bool is_gap_code(struct vti_walk *w, uint32_t at, uint32_t end)
 {
 	struct vti_node n;
 
 	while (at < end) {
-		decode(w, at, &n);
+		decode_node(w, at, &n);
 		if (n.next == VTI_NEXT_BAD)
 			return false;
 		at += n.length;
-		if (!goes_on(&n))
+		if (!continues_after(&n))
 			return at <= end;
 	}
 	return at == end;
 }
 
-/* The first place of a gap where code is, past padding; `end` when there is none. */
-static uint32_t code_in(struct vti_walk *w, uint32_t at, uint32_t end)
+/* Returns the first offset of code in a gap, after padding, or `end` if there is none. */
+static uint32_t find_gap_code(struct vti_walk *w, uint32_t at, uint32_t end)
 {
 	uint32_t fill;
 
 	while (at < end) {
-		fill = padding(w, at);
+		fill = get_padding(w, at);
 		if (!fill)
-			return is_code(w, at, end) ? at : end;
+			return is_gap_code(w, at, end) ? at : end;
 		at += fill;
 	}
 	return end;
 }
 
-/* Notes the bytes that are of the instructions found since node `from`. */
-static void cover(const struct vti_walk *w, uint8_t *covered, size_t from)
+/* Marks the bytes of the instructions found since node `from`. */
+static void mark_covered(const struct vti_walk *w, uint8_t *covered, size_t from)
 {
 	size_t i;
 
@@ -192,8 +188,8 @@ static void cover(const struct vti_walk *w, uint8_t *covered, size_t from)
 		memset(covered + w->nodes[i].offset, 1, w->nodes[i].length);
 }
 
-/* Where the gap from `at` on ends, which would go on up to `end` but for nodes from `from` on. */
-static uint32_t gap_end(const struct vti_walk *w, size_t from, uint32_t at, uint32_t end)
+/* Returns the end of the gap [at, end), which nodes from number `from` on may shorten. */
+static uint32_t find_gap_end(const struct vti_walk *w, size_t from, uint32_t at, uint32_t end)
 {
 	size_t i;
 
@@ -210,21 +206,21 @@ static int walk_gaps(struct vti_walk *w, uint8_t *covered, struct vt_error *err)
 	int rc = 0;
 
 	while (rc == 0 && at < size) {
-		cover(w, covered, from);
+		mark_covered(w, covered, from);
 		for (; at < size && covered[at]; at++)
 			;
-		/* A gap is looked through only once, not again for each piece of code in it. */
+		/* Scan a gap only once, not again after each piece of code in it. */
 		if (at < end)
-			end = gap_end(w, from, at, end);
+			end = find_gap_end(w, from, at, end);
 		else
 			for (end = at; end < size && !covered[end]; end++)
 				;
 		from = w->nnodes;
-		at = code_in(w, at, end);
+		at = find_gap_code(w, at, end);
 		if (at == end)
 			continue;
-		if (!mark(w, at, VTI_ENTRY))
-			return no_memory(err);
+		if (!mark_offset(w, at, VTI_ENTRY))
+			return vti_cfg_nomem(err);
 		rc = walk_jumps(w, from, err);
 	}
 	return rc;
@@ -234,10 +230,10 @@ static bool mark_entry(void *arg, uint64_t vaddr)
 {
 	struct vti_walk *w = arg;
 
-	return mark(w, (uint32_t)(vaddr - w->src->start), VTI_ENTRY);
+	return mark_offset(w, (uint32_t)(vaddr - w->src->start), VTI_ENTRY);
 }
 
-static int start(struct vti_walk *w, struct vt_error *err)
+static int start_walk(struct vti_walk *w, struct vt_error *err)
 {
 	const struct vt_cfg_source *src = w->src;
 	size_t i;
@@ -247,27 +243,27 @@ static int start(struct vti_walk *w, struct vt_error *err)
 				    MAX_SIZE >> 20);
 	w->at = calloc(src->size + 1, sizeof(*w->at));
 	w->mark = calloc(src->size + 1, 1);
-	if (!w->at || !w->mark || (src->size && !mark(w, 0, VTI_ENTRY)))
-		return no_memory(err);
+	if (!w->at || !w->mark || (src->size && !mark_offset(w, 0, VTI_ENTRY)))
+		return vti_cfg_nomem(err);
 	if (!vti_calls_into(src, mark_entry, w))
-		return no_memory(err);
+		return vti_cfg_nomem(err);
 	for (i = 0; i < src->nentries; i++)
-		if (inside(w, (int64_t)(src->entries[i] - src->start)) &&
-		    !mark(w, (uint32_t)(src->entries[i] - src->start), VTI_ENTRY))
-			return no_memory(err);
+		if (is_inside(w, (int64_t)(src->entries[i] - src->start)) &&
+		    !mark_offset(w, (uint32_t)(src->entries[i] - src->start), VTI_ENTRY))
+			return vti_cfg_nomem(err);
 	return 0;
 }
 
 int vti_walk_all(struct vti_walk *w, struct vt_error *err)
 {
 	uint8_t *covered = NULL;
-	int rc = start(w, err);
+	int rc = start_walk(w, err);
 
 	if (rc == 0)
 		rc = walk_jumps(w, 0, err);
 	if (rc == 0) {
 		covered = calloc(1, w->src->size + VT_MAX_INSN);
-		rc = covered ? walk_gaps(w, covered, err) : no_memory(err);
+		rc = covered ? walk_gaps(w, covered, err) : vti_cfg_nomem(err);
 	}
 	free(covered);
 	return rc;

@@ -216,7 +216,7 @@ static void note_caller(struct vti_paths *p, const struct vt_step *s, uint64_t a
 
 	if (!p->in->o.callers)
 		return;
-	vt_callstack_told(stack, p->told);
+	vt_callstack_set_caller(stack, p->told);
 	p->told = 0;
 	vt_callstack_enter(stack, s);
 	vti_callers_note(&p->callers, p->numbered, addr, vt_callstack_caller(stack));

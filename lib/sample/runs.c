@@ -441,7 +441,7 @@ static int follow_calls(struct vti_run *r, struct vt_error *err)
 	uint64_t pos = 0;
 	int code;
 
-	vt_callstack_told(stack, x.caller);
+	vt_callstack_set_caller(stack, x.caller);
 	while ((code = vt_exec_next(&x, &step, err)) > 0) {
 		vt_callstack_enter(stack, &step);
 		if (pos == 0 && r->open)
@@ -588,7 +588,7 @@ static int take_turns(struct vti_run *r, struct vt_error *err)
 	int code;
 
 	if (r->s->o.follow)
-		vt_callstack_told(&r->thread->stack, x.caller);
+		vt_callstack_set_caller(&r->thread->stack, x.caller);
 	while ((code = vt_exec_next(&x, &step, err)) > 0) {
 		if (r->s->o.follow)
 			vt_callstack_enter(&r->thread->stack, &step);

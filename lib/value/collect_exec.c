@@ -688,7 +688,7 @@ static struct thread *find_thread(struct vt_collect *c, const struct vt_exec *x)
 		t->epoch = p->epoch;
 	}
 	if (c->options.by_caller)
-		vt_callstack_told(&t->stack, x->caller);
+		vt_callstack_set_caller(&t->stack, x->caller);
 	return t;
 }
 

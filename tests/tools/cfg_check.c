@@ -27,6 +27,7 @@
 #include "stream/bblock.h"
 #include "stream/exec.h"
 #include "stream/reader.h"
+#include "tests/unit/common/graphs.h"
 
 static struct vt_error err;
 
@@ -103,7 +104,7 @@ static void all_of(struct vt_images *images, uint32_t id, const char *path, stru
 
 		if (!is_code(e, sym) || sym->end <= sym->start)
 			continue;
-		g = vt_cfg_of_image(images, id, sym->start, sym->end, &err);
+		g = image_graph(images, id, sym->start, sym->end, &err);
 		if (!g)
 			die(path);
 		take(t, path, sym, g, verbose);
@@ -211,7 +212,7 @@ static const struct vt_cfg *graph_of(struct checker *c, const struct place *p)
 	if (!k)
 		die("out of memory");
 	if (added) {
-		k->g = vt_cfg_of_image(c->images, p->image, p->sym->start, p->sym->end, &err);
+		k->g = image_graph(c->images, p->image, p->sym->start, p->sym->end, &err);
 		if (!k->g)
 			die(p->sym->name);
 		c->n[PROCEDURES]++;

@@ -17,6 +17,7 @@
 #include "image/images.h"
 #include "stream/kinds.h"
 #include "stream/writer.h"
+#include "tests/unit/common/graphs.h"
 
 #define EVENT	1
 #define PERIOD	62000
@@ -53,7 +54,7 @@ static void put_samples(struct maker *m, uint32_t image, uint64_t vaddr)
 static void put_procedure(struct maker *m, uint32_t image, const struct vt_symbol *s)
 {
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_cfg *g = vt_cfg_of_image(m->images, image, s->start, s->end, &err);
+	struct vt_cfg *g = image_graph(m->images, image, s->start, s->end, &err);
 	uint32_t i;
 
 	if (!g)

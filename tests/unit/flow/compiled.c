@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/common/graphs.h"
 #include "tests/unit/common/toolbox.h"
 
 static struct vt_error err;
@@ -51,7 +52,7 @@ struct vt_cfg *compiled_graph(struct compiled *p, const char *name)
 	assert_non_null(symbols);
 	vt_symbols_search(symbols, name, keep_symbol, (void *)&sym);
 	assert_non_null(sym);
-	g = vt_cfg_of_image(p->images, 1, sym->start, sym->end, &err);
+	g = image_graph(p->images, 1, sym->start, sym->end, &err);
 	assert_non_null(g);
 	return g;
 }

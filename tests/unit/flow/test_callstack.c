@@ -111,7 +111,7 @@ static void returns_count_once(void **state)
 	assert_int_equal(vt_callstack_caller(&s), 0);
 	run(&s, 0x900, VT_END_RETURN, 0, 2);
 	vt_callstack_clear(&s);
-	vt_callstack_told(&s, 0x42);
+	vt_callstack_set_caller(&s, 0x42);
 	assert_int_equal(vt_callstack_caller(&s), 0x42);
 	vt_callstack_fini(&s);
 }
@@ -139,21 +139,21 @@ static void told_by_the_producer(void **state)
 	struct vt_callstack s = {0};
 
 	(void)state;
-	vt_callstack_told(&s, 0);
+	vt_callstack_set_caller(&s, 0);
 	assert_int_equal(s.count, 0);
-	vt_callstack_told(&s, 0x42);
+	vt_callstack_set_caller(&s, 0x42);
 	assert_int_equal(vt_callstack_caller(&s), 0x42);
 	call(&s, 0x100);
-	vt_callstack_told(&s, 0x108);
+	vt_callstack_set_caller(&s, 0x108);
 	assert_int_equal(s.count, 2);
-	vt_callstack_told(&s, 0x999);
+	vt_callstack_set_caller(&s, 0x999);
 	assert_int_equal(s.count, 2);
 	assert_int_equal(vt_callstack_caller(&s), 0x999);
-	vt_callstack_told(&s, 0);
+	vt_callstack_set_caller(&s, 0);
 	assert_int_equal(vt_callstack_caller(&s), 0x999);
 	/* Not while it is open where a return goes. */
 	run(&s, 0x900, VT_END_RETURN, 0, 2);
-	vt_callstack_told(&s, 0x777);
+	vt_callstack_set_caller(&s, 0x777);
 	assert_int_equal(vt_callstack_caller(&s), 0x999);
 	vt_callstack_fini(&s);
 }

@@ -13,6 +13,7 @@
 
 #include "flow/cfg.h"
 #include "machine/insn/insn.h"
+#include "tests/unit/common/graphs.h"
 #include "tests/unit/common/toolbox.h"
 
 static struct vt_error err;
@@ -66,8 +67,7 @@ static void assemble(struct program *p, const char *code, const char *table)
 	path = toolbox_path(p->dir, "p");
 	assert_int_equal(
 		vt_images_add(p->images, 1, VT_IMAGE_FILE, path, strlen(path), NULL, 0, &err), 0);
-	p->graph =
-		vt_cfg_of_image(p->images, 1, address_of(symbols, 'T', "main"), p->at[5] + 1, &err);
+	p->graph = image_graph(p->images, 1, address_of(symbols, 'T', "main"), p->at[5] + 1, &err);
 	free(symbols);
 	assert_non_null(p->graph);
 }

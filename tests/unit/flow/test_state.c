@@ -15,6 +15,7 @@
 
 #include "flow/state.h"
 #include "machine/insn/insn.h"
+#include "tests/unit/flow/values.h"
 
 #define START 0x401000u
 #define M32   UINT32_MAX
@@ -496,9 +497,9 @@ static void test_targets(void **state)
 	}
 	assert_true(!v[0].entry && v[0].lo == 0 && v[0].hi == 7);
 	assert_true(v[1].entry && v[1].lo == TABLE && v[1].hi == TABLE + 56 && v[1].size == 8);
-	assert_true(vti_value_is_constant(&v[2], 0x1234));
+	assert_true(is_number(&v[2], 0x1234));
 	assert_true(!v[3].entry && v[3].lo == 0 && v[3].hi == M64);
-	assert_true(vti_value_is_constant(&v[4], 0x1234));
+	assert_true(is_number(&v[4], 0x1234));
 }
 
 /* What a branch tells of a value holds of all that have its name, with what was known of it. */
@@ -551,7 +552,7 @@ static void test_join(void **state)
 	(void)state;
 	s = join(THREE, THREE, false, &changed);
 	assert_false(changed);
-	assert_true(vti_value_is_constant(&s.regs[VT_REG_AX], 3));
+	assert_true(is_number(&s.regs[VT_REG_AX], 3));
 	s = join(THREE, SEVEN, false, &changed);
 	assert_true(changed);
 	assert_true(s.regs[VT_REG_AX].lo == 3 && s.regs[VT_REG_AX].hi == 7 &&

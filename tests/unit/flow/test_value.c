@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "flow/value.h"
+#include "tests/unit/flow/values.h"
 
 #define BYTE 0xff
 #define M64  UINT64_MAX
@@ -204,11 +205,11 @@ static void test_names(void **state)
 	f = x, f.lo = 3;
 	assert_false(vti_value_same(&three, &f));
 	assert_false(vti_value_same(&f, &three));
-	assert_false(vti_value_is_constant(&f, 3));
+	assert_false(is_number(&f, 3));
 	f = e, f.hi = f.lo;
-	assert_false(vti_value_is_constant(&f, f.lo));
-	assert_true(vti_value_is_constant(&three, 3));
-	assert_false(vti_value_is_constant(&three, 4));
+	assert_false(is_number(&f, f.lo));
+	assert_true(is_number(&three, 3));
+	assert_false(is_number(&three, 4));
 }
 
 static struct vti_value entry_of(unsigned size, bool is_signed, uint64_t add)
