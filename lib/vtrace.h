@@ -2,7 +2,7 @@
 #ifndef VTRACE_H
 #define VTRACE_H
 
-/* All of libvtrace: the vt record stream, read and written. See libvtrace(3). */
+/* All of libvtrace, which reads and writes vt record streams.  See libvtrace(3). */
 
 #include "base/error.h"
 #include "base/version.h"
