@@ -167,7 +167,7 @@ static void put_hex_bytes(struct vt_buf *b, struct vt_bytes bytes)
 	}
 }
 
-static void put_words(struct vt_buf *b, struct vt_words w, bool hex)
+static void put_word_array(struct vt_buf *b, struct vt_words w, bool hex)
 {
 	size_t i;
 
@@ -266,7 +266,7 @@ static void put_register_name(struct vt_buf *b, const char *arch, int bit)
 		vt_buf_printf(b, "r%d", bit);
 }
 
-static void put_registers(struct vt_buf *b, struct registers r)
+static void put_register_values(struct vt_buf *b, struct registers r)
 {
 	size_t i;
 
@@ -319,7 +319,7 @@ static void put_branch_flags(struct vt_buf *b, uint64_t f)
 }
 
 /* The three arrays may differ in length in a hostile stream. */
-static void put_branches(struct vt_buf *b, const struct vt_record *rec)
+static void put_branch_stack(struct vt_buf *b, const struct vt_record *rec)
 {
 	struct vt_words from = vt_record_words(rec, VT_SAMPLE_BR_FROM);
 	struct vt_words to = vt_record_words(rec, VT_SAMPLE_BR_TO);
@@ -370,7 +370,7 @@ static void put_word(struct vt_buf *b, const struct vt_dump_column *c, uint64_t 
 }
 
 /* The sign of a NaN is meaningless, but printf() would show it. */
-static void put_real(struct vt_buf *b, double d)
+static void put_double(struct vt_buf *b, double d)
 {
 	if (isnan(d))
 		vt_buf_printf(b, "nan");
@@ -397,7 +397,7 @@ void vt_dump_column_text(struct vt_buf *b, const struct vt_dump_column *c,
 		vt_dump_hex(b, vt_record_u64(rec, c->field));
 		break;
 	case VT_DUMP_REAL:
-		put_real(b, vt_record_f64(rec, c->field));
+		put_double(b, vt_record_f64(rec, c->field));
 		break;
 	case VT_DUMP_WORD:
 		put_word(b, c, vt_record_u64(rec, c->field));
@@ -415,7 +415,7 @@ void vt_dump_column_text(struct vt_buf *b, const struct vt_dump_column *c,
 		break;
 	case VT_DUMP_ARRAY_DECIMAL:
 	case VT_DUMP_ARRAY_HEX:
-		put_words(b, vt_record_words(rec, c->field), c->form == VT_DUMP_ARRAY_HEX);
+		put_word_array(b, vt_record_words(rec, c->field), c->form == VT_DUMP_ARRAY_HEX);
 		break;
 	case VT_DUMP_EVENT:
 		put_event_name(b, vt_record_u64(rec, c->field), names);
@@ -424,10 +424,10 @@ void vt_dump_column_text(struct vt_buf *b, const struct vt_dump_column *c,
 		put_image_name(b, vt_record_u64(rec, c->field), names);
 		break;
 	case VT_DUMP_REGISTERS:
-		put_registers(b, registers_of(c, rec, names));
+		put_register_values(b, registers_of(c, rec, names));
 		break;
 	case VT_DUMP_BRANCHES:
-		put_branches(b, rec);
+		put_branch_stack(b, rec);
 		break;
 	}
 }

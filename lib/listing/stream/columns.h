@@ -11,15 +11,15 @@
 #include "summary/names.h"
 
 /*
- * How the fields of a record are printed.  A column is one field of one kind, or is composed of
- * several:
+ * How fields of records are printed.  A column is a field of a kind of record, or is composed of
+ * several fields:
  *
  *	kind      the record's kind
  *	uregs     the user registers by name: ABI:2 AX:0x1 …, in perf script's notation
  *	iregs     the registers at the interrupt, likewise
  *	brstack   the branch stack: FROM/TO/P/X/A/CYCLES/TYPE …, in perf script's notation
  *
- * A column found by name shows the name of an event or image instead of its id.
+ * vt_dump_column_find() makes columns that show names of events and images instead of their ids.
  */
 enum vt_dump_form {
 	VT_DUMP_KIND,
@@ -27,7 +27,7 @@ enum vt_dump_form {
 	VT_DUMP_SIGNED,
 	VT_DUMP_HEX,
 	VT_DUMP_REAL,
-	VT_DUMP_WORD, /* the number stands for a word: see `word` */
+	VT_DUMP_WORD, /* a number that stands for a word: see `word` */
 	VT_DUMP_TEXT,
 	VT_DUMP_BYTES,
 	VT_DUMP_SIZE, /* the number of bytes only */
@@ -47,28 +47,28 @@ struct vt_dump_column {
 };
 
 /*
- * The column of a field as it is stored: ids are numbers, registers an array.  Of executed code and
- * memory, which are too long to read, it shows the size only.  `number` is the kind's number.
+ * The column of a field as it is stored: ids are numbers, registers an array.  Executed code and
+ * memory, too long to read, are shown by their size.  `number` is the number of the kind.
  */
 struct vt_dump_column vt_dump_column_of(const struct vt_kind_desc *kind, uint32_t number,
 					unsigned field);
 
-/* Finds the column `name`, which is borrowed.  Returns false if the kind has none. */
+/* Makes the column of this name, which is borrowed.  False if the kind has none. */
 bool vt_dump_column_find(const struct vt_kind_desc *kind, uint32_t number, const char *name,
 			 struct vt_dump_column *c);
 
-/* True if there is something to print: a number other than 0, a text that is not empty. */
+/* True if there is something to print, such as a number other than 0 or a text. */
 bool vt_dump_column_present(const struct vt_dump_column *c, const struct vt_record *rec);
 
-/* Appends the value as text without tabs and newlines; nothing if it is empty. */
+/* Appends the value as text, without tabs and newlines. */
 void vt_dump_column_text(struct vt_buf *b, const struct vt_dump_column *c,
 			 const struct vt_record *rec, const struct vt_names *names);
 
-/* The value as JSON, owned by the caller; NULL when memory runs out. */
+/* The value as JSON.  A new reference; NULL when memory runs out. */
 json_t *vt_dump_column_json(const struct vt_dump_column *c, const struct vt_record *rec,
 			    const struct vt_names *names);
 
-/* Append a number, several times faster than printf(). */
+/* Append a number; several times faster than printf(). */
 void vt_dump_decimal(struct vt_buf *b, uint64_t v);
 void vt_dump_signed(struct vt_buf *b, uint64_t v);
 void vt_dump_hex(struct vt_buf *b, uint64_t v);

@@ -106,7 +106,7 @@ static void put_text_line(struct vt_execution_dump *d, const struct line_part *p
 }
 
 /* Returns 1 if it was the last. */
-static int put_line(struct vt_execution_dump *d, const struct line_part *parts, size_t n)
+static int put_part_line(struct vt_execution_dump *d, const struct line_part *parts, size_t n)
 {
 	if (d->opt.limit && d->printed == d->opt.limit)
 		return 1;
@@ -118,8 +118,8 @@ static int put_line(struct vt_execution_dump *d, const struct line_part *parts, 
 	return d->out->err.code != VT_OK || d->line.failed;
 }
 
-static int put_values(struct vt_execution_dump *d, const struct vt_exec *x, uint64_t first,
-		      const struct vt_step *step)
+static int put_value_lines(struct vt_execution_dump *d, const struct vt_exec *x, uint64_t first,
+			   const struct vt_step *step)
 {
 	const struct vt_bblock *b = step->block;
 	uint64_t ip = vt_bblock_insn_addr(b, step->insn);
@@ -145,14 +145,14 @@ static int put_values(struct vt_execution_dump *d, const struct vt_exec *x, uint
 				{"value", 'x', vt_step_value(step, i, lane), NULL},
 			};
 
-			r = put_line(d, parts, sizeof(parts) / sizeof(parts[0]));
+			r = put_part_line(d, parts, sizeof(parts) / sizeof(parts[0]));
 		}
 	}
 	return r;
 }
 
-static int put_block(struct vt_execution_dump *d, const struct vt_exec *x, uint64_t first,
-		     uint64_t caller, const struct vt_step *step)
+static int put_block_line(struct vt_execution_dump *d, const struct vt_exec *x, uint64_t first,
+			  uint64_t caller, const struct vt_step *step)
 {
 	const struct line_part parts[] = {
 		{"pid", 'i', (uint64_t)x->pid, NULL},
@@ -165,11 +165,12 @@ static int put_block(struct vt_execution_dump *d, const struct vt_exec *x, uint6
 		{"caller", 'x', caller, NULL},
 	};
 
-	return put_line(d, parts, sizeof(parts) / sizeof(parts[0]));
+	return put_part_line(d, parts, sizeof(parts) / sizeof(parts[0]));
 }
 
 /* The record tells who called its first block only. */
-static int put_run(struct vt_execution_dump *d, const struct vt_record *rec, struct vt_error *err)
+static int put_exec_lines(struct vt_execution_dump *d, const struct vt_record *rec,
+			  struct vt_error *err)
 {
 	struct vt_step step;
 	struct vt_exec x;
@@ -182,9 +183,9 @@ static int put_run(struct vt_execution_dump *d, const struct vt_record *rec, str
 	while (r == 0 && stop == 0 && (r = vt_exec_next(&x, &step, err)) > 0) {
 		r = 0;
 		if (d->opt.values)
-			stop = put_values(d, &x, first, &step);
+			stop = put_value_lines(d, &x, first, &step);
 		else
-			stop = put_block(d, &x, first, caller, &step);
+			stop = put_block_line(d, &x, first, caller, &step);
 		first += step.insn_end - step.insn;
 		caller = 0;
 	}
@@ -205,7 +206,7 @@ static int put_value_record(struct vt_execution_dump *d, const struct vt_record 
 		{"value", 'x', vt_record_u64(rec, VT_VALUE_VALUE), NULL},
 	};
 
-	return put_line(d, parts, sizeof(parts) / sizeof(parts[0]));
+	return put_part_line(d, parts, sizeof(parts) / sizeof(parts[0]));
 }
 
 int vt_execution_dump_feed(struct vt_execution_dump *d, const struct vt_record *rec,
@@ -216,7 +217,7 @@ int vt_execution_dump_feed(struct vt_execution_dump *d, const struct vt_record *
 	if (rec->kind == VT_BLOCK)
 		r = vt_bblocks_add(d->dict, rec, err);
 	else if (rec->kind == VT_EXEC)
-		r = put_run(d, rec, err);
+		r = put_exec_lines(d, rec, err);
 	else if (rec->kind == VT_VALUE && d->opt.values)
 		r = put_value_record(d, rec);
 	if (r >= 0 || r == -VT_E_NOMEM)

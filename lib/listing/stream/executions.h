@@ -10,14 +10,14 @@
 #include "stream/reader.h"
 #include "stream/record.h"
 
-/* Prints executed code: one line for each value that was captured, or each block executed. */
+/* Prints executed code: a line for each captured value, or for each executed block. */
 struct vt_execution_dump;
 
 struct vt_execution_dump_options {
-	bool values;	  /* lines are values; false: blocks */
+	bool values;	  /* a line is a value; false: a block */
 	bool json;	  /* a line is a JSON object; false: tab-separated */
-	uint64_t limit;	  /* of lines; 0: none */
-	vt_warn_fn *warn; /* called for each record that contradicts itself and is left out */
+	uint64_t limit;	  /* the most lines; 0: no limit */
+	vt_warn_fn *warn; /* called for each inconsistent record, which is left out */
 	void *warn_arg;
 };
 
@@ -26,16 +26,13 @@ struct vt_execution_dump *vt_execution_dump_new(struct vt_output *out,
 						const struct vt_execution_dump_options *opt);
 void vt_execution_dump_free(struct vt_execution_dump *d);
 
-/* Prints "# " and the names of a line's parts, separated by tabs. */
+/* Prints "# " and the names of a line's columns, separated by tabs. */
 void vt_execution_dump_header(struct vt_execution_dump *d);
 
-/* Begins a stream: forgets the blocks of the stream before.  -VT_E_NOMEM. */
+/* Begins a stream: drops the blocks of the previous stream.  -VT_E_NOMEM. */
 int vt_execution_dump_begin(struct vt_execution_dump *d, struct vt_error *err);
 
-/*
- * Takes a record of any kind.  Returns 0; 1 when the limit is reached or the output failed;
- * -VT_E_NOMEM.
- */
+/* Takes a record of any kind.  Returns 0; 1: the limit is reached or output failed; -VT_E_NOMEM. */
 int vt_execution_dump_feed(struct vt_execution_dump *d, const struct vt_record *rec,
 			   struct vt_error *err);
 

@@ -11,7 +11,7 @@
 #include "summary/names.h"
 
 /* How records of one kind are printed. */
-struct layout {
+struct kind_layout {
 	bool shown;
 	size_t ncolumns;
 	struct vt_dump_column *columns;
@@ -27,7 +27,7 @@ struct vt_record_dump {
 	uint64_t limit;
 	uint64_t printed;
 	struct vt_names names;
-	struct layout *layouts; /* one for each kind of the schema */
+	struct kind_layout *layouts; /* one for each kind of the schema */
 	uint32_t nlayouts;
 	struct vt_buf line;
 };
@@ -87,7 +87,8 @@ static int choose_kinds(struct vt_record_dump *d, const struct vt_schema *s, str
 	return 0;
 }
 
-static int add_column(struct layout *l, const struct vt_dump_column *c, struct vt_error *err)
+static int add_layout_column(struct kind_layout *l, const struct vt_dump_column *c,
+			     struct vt_error *err)
 {
 	struct vt_dump_column *more = realloc(l->columns, (l->ncolumns + 1) * sizeof(*more));
 
@@ -98,7 +99,7 @@ static int add_column(struct layout *l, const struct vt_dump_column *c, struct v
 	return 0;
 }
 
-static int lay_out_kind(struct vt_record_dump *d, struct layout *l, const struct vt_schema *s,
+static int lay_out_kind(struct vt_record_dump *d, struct kind_layout *l, const struct vt_schema *s,
 			uint32_t kind, struct vt_error *err)
 {
 	const struct vt_kind_desc *desc = &s->kinds[kind];
@@ -110,13 +111,13 @@ static int lay_out_kind(struct vt_record_dump *d, struct layout *l, const struct
 	if (!d->fields) {
 		for (i = 0; i < desc->nfields && rc == 0; i++) {
 			c = vt_dump_column_of(desc, kind, (unsigned)i);
-			rc = add_column(l, &c, err);
+			rc = add_layout_column(l, &c, err);
 		}
 		return rc;
 	}
 	for (i = 0; i < d->nfields && rc == 0; i++, word = next_word(word)) {
 		if (vt_dump_column_find(desc, kind, word, &c)) {
-			rc = add_column(l, &c, err);
+			rc = add_layout_column(l, &c, err);
 		} else {
 			l->shown = false;
 			return 0;
@@ -207,7 +208,7 @@ void vt_record_dump_free(struct vt_record_dump *d)
 
 /* ---- printing ---- */
 
-static void put_fields(struct vt_record_dump *d, const struct layout *l,
+static void put_fields(struct vt_record_dump *d, const struct kind_layout *l,
 		       const struct vt_record *rec)
 {
 	size_t i;
@@ -219,7 +220,8 @@ static void put_fields(struct vt_record_dump *d, const struct layout *l,
 	}
 }
 
-static void put_whole(struct vt_record_dump *d, const struct layout *l, const struct vt_record *rec)
+static void put_named_fields(struct vt_record_dump *d, const struct kind_layout *l,
+			     const struct vt_record *rec)
 {
 	size_t i;
 
@@ -236,7 +238,8 @@ static void put_whole(struct vt_record_dump *d, const struct layout *l, const st
 	}
 }
 
-static void put_json(struct vt_record_dump *d, const struct layout *l, const struct vt_record *rec)
+static void put_json(struct vt_record_dump *d, const struct kind_layout *l,
+		     const struct vt_record *rec)
 {
 	json_t *o = vt_json_doc("vtrace-dump/1");
 	size_t i;
@@ -254,7 +257,7 @@ static void put_json(struct vt_record_dump *d, const struct layout *l, const str
 
 int vt_record_dump_feed(struct vt_record_dump *d, const struct vt_record *rec, struct vt_error *err)
 {
-	const struct layout *l = &d->layouts[rec->kind];
+	const struct kind_layout *l = &d->layouts[rec->kind];
 
 	if (!vt_names_feed(&d->names, rec))
 		return vt_error_nomem(err);
@@ -270,7 +273,7 @@ int vt_record_dump_feed(struct vt_record_dump *d, const struct vt_record *rec, s
 		if (d->fields)
 			put_fields(d, l, rec);
 		else
-			put_whole(d, l, rec);
+			put_named_fields(d, l, rec);
 		vt_buf_put_u8(&d->line, '\n');
 		vt_output_put(d->out, d->line.data, d->line.size);
 	}

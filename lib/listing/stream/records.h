@@ -10,13 +10,13 @@
 #include "stream/record.h"
 #include "stream/schema.h"
 
-/* Prints records of any kind, one a line. */
+/* Prints records of any kind, each on a line. */
 struct vt_record_dump;
 
 struct vt_record_dump_options {
 	/*
 	 * The columns of a line (listing/stream/columns.h), separated by commas; borrowed.  NULL:
-	 * the kind's name and all fields that are present, as NAME=VALUE.
+	 * the name of the kind and all fields that are present, as NAME=VALUE.
 	 */
 	const char *fields;
 	/*
@@ -25,7 +25,7 @@ struct vt_record_dump_options {
 	 */
 	const char *kinds;
 	bool json;	/* a line is a JSON object; false: tab-separated */
-	uint64_t limit; /* of lines; 0: none */
+	uint64_t limit; /* the most lines; 0: no limit */
 };
 
 /* Borrows `out`.  Owned by the caller; NULL when memory runs out. */
@@ -33,19 +33,16 @@ struct vt_record_dump *vt_record_dump_new(struct vt_output *out,
 					  const struct vt_record_dump_options *opt);
 void vt_record_dump_free(struct vt_record_dump *d);
 
-/* Prints "# " and the names of the fields, which must have been given, separated by tabs. */
+/* Prints "# " and the names of the columns, separated by tabs.  Requires `fields`. */
 void vt_record_dump_header(struct vt_record_dump *d);
 
 /*
- * Begins a stream, whose schema is borrowed until the next.  -VT_E_USAGE if it has none of a name;
- * -VT_E_NOMEM.
+ * Begins a stream; borrows its schema until the next one begins.  -VT_E_USAGE: the schema lacks a
+ * kind or a field; -VT_E_NOMEM.
  */
 int vt_record_dump_begin(struct vt_record_dump *d, const struct vt_schema *s, struct vt_error *err);
 
-/*
- * Takes a record of any kind.  Returns 0; 1 when the limit is reached or the output failed;
- * -VT_E_NOMEM.
- */
+/* Takes a record of any kind.  Returns 0; 1: the limit is reached or output failed; -VT_E_NOMEM. */
 int vt_record_dump_feed(struct vt_record_dump *d, const struct vt_record *rec,
 			struct vt_error *err);
 

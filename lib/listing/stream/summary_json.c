@@ -5,6 +5,11 @@
 #include "listing/json.h"
 #include "listing/stream/summary.h"
 
+static void set_u64(json_t *o, const char *name, uint64_t v)
+{
+	json_object_set_new(o, name, vt_json_u64(v));
+}
+
 /* ---- the stream ---- */
 
 static json_t *interned_json(const struct vt_intern *strings, uint32_t id)
@@ -38,19 +43,19 @@ static json_t *events_json(const struct vt_summary *s)
 		struct vt_event_total sum = vt_summary_of_event(s, e->id);
 		json_t *o = json_object();
 
-		json_object_set_new(o, "id", vt_json_u64(e->id));
+		set_u64(o, "id", e->id);
 		json_object_set_new(o, "name", interned_json(s->names.strings, e->name));
 		json_object_set_new(o, "policy", json_string(vt_policy_name(e->policy)));
 		json_object_set_new(o, "unit", interned_json(s->names.strings, e->unit));
-		json_object_set_new(o, "samples", vt_json_u64(sum.samples));
-		json_object_set_new(o, "period", vt_json_u64(sum.period));
-		json_object_set_new(o, "exact_ip", vt_json_u64(sum.exact_ip));
+		set_u64(o, "samples", sum.samples);
+		set_u64(o, "period", sum.period);
+		set_u64(o, "exact_ip", sum.exact_ip);
 		json_array_append_new(a, o);
 	}
 	return a;
 }
 
-/* The sums, and under `key` each reason's own. */
+/* The sum of losses, and in the list "by" those of each reason, which is the member `key`. */
 static json_t *losses_json(const struct vt_summary *s, const struct vt_hash *h, const char *key,
 			   bool bytes)
 {
@@ -63,16 +68,16 @@ static json_t *losses_json(const struct vt_summary *s, const struct vt_hash *h, 
 		json_t *x = json_object();
 
 		json_object_set_new(x, key, interned_json(s->strings, (uint32_t)l->text));
-		json_object_set_new(x, "places", vt_json_u64(l->places));
-		json_object_set_new(x, "records", vt_json_u64(l->records));
+		set_u64(x, "places", l->places);
+		set_u64(x, "records", l->records);
 		if (bytes)
-			json_object_set_new(x, "bytes", vt_json_u64(l->bytes));
+			set_u64(x, "bytes", l->bytes);
 		json_array_append_new(a, x);
 	}
-	json_object_set_new(o, "places", vt_json_u64(sum.places));
-	json_object_set_new(o, "records", vt_json_u64(sum.records));
+	set_u64(o, "places", sum.places);
+	set_u64(o, "records", sum.records);
 	if (bytes)
-		json_object_set_new(o, "bytes", vt_json_u64(sum.bytes));
+		set_u64(o, "bytes", sum.bytes);
 	json_object_set_new(o, "by", a);
 	return o;
 }
@@ -86,7 +91,7 @@ static json_t *images_json(const struct vt_summary *s)
 		const struct vt_named_image *m = vt_hash_at(&s->names.images, i);
 		json_t *o = json_object();
 
-		json_object_set_new(o, "id", vt_json_u64(m->id));
+		set_u64(o, "id", m->id);
 		json_object_set_new(o, "type", json_string(vt_image_type_name(m->type)));
 		json_object_set_new(o, "path", interned_json(s->names.strings, m->path));
 		json_object_set_new(o, "buildid",
@@ -110,7 +115,7 @@ static json_t *facts_json(const struct vt_summary *s)
 		json_object_set_new(o, "key", interned_json(s->strings, f->key));
 		json_object_set_new(o, "value", interned_json(s->strings, f->value));
 		if (f->bytes)
-			json_object_set_new(o, "bytes", vt_json_u64(f->bytes));
+			set_u64(o, "bytes", f->bytes);
 		json_array_append_new(a, o);
 	}
 	return a;
@@ -129,7 +134,7 @@ static json_t *provenance_json(const struct vt_header *h)
 			json_array_append_new(args, string_json(st->args[k]));
 		json_object_set_new(o, "program", string_json(st->program));
 		json_object_set_new(o, "version", string_json(st->version));
-		json_object_set_new(o, "seed", vt_json_u64(st->seed));
+		set_u64(o, "seed", st->seed);
 		json_object_set_new(o, "args", args);
 		json_array_append_new(a, o);
 	}
@@ -140,9 +145,9 @@ static json_t *damage_json(const struct vt_damage *d)
 {
 	json_t *o = json_object();
 
-	json_object_set_new(o, "blocks", vt_json_u64(d->blocks));
-	json_object_set_new(o, "bytes", vt_json_u64(d->bytes));
-	json_object_set_new(o, "records", vt_json_u64(d->records));
+	set_u64(o, "blocks", d->blocks);
+	set_u64(o, "bytes", d->bytes);
+	set_u64(o, "records", d->records);
 	json_object_set_new(o, "truncated", json_boolean(d->truncated));
 	return o;
 }
@@ -162,10 +167,10 @@ static json_t *executed_json(const struct vt_executed_code *e, uint64_t stream_b
 	json_t *o = json_object(), *values = json_object(), *ends = json_object();
 	uint64_t what, end;
 
-	json_object_set_new(o, "instructions", vt_json_u64(t->insns));
-	json_object_set_new(o, "blocks", vt_json_u64(t->blocks));
-	json_object_set_new(o, "distinct_instructions", vt_json_u64(e->insns));
-	json_object_set_new(o, "distinct_blocks", vt_json_u64(e->blocks));
+	set_u64(o, "instructions", t->insns);
+	set_u64(o, "blocks", t->blocks);
+	set_u64(o, "distinct_instructions", e->insns);
+	set_u64(o, "distinct_blocks", e->blocks);
 	if (t->insns)
 		json_object_set_new(o, "bytes_per_instruction",
 				    json_real((double)stream_bytes / (double)t->insns));
@@ -175,15 +180,15 @@ static json_t *executed_json(const struct vt_executed_code *e, uint64_t stream_b
 					    vt_json_u64(e->ends[end]));
 	}
 	json_object_set_new(o, "ends", ends);
-	json_object_set_new(o, "bad_records", vt_json_u64(e->bad));
+	set_u64(o, "bad_records", e->bad);
 	for (what = 0; what < VT_NWHATS; what++) {
 		json_t *v;
 
 		if (!e->values[what].count)
 			continue;
 		v = json_object();
-		json_object_set_new(v, "count", vt_json_u64(e->values[what].count));
-		json_object_set_new(v, "bytes", vt_json_u64(e->values[what].bytes));
+		set_u64(v, "count", e->values[what].count);
+		set_u64(v, "bytes", e->values[what].bytes);
 		json_object_set_new(values, vt_what_name(what), v);
 	}
 	json_object_set_new(o, "values", values);
@@ -207,8 +212,8 @@ static json_t *missing_code_json(const struct vt_summary *s)
 			json_object_set_new(o, "image", interned_json(names->strings, image->path));
 		json_object_set_new(o, "first", vt_json_hex(r->first));
 		json_object_set_new(o, "last", vt_json_hex(r->last));
-		json_object_set_new(o, "places", vt_json_u64(r->places));
-		json_object_set_new(o, "bytes", vt_json_u64(r->bytes));
+		set_u64(o, "places", r->places);
+		set_u64(o, "bytes", r->bytes);
 		json_array_append_new(a, o);
 	}
 	free(list);
@@ -216,11 +221,6 @@ static json_t *missing_code_json(const struct vt_summary *s)
 }
 
 /* ---- processor traces ---- */
-
-static void set_u64(json_t *o, const char *name, uint64_t v)
-{
-	json_object_set_new(o, name, vt_json_u64(v));
-}
 
 static void set_span(json_t *o, const struct vt_trace_span *s)
 {
@@ -321,7 +321,7 @@ static json_t *decoded_json(const struct vt_decoded_trace *d, uint64_t insns)
 	return o;
 }
 
-/* NULL if there is no processor trace, decoded or not. */
+/* NULL if there is no processor trace, neither decoded nor raw. */
 static json_t *traces_json(const struct vt_summary_view *v)
 {
 	const struct vt_decoded_trace *d = &v->summary->trace;
@@ -351,7 +351,7 @@ static void set_stream(json_t *o, const struct vt_summary_view *v)
 	json_object_set_new(o, "status", json_string(vt_status_text(vt_reader_status(r))));
 	if (vt_reader_failure(r))
 		json_object_set_new(o, "failure", failure_json(vt_reader_failure(r)));
-	json_object_set_new(o, "total", vt_json_u64(s->records));
+	set_u64(o, "total", s->records);
 	json_object_set_new(o, "records", records_json(s, vt_reader_schema(r)));
 	json_object_set_new(o, "events", events_json(s));
 	json_object_set_new(o, "executed", executed_json(&s->executed, s->bytes));
@@ -362,11 +362,11 @@ static void set_stream(json_t *o, const struct vt_summary_view *v)
 	json_object_set_new(o, "missing_code", missing_code_json(s));
 	json_object_set_new(o, "damage", damage_json(vt_reader_damage(r)));
 	if (s->timed) {
-		json_object_set_new(o, "first_time", vt_json_u64(s->first_time));
-		json_object_set_new(o, "last_time", vt_json_u64(s->last_time));
+		set_u64(o, "first_time", s->first_time);
+		set_u64(o, "last_time", s->last_time);
 	}
-	json_object_set_new(o, "threads", vt_json_u64(s->threads.count));
-	json_object_set_new(o, "processes", vt_json_u64(s->processes.count));
+	set_u64(o, "threads", s->threads.count);
+	set_u64(o, "processes", s->processes.count);
 	json_object_set_new(o, "complete_lists", json_boolean(!s->capped));
 	json_object_set_new(o, "images", images_json(s));
 	json_object_set_new(o, "facts", facts_json(s));
@@ -378,7 +378,7 @@ void vt_summary_print_json(const struct vt_summary_view *v, struct vt_output *ou
 	json_t *o = vt_json_doc("vtrace-info/1");
 
 	json_object_set_new(o, "file", string_json(v->name));
-	json_object_set_new(o, "bytes", vt_json_u64(v->summary->bytes));
+	set_u64(o, "bytes", v->summary->bytes);
 	if (v->reader)
 		set_stream(o, v);
 	else

@@ -9,7 +9,7 @@
 #include "base/table.h"
 #include "image/images.h"
 
-#define MISSING_ROWS 20 /* as many as a person reads */
+#define MISSING_ROWS 20 /* the most rows of missing code */
 
 const char *vt_status_text(enum vt_status status)
 {
@@ -23,7 +23,7 @@ const char *vt_status_text(enum vt_status status)
 	return names[status];
 }
 
-static void put_escaped(struct vt_output *out, const void *text, size_t size)
+static void print_escaped_text(struct vt_output *out, const void *text, size_t size)
 {
 	struct vt_buf b = VT_BUF_INIT;
 
@@ -32,9 +32,9 @@ static void put_escaped(struct vt_output *out, const void *text, size_t size)
 	vt_buf_free(&b);
 }
 
-static void put_string(struct vt_output *out, const struct vt_intern *strings, uint32_t id)
+static void print_interned(struct vt_output *out, const struct vt_intern *strings, uint32_t id)
 {
-	put_escaped(out, vt_intern_get(strings, id), vt_intern_size(strings, id));
+	print_escaped_text(out, vt_intern_get(strings, id), vt_intern_size(strings, id));
 }
 
 static void cell_string(struct vt_table *t, const struct vt_intern *strings, uint32_t id)
@@ -42,14 +42,18 @@ static void cell_string(struct vt_table *t, const struct vt_intern *strings, uin
 	vt_table_text(t, vt_intern_get(strings, id), vt_intern_size(strings, id));
 }
 
-/* Prints a table under a heading, which may be NULL; nothing if it has no rows.  Frees it. */
-static int put_table(struct vt_table *t, const char *heading, struct vt_output *out,
+typedef void fill_fn(struct vt_table *t, const void *facts);
+
+/* Prints the table of some facts under a heading, which may be NULL.  Prints no empty table. */
+static int put_table(fill_fn *fill, const void *facts, const char *heading, struct vt_output *out,
 		     struct vt_error *err)
 {
+	struct vt_table *t = vt_table_new();
 	int rc = 0;
 
 	if (!t)
 		return vt_error_nomem(err);
+	fill(t, facts);
 	if (vt_table_rows(t)) {
 		if (heading)
 			vt_output_printf(out, "\n%s\n", heading);
@@ -70,9 +74,9 @@ static void put_head(const struct vt_summary_view *v, struct vt_output *out)
 			 vt_status_text(vt_reader_status(v->reader)), s->bytes, s->records);
 	if (failure) {
 		vt_output_text(out, "failed: ");
-		put_escaped(out, failure->program, strlen(failure->program));
+		print_escaped_text(out, failure->program, strlen(failure->program));
 		vt_output_text(out, *failure->why ? ": " : "");
-		put_escaped(out, failure->why, strlen(failure->why));
+		print_escaped_text(out, failure->why, strlen(failure->why));
 		vt_output_text(out, "\n");
 	}
 	if (s->timed)
@@ -89,7 +93,7 @@ static void put_head(const struct vt_summary_view *v, struct vt_output *out)
 				 VT_SUMMARY_MAX);
 }
 
-/* VT_END_FALL is not shown: such a block transfers no control. */
+/* VT_END_FALL is left out: such a block transfers no control. */
 static void put_ends(const struct vt_executed_code *e, struct vt_output *out)
 {
 	static const char *const names[VT_NENDS] = {
@@ -127,9 +131,9 @@ static void put_executed(const struct vt_executed_code *e, uint64_t stream_bytes
 				 e->bad);
 }
 
-static void fill_values(struct vt_table *t, const struct vt_summary_view *v)
+static void fill_value_totals(struct vt_table *t, const void *executed)
 {
-	const struct vt_executed_code *e = &v->summary->executed;
+	const struct vt_executed_code *e = executed;
 	uint64_t what;
 
 	vt_table_column(t, "values", "values", VT_FORMAT_NUMBER);
@@ -145,8 +149,9 @@ static void fill_values(struct vt_table *t, const struct vt_summary_view *v)
 	}
 }
 
-static void fill_kinds(struct vt_table *t, const struct vt_summary_view *v)
+static void fill_kinds(struct vt_table *t, const void *view)
 {
+	const struct vt_summary_view *v = view;
 	const struct vt_schema *schema = vt_reader_schema(v->reader);
 	const struct vt_summary *s = v->summary;
 	uint32_t k;
@@ -162,9 +167,9 @@ static void fill_kinds(struct vt_table *t, const struct vt_summary_view *v)
 	}
 }
 
-static void fill_events(struct vt_table *t, const struct vt_summary_view *v)
+static void fill_events(struct vt_table *t, const void *summary)
 {
-	const struct vt_summary *s = v->summary;
+	const struct vt_summary *s = summary;
 	size_t i;
 
 	vt_table_column(t, "samples", "samples", VT_FORMAT_NUMBER);
@@ -192,9 +197,9 @@ static void fill_events(struct vt_table *t, const struct vt_summary_view *v)
 	}
 }
 
-static void fill_losses(struct vt_table *t, const struct vt_summary_view *v)
+static void fill_losses(struct vt_table *t, const void *summary)
 {
-	const struct vt_summary *s = v->summary;
+	const struct vt_summary *s = summary;
 	size_t i;
 
 	vt_table_column(t, "places", "places", VT_FORMAT_NUMBER);
@@ -238,32 +243,43 @@ static void add_missing_row(struct vt_table *t, const struct vt_missing_range *r
 							: VT_UNKNOWN_NO_IMAGE));
 }
 
+struct missing_code {
+	const struct vt_names *names;
+	const struct vt_missing_range *list;
+	size_t count;
+};
+
+static void fill_missing(struct vt_table *t, const void *missing)
+{
+	const struct missing_code *m = missing;
+	size_t i;
+
+	vt_table_column(t, "places", "places", VT_FORMAT_NUMBER);
+	vt_table_column(t, "bytes", "bytes", VT_FORMAT_NUMBER);
+	vt_table_column(t, "first", "first", VT_FORMAT_HEX);
+	vt_table_column(t, "last", "last", VT_FORMAT_HEX);
+	vt_table_column(t, "image", "image", VT_FORMAT_TEXT);
+	for (i = 0; i < m->count; i++)
+		add_missing_row(t, &m->list[i], m->names);
+}
+
 static int put_missing(const struct vt_summary *s, struct vt_output *out, struct vt_error *err)
 {
 	struct vt_missing_range *list = vt_summary_missing(s);
-	size_t i, all = s->missing.count, n = all < MISSING_ROWS ? all : MISSING_ROWS;
-	struct vt_table *t = list ? vt_table_new() : NULL;
-	int rc;
+	size_t all = s->missing.count, n = all < MISSING_ROWS ? all : MISSING_ROWS;
+	const struct missing_code shown = {&s->names, list, n};
+	int rc = list ? put_table(fill_missing, &shown, "missing code", out, err)
+		      : vt_error_nomem(err);
 
-	if (t) {
-		vt_table_column(t, "places", "places", VT_FORMAT_NUMBER);
-		vt_table_column(t, "bytes", "bytes", VT_FORMAT_NUMBER);
-		vt_table_column(t, "first", "first", VT_FORMAT_HEX);
-		vt_table_column(t, "last", "last", VT_FORMAT_HEX);
-		vt_table_column(t, "image", "image", VT_FORMAT_TEXT);
-		for (i = 0; i < n; i++)
-			add_missing_row(t, &list[i], &s->names);
-	}
 	free(list);
-	rc = put_table(t, "missing code", out, err);
 	if (rc == 0 && n < all)
 		vt_output_printf(out, "(%zu more)\n", all - n);
 	return rc;
 }
 
-static void fill_images(struct vt_table *t, const struct vt_summary_view *v)
+static void fill_images(struct vt_table *t, const void *summary)
 {
-	const struct vt_summary *s = v->summary;
+	const struct vt_summary *s = summary;
 	size_t i, k;
 
 	vt_table_column(t, "type", "type", VT_FORMAT_TEXT);
@@ -284,7 +300,7 @@ static void fill_images(struct vt_table *t, const struct vt_summary_view *v)
 	}
 }
 
-static void put_facts(const struct vt_summary *s, struct vt_output *out)
+static void print_recording_facts(const struct vt_summary *s, struct vt_output *out)
 {
 	size_t i;
 
@@ -294,9 +310,9 @@ static void put_facts(const struct vt_summary *s, struct vt_output *out)
 		const struct vt_fact *f = &s->facts[i];
 
 		vt_output_text(out, "  ");
-		put_string(out, s->strings, f->key);
+		print_interned(out, s->strings, f->key);
 		vt_output_text(out, ": ");
-		put_string(out, s->strings, f->value);
+		print_interned(out, s->strings, f->value);
 		if (f->bytes)
 			vt_output_printf(out, "%s(%" PRIu64 " bytes kept)", f->value ? " " : "",
 					 f->bytes);
@@ -312,7 +328,7 @@ static void put_argument(struct vt_output *out, const char *arg)
 	const char *quote = *arg && !arg[strspn(arg, plain)] ? "" : "'";
 
 	vt_output_printf(out, " %s", quote);
-	put_escaped(out, arg, strlen(arg));
+	print_escaped_text(out, arg, strlen(arg));
 	vt_output_text(out, quote);
 }
 
@@ -326,11 +342,11 @@ static void put_provenance(const struct vt_header *h, struct vt_output *out)
 		const struct vt_stage *st = &h->stages[i];
 
 		vt_output_text(out, "  ");
-		put_escaped(out, st->program, strlen(st->program));
+		print_escaped_text(out, st->program, strlen(st->program));
 		for (k = 0; k < st->nargs; k++)
 			put_argument(out, st->args[k]);
 		vt_output_text(out, " (");
-		put_escaped(out, st->version, strlen(st->version));
+		print_escaped_text(out, st->version, strlen(st->version));
 		if (st->seed)
 			vt_output_printf(out, ", seed %" PRIu64, st->seed);
 		vt_output_text(out, ")\n");
@@ -339,13 +355,11 @@ static void put_provenance(const struct vt_header *h, struct vt_output *out)
 
 /* ---- processor traces ---- */
 
-static struct vt_table *packets_table(const struct vt_raw_trace *r)
+static void fill_packets(struct vt_table *t, const void *trace)
 {
-	struct vt_table *t = vt_table_new();
+	const struct vt_raw_trace *r = trace;
 	size_t k;
 
-	if (!t)
-		return NULL;
 	vt_table_column(t, "packets", "packets", VT_FORMAT_NUMBER);
 	vt_table_column(t, "bytes", "bytes", VT_FORMAT_NUMBER);
 	vt_table_column(t, "share", "of all", VT_FORMAT_PERCENT);
@@ -357,10 +371,9 @@ static struct vt_table *packets_table(const struct vt_raw_trace *r)
 		vt_table_percent(t, r->kinds[k].bytes, r->bytes);
 		vt_table_str(t, r->kinds[k].name);
 	}
-	return t;
 }
 
-/* In ticks and, where the conversion is known, in nanoseconds. */
+/* Prints a span in ticks and, if the conversion is known, in nanoseconds. */
 static void put_span(const struct vt_trace_span *s, struct vt_output *out)
 {
 	vt_output_printf(out, "  time: TSC %" PRIu64 " to %" PRIu64 ", %" PRIu64 " ticks\n",
@@ -431,16 +444,14 @@ static int put_raw_trace(const struct vt_raw_trace *t, struct vt_output *out, st
 			 t->decisions, t->taken, t->targets);
 	put_clock(t, out);
 	put_bad_places(t, out);
-	return put_table(packets_table(t), NULL, out, err);
+	return put_table(fill_packets, t, NULL, out, err);
 }
 
-static struct vt_table *packet_totals_table(const struct vt_decoded_trace *d)
+static void fill_packet_totals(struct vt_table *t, const void *trace)
 {
-	struct vt_table *t = vt_table_new();
+	const struct vt_decoded_trace *d = trace;
 	size_t i;
 
-	if (!t)
-		return NULL;
 	vt_table_column(t, "packets", "packets", VT_FORMAT_NUMBER);
 	vt_table_column(t, "bytes", "bytes", VT_FORMAT_NUMBER);
 	vt_table_column(t, "kind", "kind", VT_FORMAT_TEXT);
@@ -455,7 +466,6 @@ static struct vt_table *packet_totals_table(const struct vt_decoded_trace *d)
 		vt_table_number(t, sum->bytes);
 		cell_string(t, d->strings, id);
 	}
-	return t;
 }
 
 static int put_decoded(const struct vt_decoded_trace *d, uint64_t insns, struct vt_output *out,
@@ -480,7 +490,7 @@ static int put_decoded(const struct vt_decoded_trace *d, uint64_t insns, struct 
 			vt_output_printf(out, "  %" PRIu64 " %s\n", d->events[i],
 					 vt_trace_event_name(i));
 	}
-	return put_table(packet_totals_table(d), NULL, out, err);
+	return put_table(fill_packet_totals, d, NULL, out, err);
 }
 
 static int put_traces(const struct vt_summary_view *v, struct vt_output *out, struct vt_error *err)
@@ -495,32 +505,21 @@ static int put_traces(const struct vt_summary_view *v, struct vt_output *out, st
 
 /* ---- all of it ---- */
 
-/* Makes a table by `fill`, and prints it under a heading. */
-static int put_section(const struct vt_summary_view *v, const char *heading,
-		       void (*fill)(struct vt_table *t, const struct vt_summary_view *v),
-		       struct vt_output *out, struct vt_error *err)
-{
-	struct vt_table *t = vt_table_new();
-
-	if (t)
-		fill(t, v);
-	return put_table(t, heading, out, err);
-}
-
 static int put_tables(const struct vt_summary_view *v, struct vt_output *out, struct vt_error *err)
 {
-	int rc = put_section(v, "samples", fill_events, out, err);
+	const struct vt_summary *s = v->summary;
+	int rc = put_table(fill_events, s, "samples", out, err);
 
 	if (rc == 0)
-		rc = put_section(v, "values", fill_values, out, err);
+		rc = put_table(fill_value_totals, &s->executed, "values", out, err);
 	if (rc == 0)
-		rc = put_section(v, "records", fill_kinds, out, err);
+		rc = put_table(fill_kinds, v, "records", out, err);
 	if (rc == 0)
-		rc = put_section(v, "missing", fill_losses, out, err);
+		rc = put_table(fill_losses, s, "missing", out, err);
 	if (rc == 0)
-		rc = put_missing(v->summary, out, err);
+		rc = put_missing(s, out, err);
 	if (rc == 0)
-		rc = put_section(v, "images", fill_images, out, err);
+		rc = put_table(fill_images, s, "images", out, err);
 	return rc;
 }
 
@@ -537,7 +536,7 @@ static int put_stream(const struct vt_summary_view *v, struct vt_output *out, st
 		rc = put_traces(v, out, err);
 	if (rc == 0)
 		rc = put_tables(v, out, err);
-	put_facts(s, out);
+	print_recording_facts(s, out);
 	put_provenance(vt_reader_header(v->reader), out);
 	return rc;
 }
@@ -545,7 +544,7 @@ static int put_stream(const struct vt_summary_view *v, struct vt_output *out, st
 int vt_summary_print_text(const struct vt_summary_view *v, struct vt_output *out,
 			  struct vt_error *err)
 {
-	put_escaped(out, v->name, strlen(v->name));
+	print_escaped_text(out, v->name, strlen(v->name));
 	if (v->reader)
 		return put_stream(v, out, err);
 	vt_output_printf(out, ": %" PRIu64 " bytes\n", v->summary->bytes);
