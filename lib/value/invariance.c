@@ -84,11 +84,6 @@ double vt_inv_value(const struct vt_hot *h, enum vt_inv_metric metric)
 	}
 }
 
-static bool counts(const struct vt_hot *h, uint32_t what)
-{
-	return h->profiled && vt_inv_is_of(h->key.what, what);
-}
-
 /* ---- a profile ---- */
 
 static void add(uint64_t *sum, uint64_t more)
@@ -106,7 +101,7 @@ void vt_inv_sum(const struct vt_hotprofile *p, uint32_t what, struct vt_inv_over
 	for (i = 0; i < vt_hotprofile_count(p); i++) {
 		const struct vt_hot *h = vt_hotprofile_at(p, i);
 
-		if (!counts(h, what))
+		if (!vt_inv_counts(h, what))
 			continue;
 		sum->lists++;
 		add(&sum->executions, h->total);
@@ -129,7 +124,7 @@ static uint32_t largest_steady(const struct vt_hotprofile *p, uint32_t what)
 	for (i = 0; i < vt_hotprofile_count(p); i++) {
 		const struct vt_hot *h = vt_hotprofile_at(p, i);
 
-		if (!counts(h, what))
+		if (!vt_inv_counts(h, what))
 			continue;
 		/* A list that keeps everything is steady as a whole, however short it is. */
 		if (!h->steady || h->algo == VT_ALGO_EXACT)
@@ -193,7 +188,7 @@ struct vt_inv_pair *vt_inv_match(const struct vt_hotprofile *a, const struct vt_
 	for (i = 0; i < vt_hotprofile_count(a); i++) {
 		const struct vt_hot *h = vt_hotprofile_at(a, i), *other;
 
-		if (!counts(h, what))
+		if (!vt_inv_counts(h, what))
 			continue;
 		other = counterpart(b, a, images, &h->key);
 		if (other && other->profiled)
@@ -334,7 +329,7 @@ bool vt_inv_curve(const struct vt_hotprofile *p, uint32_t what, enum vt_inv_metr
 	for (i = 0; i < vt_hotprofile_count(p); i++) {
 		const struct vt_hot *h = vt_hotprofile_at(p, i);
 
-		if (!counts(h, what))
+		if (!vt_inv_counts(h, what))
 			continue;
 		points[n++] = (struct point){vt_inv_value(h, metric), (double)h->total, i};
 		all += (double)h->total;

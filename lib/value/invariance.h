@@ -55,6 +55,12 @@ static inline bool vt_inv_is_of(uint64_t what, uint32_t kinds)
 	return kinds == VT_INV_EVERY || (what < 32 && kinds >> what & 1);
 }
 
+/* Whether a list counts in the metrics: it is of these kinds, and has profiled executions. */
+static inline bool vt_inv_counts(const struct vt_hot *h, uint32_t kinds)
+{
+	return h->profiled && vt_inv_is_of(h->key.what, kinds);
+}
+
 /* A whole profile: each metric's mean over its lists, weighted by their executions. */
 struct vt_inv_overall {
 	uint64_t lists;

@@ -72,15 +72,15 @@ static char *read_source_below(const char *dir, const char *path, size_t *size)
 
 static char *read_source(const struct vt_sources *s, const char *path, size_t *size)
 {
-	const char *slash = strrchr(path, '/');
+	const char *name = vt_source_name(path);
 	struct vt_error err = VT_ERROR_INIT;
 	char *text = NULL;
 	size_t i;
 
 	for (i = 0; i < s->ndirs && !text; i++) {
 		text = read_source_below(s->dirs[i], path, size);
-		if (!text && slash)
-			text = read_source_below(s->dirs[i], slash + 1, size);
+		if (!text && name != path)
+			text = read_source_below(s->dirs[i], name, size);
 	}
 	return text ? text : vt_find_read(path, VT_MAX_SOURCE, size, &err);
 }
@@ -119,4 +119,21 @@ const char *vt_sources_line(struct vt_sources *s, const char *file, unsigned lin
 		return NULL;
 	*size = f->starts[line] - 1 - f->starts[line - 1];
 	return f->text + f->starts[line - 1];
+}
+
+const char *vt_source_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+void vt_source_cell(struct vt_table *t, struct vt_lines *lines, uint64_t vaddr)
+{
+	struct vt_line line;
+
+	if (lines && vt_lines_at(lines, vaddr, &line) && line.line)
+		vt_table_printf(t, "%s:%u", vt_source_name(line.file), line.line);
+	else
+		vt_table_empty(t);
 }

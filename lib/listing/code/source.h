@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/table.h"
+#include "image/lines.h"
+
 /* The text of source files.  Each file is read when its first line is asked for. */
 struct vt_sources;
 
@@ -23,5 +26,14 @@ void vt_sources_free(struct vt_sources *s);
  * borrowed until vt_sources_free().  NULL if the file cannot be read or has fewer lines.
  */
 const char *vt_sources_line(struct vt_sources *s, const char *file, unsigned line, size_t *size);
+
+/* The last component of a path.  Borrowed from it. */
+const char *vt_source_name(const char *path);
+
+/*
+ * Fills a cell with the source line of a vaddr, as in "smooth.c:41".  It stays empty if the line is
+ * unknown, or `lines` is NULL.
+ */
+void vt_source_cell(struct vt_table *t, struct vt_lines *lines, uint64_t vaddr);
 
 #endif

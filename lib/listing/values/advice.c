@@ -8,20 +8,14 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "image/lines.h"
+#include "listing/code/source.h"
 #include "listing/json.h"
 #include "listing/profile/json.h"
 #include "listing/profile/profile.h"
 #include "listing/values/advice_internal.h"
 #include "profile/value_text.h"
 
-/* What a listing of single values shows, and in which order. */
-struct choice {
-	enum vt_what what; /* UNKNOWN: any */
-	bool own_time;	   /* of the instruction, not of its procedure */
-};
-
-struct scored {
+struct scored_value {
 	const struct vt_spec_row *row;
 	double score;
 	size_t index; /* the order of the rows breaks ties */
@@ -29,7 +23,7 @@ struct scored {
 
 void vti_speclist_share(struct vt_table *t, double share)
 {
-	/* Rounded down, so that what is not always so never reads as 100 %. */
+	/* Rounds down: only what is always so reads as 100 %. */
 	vt_table_real(t, share < 1 ? (double)(uint64_t)(share * 10000) / 100 : 100);
 }
 
@@ -52,45 +46,21 @@ void vti_speclist_place_columns(struct vt_table *t, const char *key, const char 
 	vt_table_column_max(t, name, "line", VT_FORMAT_TEXT, 24);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* A place; its line is that of the byte `back` before it. */
-static void add_place(struct vt_table *t, const struct vt_spec_view *view, uint32_t image,
-		      uint64_t offset, unsigned back)
+void vti_speclist_place(struct vt_table *t, const struct vt_spec_view *view, uint32_t image,
+			uint64_t offset, unsigned back)
 {
 	const struct vt_image *im = vt_images_get(view->images, image);
 	uint64_t vaddr = vt_spec_vaddr(view->images, image, offset);
 	struct vt_lines *lines = vt_images_lines(view->images, image);
 	struct vt_buf b = VT_BUF_INIT;
-	struct vt_line line;
 
 	vt_table_str(t, im && im->path ? im->path : "");
 	vt_table_number(t, vaddr);
 	if (!vt_place_name(&b, image, offset, view->images))
 		vt_buf_printf(&b, "0x%llx", (unsigned long long)offset);
 	vt_table_text(t, b.data, b.size);
-	if (lines && vt_lines_at(lines, vaddr - back, &line) && line.line)
-		vt_table_printf(t, "%s:%u", base_name(line.file), line.line);
-	else
-		vt_table_empty(t);
+	vt_source_cell(t, lines, vaddr - back);
 	vt_buf_free(&b);
-}
-
-void vti_speclist_place(struct vt_table *t, const struct vt_spec_view *view, uint32_t image,
-			uint64_t offset)
-{
-	add_place(t, view, image, offset, 0);
-}
-
-void vti_speclist_return(struct vt_table *t, const struct vt_spec_view *view, uint32_t image,
-			 uint64_t offset)
-{
-	add_place(t, view, image, offset, 1);
 }
 
 void vti_speclist_value(struct vt_buf *out, const struct vt_spec_view *view,
@@ -108,7 +78,7 @@ void vti_speclist_value(struct vt_buf *out, const struct vt_spec_view *view,
 		style.format = VT_VALUE_SYMBOL;
 		type.number = VT_NUMBER_ADDRESS;
 	}
-	/* A byte need not be a character: both are told. */
+	/* A byte may be a number or a character: show both. */
 	if (size == 1 && style.format == VT_VALUE_AUTO &&
 	    isprint((int)(v->hot->values[0] & 0xff))) {
 		vt_buf_printf(out, "%u (", (unsigned)v->hot->values[0] & 0xff);
@@ -119,7 +89,7 @@ void vti_speclist_value(struct vt_buf *out, const struct vt_spec_view *view,
 		vt_buf_printf(out, ")");
 }
 
-static void add_columns(struct vt_table *t)
+static void add_value_columns(struct vt_table *t)
 {
 	vt_table_column(t, "time", "time", VT_FORMAT_PERCENT);
 	vt_table_column(t, "own_time", NULL, VT_FORMAT_PERCENT);
@@ -139,7 +109,8 @@ static void add_columns(struct vt_table *t)
 	vt_table_column(t, "advice", "advice", VT_FORMAT_TEXT);
 }
 
-/* What the variable is called that a load reads from where it always does. */
+/* Appends the name of the variable that a load always reads, if its address is fixed and has one.
+ */
 static bool name_variable(const struct vt_spec_view *view, const struct vt_spec_row *r,
 			  struct vt_buf *out)
 {
@@ -153,7 +124,7 @@ static bool name_variable(const struct vt_spec_view *view, const struct vt_spec_
 	       vt_place_name(out, image, offset, view->images);
 }
 
-static void add_advice(struct vt_table *t, const struct vt_spec_view *view,
+static void put_advice(struct vt_table *t, const struct vt_spec_view *view,
 		       const struct vt_spec_row *r)
 {
 	struct vt_buf value = VT_BUF_INIT, advice = VT_BUF_INIT, variable = VT_BUF_INIT;
@@ -182,8 +153,8 @@ static void add_advice(struct vt_table *t, const struct vt_spec_view *view,
 	vt_buf_free(&advice);
 }
 
-static void add_row(struct vt_table *t, const struct vt_spec_view *view,
-		    const struct vt_spec_row *r, bool own_time)
+static void add_value_row(struct vt_table *t, const struct vt_spec_view *view,
+			  const struct vt_spec_row *r, bool own_time)
 {
 	const struct vt_spec_procedure *p = vt_spec_procedure(view->spec, r->procedure);
 	const struct vt_hot *h = r->value.hot;
@@ -199,13 +170,13 @@ static void add_row(struct vt_table *t, const struct vt_spec_view *view,
 	vt_table_real(t, r->score * 100);
 	vt_table_number(t, h->total);
 	vt_table_str(t, p->name);
-	vti_speclist_place(t, view, vt_spec_image(view->spec, h->key.image), h->key.offset);
+	vti_speclist_place(t, view, vt_spec_image(view->spec, h->key.image), h->key.offset, 0);
 	vt_table_str(t, vt_what_name(h->key.what));
 	if (h->key.what == VT_WHAT_ARG || h->key.what == VT_WHAT_RESULT)
 		vt_table_str(t, vt_reg_name(h->key.reg, 8));
 	else
 		vt_table_empty(t);
-	add_advice(t, view, r);
+	put_advice(t, view, r);
 }
 
 int64_t vt_speclist_procedures(struct vt_table *t, const struct vt_spec_view *view,
@@ -215,7 +186,7 @@ int64_t vt_speclist_procedures(struct vt_table *t, const struct vt_spec_view *vi
 	uint64_t procedures = 0, rows = 0;
 
 	(void)err;
-	add_columns(t);
+	add_value_columns(t);
 	for (i = 0; i < n; i++) {
 		const struct vt_spec_row *r = vt_spec_row(view->spec, i);
 
@@ -225,42 +196,46 @@ int64_t vt_speclist_procedures(struct vt_table *t, const struct vt_spec_view *vi
 			rows = 0;
 		}
 		if ((!opt->top || procedures <= opt->top) && (!opt->each || rows++ < opt->each))
-			add_row(t, view, r, false);
+			add_value_row(t, view, r, false);
 	}
 	return opt->top && procedures > opt->top ? (int64_t)(procedures - opt->top) : 0;
 }
 
-static int compare_scored(const void *a, const void *b)
+static int compare_value_scores(const void *a, const void *b)
 {
-	const struct scored *x = a, *y = b;
+	const struct scored_value *x = a, *y = b;
 
 	if (x->score != y->score)
 		return x->score > y->score ? -1 : 1;
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Single values of one sort, in an order of their own. */
-static int64_t list_values(struct vt_table *t, const struct vt_spec_view *view,
-			   const struct vt_speclist_options *opt, const struct choice *choice,
-			   struct vt_error *err)
+/*
+ * Lists values of one kind, the highest product of time and invariance first.  The time is the
+ * procedure's or, of loads, the instruction's own.
+ */
+static int64_t list_values_of_kind(struct vt_table *t, const struct vt_spec_view *view,
+				   const struct vt_speclist_options *opt, enum vt_what what,
+				   struct vt_error *err)
 {
+	bool own_time = what == VT_WHAT_LOAD;
 	size_t i, n = vt_spec_nrows(view->spec), count = 0;
-	struct scored *list = calloc(n + 1, sizeof(*list));
+	struct scored_value *list = calloc(n + 1, sizeof(*list));
 
 	if (!list)
 		return vt_error_nomem(err);
 	for (i = 0; i < n; i++) {
 		const struct vt_spec_row *r = vt_spec_row(view->spec, i);
-		double time = choice->own_time ? (double)r->samples
-					       : vt_spec_procedure(view->spec, r->procedure)->time;
+		double time = own_time ? (double)r->samples
+				       : vt_spec_procedure(view->spec, r->procedure)->time;
 
-		if (r->value.hot->key.what == choice->what)
-			list[count++] = (struct scored){r, time * r->verdict.low, i};
+		if (r->value.hot->key.what == what)
+			list[count++] = (struct scored_value){r, time * r->verdict.low, i};
 	}
-	qsort(list, count, sizeof(*list), compare_scored);
-	add_columns(t);
+	qsort(list, count, sizeof(*list), compare_value_scores);
+	add_value_columns(t);
 	for (i = 0; i < count && (!opt->top || i < opt->top); i++)
-		add_row(t, view, list[i].row, choice->own_time);
+		add_value_row(t, view, list[i].row, own_time);
 	free(list);
 	return (int64_t)(count - i);
 }
@@ -268,13 +243,13 @@ static int64_t list_values(struct vt_table *t, const struct vt_spec_view *view,
 int64_t vt_speclist_arguments(struct vt_table *t, const struct vt_spec_view *view,
 			      const struct vt_speclist_options *opt, struct vt_error *err)
 {
-	return list_values(t, view, opt, &(struct choice){VT_WHAT_ARG, false}, err);
+	return list_values_of_kind(t, view, opt, VT_WHAT_ARG, err);
 }
 
 int64_t vt_speclist_loads(struct vt_table *t, const struct vt_spec_view *view,
 			  const struct vt_speclist_options *opt, struct vt_error *err)
 {
-	return list_values(t, view, opt, &(struct choice){VT_WHAT_LOAD, true}, err);
+	return list_values_of_kind(t, view, opt, VT_WHAT_LOAD, err);
 }
 
 /* ---- what goes with a listing ---- */

@@ -8,20 +8,20 @@
 /* A larger procedure is data that is taken for code. */
 #define MAX_PROCEDURE 1048576
 
-struct insn {
+struct block_insn {
 	uint64_t vaddr;
 	struct vt_facts facts;
 	bool leader; /* begins a block */
 };
 
-struct code {
-	struct insn *insns;
+struct procedure_insns {
+	struct block_insn *insns;
 	size_t count;
 	size_t cap;
 };
 
-/* A block all of whose loads are known. */
-struct block {
+/* A block with a hot list for each of its loads. */
+struct invariant_block {
 	uint32_t image;
 	uint64_t offset;
 	unsigned insns;
@@ -35,24 +35,24 @@ struct block {
 	size_t order;
 };
 
-struct blocks {
+struct block_list {
 	const struct vt_spec_view *view;
 	struct vt_code code;
-	uint32_t image;	    /* by the id that images know */
-	uint32_t hot_image; /* and as the hot lists number it */
-	struct block *list;
+	uint32_t image;	    /* of the procedure at hand: its id in `images` */
+	uint32_t hot_image; /* and its number in the hot lists */
+	struct invariant_block *list;
 	size_t count;
 	size_t cap;
 };
 
-static bool ends_block(const struct vt_facts *f)
+static bool is_block_end(const struct vt_facts *f)
 {
 	return f->flags & (VT_FACT_BRANCH | VT_FACT_SYSCALL);
 }
 
-/* Decodes a procedure from one end to the other. */
-static int decode(struct blocks *b, const struct vt_spec_procedure *p, struct code *c,
-		  struct vt_error *err)
+/* Decodes a procedure in the order of addresses. */
+static int decode_procedure(struct block_list *b, const struct vt_spec_procedure *p,
+			    struct procedure_insns *c, struct vt_error *err)
 {
 	uint64_t vaddr = p->start;
 	size_t avail = 0;
@@ -60,7 +60,7 @@ static int decode(struct blocks *b, const struct vt_spec_procedure *p, struct co
 	c->count = 0;
 	while (vaddr < p->end) {
 		const uint8_t *bytes = b->code.bytes(b->code.arg, vaddr, &avail);
-		struct insn in = {.vaddr = vaddr};
+		struct block_insn in = {.vaddr = vaddr};
 
 		if (avail > p->end - vaddr)
 			avail = (size_t)(p->end - vaddr);
@@ -74,41 +74,35 @@ static int decode(struct blocks *b, const struct vt_spec_procedure *p, struct co
 	return 0;
 }
 
-static struct insn *insn_at(const struct code *c, uint64_t vaddr)
+static int compare_insn_address(const void *key, const void *insn)
 {
-	size_t low = 0, high = c->count;
+	uint64_t a = *(const uint64_t *)key, b = ((const struct block_insn *)insn)->vaddr;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (c->insns[mid].vaddr < vaddr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < c->count && c->insns[low].vaddr == vaddr ? &c->insns[low] : NULL;
+	return a < b ? -1 : a > b;
 }
 
-static void find_leaders(struct code *c)
+static void find_leaders(struct procedure_insns *c)
 {
 	size_t i;
 
 	for (i = 0; i < c->count; i++) {
-		const struct insn *in = &c->insns[i];
-		struct insn *target = NULL;
+		const struct block_insn *in = &c->insns[i];
+		uint64_t to = in->vaddr + (uint64_t)in->facts.target;
+		struct block_insn *target = NULL;
 
-		if (i == 0 || ends_block(&c->insns[i - 1].facts))
+		if (i == 0 || is_block_end(&c->insns[i - 1].facts))
 			c->insns[i].leader = true;
 		if (in->facts.has_target)
-			target = insn_at(c, in->vaddr + (uint64_t)in->facts.target);
+			target = bsearch(&to, c->insns, c->count, sizeof(*c->insns),
+					 compare_insn_address);
 		if (target)
 			target->leader = true;
 	}
 }
 
-/* Takes the lists of one instruction into account; false if it loads something that has none. */
-static bool add_insn(const struct blocks *b, const struct insn *in, uint64_t offset,
-		     struct block *block)
+/* Adds an instruction with its hot lists to a block; false if it loads a value without a list. */
+static bool add_block_insn(const struct block_list *b, const struct block_insn *in, uint64_t offset,
+			   struct invariant_block *block)
 {
 	struct vt_uses uses;
 	uint64_t from;
@@ -144,16 +138,16 @@ static bool add_insn(const struct blocks *b, const struct insn *in, uint64_t off
 	return !wanted;
 }
 
-static int add_block(struct blocks *b, const struct code *c, size_t first, size_t end,
-		     struct vt_error *err)
+static int add_invariant_block(struct block_list *b, const struct procedure_insns *c, size_t first,
+			       size_t end, struct vt_error *err)
 {
-	struct block block = {.image = b->image, .share = 1, .order = b->count};
+	struct invariant_block block = {.image = b->image, .share = 1, .order = b->count};
 	uint64_t offset = 0;
 	size_t i;
 
 	for (i = first; i < end; i++) {
 		if (!vt_images_offset(b->view->images, b->image, c->insns[i].vaddr, &offset) ||
-		    !add_insn(b, &c->insns[i], offset, &block))
+		    !add_block_insn(b, &c->insns[i], offset, &block))
 			return 0;
 		if (i == first)
 			block.offset = offset;
@@ -168,8 +162,8 @@ static int add_block(struct blocks *b, const struct code *c, size_t first, size_
 	return 0;
 }
 
-static int add_procedure(struct blocks *b, const struct vt_spec_procedure *p, struct code *c,
-			 struct vt_error *err)
+static int add_blocks_of_procedure(struct block_list *b, const struct vt_spec_procedure *p,
+				   struct procedure_insns *c, struct vt_error *err)
 {
 	size_t first = 0, i;
 	int code;
@@ -181,27 +175,28 @@ static int add_procedure(struct blocks *b, const struct vt_spec_procedure *p, st
 	b->hot_image = vt_hotprofile_image_of(b->view->hot, p->image);
 	if (b->hot_image == VT_HOT_NO_IMAGE)
 		return 0;
-	code = decode(b, p, c, err);
+	code = decode_procedure(b, p, c, err);
 	find_leaders(c);
 	for (i = 1; i <= c->count && code == 0; i++) {
 		if (i < c->count && !c->insns[i].leader)
 			continue;
-		code = add_block(b, c, first, i, err);
+		code = add_invariant_block(b, c, first, i, err);
 		first = i;
 	}
 	return code;
 }
 
-static int compare_blocks(const void *a, const void *b)
+static int compare_block_scores(const void *a, const void *b)
 {
-	const struct block *x = a, *y = b;
+	const struct invariant_block *x = a, *y = b;
 
 	if (x->score != y->score)
 		return x->score > y->score ? -1 : 1;
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static void add_row(struct vt_table *t, const struct vt_spec_view *view, const struct block *b)
+static void add_block_row(struct vt_table *t, const struct vt_spec_view *view,
+			  const struct invariant_block *b)
 {
 	uint64_t total = vt_spec_total(view->spec);
 	double time = total ? (double)b->samples / (double)total : 0;
@@ -215,7 +210,7 @@ static void add_row(struct vt_table *t, const struct vt_spec_view *view, const s
 	vt_table_number(t, b->insns);
 	vt_table_number(t, b->loads);
 	vt_table_number(t, b->results);
-	vti_speclist_place(t, view, b->image, b->offset);
+	vti_speclist_place(t, view, b->image, b->offset, 0);
 	vt_table_printf(t, "%s %s the same",
 			b->results ? "compute it once: each load and result"
 				   : "compute once what follows from it: each load",
@@ -225,15 +220,15 @@ static void add_row(struct vt_table *t, const struct vt_spec_view *view, const s
 int64_t vt_speclist_blocks(struct vt_table *t, const struct vt_spec_view *view,
 			   const struct vt_speclist_options *opt, struct vt_error *err)
 {
-	struct blocks b = {.view = view};
-	struct code c = {0};
+	struct block_list b = {.view = view};
+	struct procedure_insns c = {0};
 	int64_t left_out = 0;
 	size_t i;
 
 	for (i = 0; i < vt_spec_nprocedures(view->spec) && left_out == 0; i++)
-		left_out = add_procedure(&b, vt_spec_procedure(view->spec, i), &c, err);
+		left_out = add_blocks_of_procedure(&b, vt_spec_procedure(view->spec, i), &c, err);
 	if (b.count)
-		qsort(b.list, b.count, sizeof(*b.list), compare_blocks);
+		qsort(b.list, b.count, sizeof(*b.list), compare_block_scores);
 	vt_table_column(t, "time", "time", VT_FORMAT_PERCENT);
 	vt_table_column(t, "invariance", "invar", VT_FORMAT_PERCENT);
 	vt_table_column(t, "invariance.low", NULL, VT_FORMAT_PERCENT);
@@ -245,7 +240,7 @@ int64_t vt_speclist_blocks(struct vt_table *t, const struct vt_spec_view *view,
 	vti_speclist_place_columns(t, "block", "block");
 	vt_table_column(t, "advice", "advice", VT_FORMAT_TEXT);
 	for (i = 0; i < b.count && (!opt->top || i < opt->top) && left_out == 0; i++)
-		add_row(t, view, &b.list[i]);
+		add_block_row(t, view, &b.list[i]);
 	if (left_out == 0)
 		left_out = (int64_t)(b.count - i);
 	free(b.list);

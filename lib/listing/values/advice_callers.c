@@ -6,65 +6,65 @@
 #include "listing/values/advice_internal.h"
 #include "profile/value_text.h"
 
-/* A caller with a smaller share of the calls is not listed. */
+/* The least share of the calls that a listed caller has. */
 #define MIN_CALLS 0.01
 
 /* No padding: the key of a table. */
-struct edge_key {
+struct call_edge_key {
 	uint64_t entry; /* offset of the procedure */
 	uint64_t from;	/* offset of the return address */
 	uint32_t image;
 	uint32_t from_image;
 };
 
-/* Who calls what. */
-struct edge {
-	struct edge_key key;
+/* A procedure and one of the places that it was called from. */
+struct call_edge {
+	struct call_edge_key key;
 	double calls;
 	double share; /* of the calls of the procedure */
 	double score;
 	double time; /* of the procedure */
 	size_t procedure;
 	size_t order;
-	size_t row; /* first of its invariant arguments, + 1; the next by `next` */
+	size_t row; /* index of its first invariant argument, plus 1; 0: it has none */
 };
 
-/* Arguments of one edge are chained. */
-struct argument {
+/* The arguments of an edge form a chain. */
+struct edge_argument {
 	const struct vt_spec_row *row;
-	size_t next; /* + 1 */
+	size_t next; /* index plus 1; 0 at the end */
 };
 
 struct callers {
 	const struct vt_spec_view *view;
 	struct vt_hash edges;
-	struct argument *arguments;
+	struct edge_argument *arguments;
 	size_t narguments;
 };
 
-static struct edge *edge_of(struct callers *c, const struct vt_hot *h, uint32_t from_image,
-			    uint64_t from)
+static struct call_edge *get_call_edge(struct callers *c, const struct vt_hot *h,
+				       uint32_t from_image, uint64_t from)
 {
-	struct edge_key key = {h->key.offset, from, vt_spec_image(c->view->spec, h->key.image),
-			       from_image};
+	struct call_edge_key key = {h->key.offset, from, vt_spec_image(c->view->spec, h->key.image),
+				    from_image};
 
 	return vt_hash_add(&c->edges, &key, NULL);
 }
 
-/* The callers that a list of return addresses tells. */
-static int add_returns(struct callers *c, const struct vt_hot *h, struct vt_error *err)
+/* Adds the callers in a list of return addresses. */
+static int add_return_edges(struct callers *c, const struct vt_hot *h, struct vt_error *err)
 {
 	uint32_t i;
 
 	for (i = 0; i < h->nvalues; i++) {
 		uint32_t image;
 		uint64_t offset;
-		struct edge *e;
+		struct call_edge *e;
 
 		if (!vt_context_find(vt_profile_context(c->view->profile), h->values[i], &image,
 				     &offset))
 			continue;
-		e = edge_of(c, h, image, offset);
+		e = get_call_edge(c, h, image, offset);
 		if (!e)
 			return vt_error_nomem(err);
 		e->calls += vt_hot_estimate(h, i);
@@ -72,11 +72,11 @@ static int add_returns(struct callers *c, const struct vt_hot *h, struct vt_erro
 	return 0;
 }
 
-/* The callers by which the lists of arguments are told apart. */
-static int add_context(struct callers *c, const struct vt_hot *h, struct vt_error *err)
+/* Adds the caller of a list of arguments that is kept by caller. */
+static int add_context_edge(struct callers *c, const struct vt_hot *h, struct vt_error *err)
 {
-	struct edge *e =
-		edge_of(c, h, vt_spec_image(c->view->spec, h->key.caller_image), h->key.caller);
+	struct call_edge *e = get_call_edge(c, h, vt_spec_image(c->view->spec, h->key.caller_image),
+					    h->key.caller);
 
 	if (!e)
 		return vt_error_nomem(err);
@@ -85,7 +85,7 @@ static int add_context(struct callers *c, const struct vt_hot *h, struct vt_erro
 	return 0;
 }
 
-static int add_edges(struct callers *c, struct vt_error *err)
+static int gather_call_edges(struct callers *c, struct vt_error *err)
 {
 	size_t i, n = vt_hotprofile_count(c->view->hot);
 	int code = 0;
@@ -94,30 +94,30 @@ static int add_edges(struct callers *c, struct vt_error *err)
 		const struct vt_hot *h = vt_hotprofile_at(c->view->hot, i);
 
 		if (h->key.what == VT_WHAT_RETURN && h->key.image != VT_HOT_NO_IMAGE)
-			code = add_returns(c, h, err);
+			code = add_return_edges(c, h, err);
 	}
 	for (i = 0; i < n && code == 0; i++) {
 		const struct vt_hot *h = vt_hotprofile_at(c->view->hot, i);
 
 		if (h->key.what == VT_WHAT_ARG && h->key.caller && h->key.image != VT_HOT_NO_IMAGE)
-			code = add_context(c, h, err);
+			code = add_context_edge(c, h, err);
 	}
 	return code;
 }
 
-/* Chains an argument to the others of its edge, by number. */
-static void chain(struct callers *c, struct edge *e, const struct vt_spec_row *row)
+/* Inserts an argument into the chain of its edge, which is ordered by number. */
+static void chain_argument(struct callers *c, struct call_edge *e, const struct vt_spec_row *row)
 {
 	size_t *at = &e->row;
 
 	while (*at && vt_argument_number(c->arguments[*at - 1].row->value.hot->key.reg) <=
 			      vt_argument_number(row->value.hot->key.reg))
 		at = &c->arguments[*at - 1].next;
-	c->arguments[c->narguments] = (struct argument){row, *at};
+	c->arguments[c->narguments] = (struct edge_argument){row, *at};
 	*at = ++c->narguments;
 }
 
-static int add_arguments(struct callers *c, struct vt_error *err)
+static int attach_arguments(struct callers *c, struct vt_error *err)
 {
 	size_t i, n = vt_spec_nrows(c->view->spec);
 
@@ -127,22 +127,23 @@ static int add_arguments(struct callers *c, struct vt_error *err)
 	for (i = 0; i < n; i++) {
 		const struct vt_spec_row *r = vt_spec_row(c->view->spec, i);
 		const struct vt_hot *h = r->value.hot;
-		struct edge *e;
+		struct call_edge *e;
 
 		if (h->key.what != VT_WHAT_ARG || !h->key.caller)
 			continue;
-		e = edge_of(c, h, vt_spec_image(c->view->spec, h->key.caller_image), h->key.caller);
+		e = get_call_edge(c, h, vt_spec_image(c->view->spec, h->key.caller_image),
+				  h->key.caller);
 		if (!e)
 			return vt_error_nomem(err);
-		chain(c, e, r);
+		chain_argument(c, e, r);
 		if (r->verdict.low > e->score)
 			e->score = r->verdict.low;
 	}
 	return 0;
 }
 
-/* Shares of the calls, procedures and scores. */
-static int weigh(struct callers *c, struct vt_error *err)
+/* Computes the edges' procedures, shares of the calls, and scores. */
+static int weigh_call_edges(struct callers *c, struct vt_error *err)
 {
 	const struct vt_spec *spec = c->view->spec;
 	size_t nprocedures = vt_spec_nprocedures(spec), i;
@@ -151,7 +152,7 @@ static int weigh(struct callers *c, struct vt_error *err)
 	if (!calls)
 		return vt_error_nomem(err);
 	for (i = 0; i < c->edges.count; i++) {
-		struct edge *e = vt_hash_at(&c->edges, i);
+		struct call_edge *e = vt_hash_at(&c->edges, i);
 
 		e->order = i;
 		e->procedure = vt_spec_find(spec, e->key.image, e->key.entry);
@@ -159,7 +160,7 @@ static int weigh(struct callers *c, struct vt_error *err)
 			calls[e->procedure] += e->calls;
 	}
 	for (i = 0; i < c->edges.count; i++) {
-		struct edge *e = vt_hash_at(&c->edges, i);
+		struct call_edge *e = vt_hash_at(&c->edges, i);
 
 		if (e->procedure >= nprocedures || calls[e->procedure] <= 0)
 			continue;
@@ -171,9 +172,9 @@ static int weigh(struct callers *c, struct vt_error *err)
 	return 0;
 }
 
-static int compare_edges(const void *a, const void *b)
+static int compare_call_edges(const void *a, const void *b)
 {
-	const struct edge *x = a, *y = b;
+	const struct call_edge *x = a, *y = b;
 
 	if (x->score != y->score)
 		return x->score > y->score ? -1 : 1;
@@ -182,7 +183,7 @@ static int compare_edges(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static void add_columns(struct vt_table *t)
+static void add_caller_columns(struct vt_table *t)
 {
 	vt_table_column(t, "time", "time", VT_FORMAT_PERCENT);
 	vt_table_column(t, "calls.percent", "of calls", VT_FORMAT_PERCENT);
@@ -193,7 +194,7 @@ static void add_columns(struct vt_table *t)
 	vt_table_column(t, "arguments", "for this caller", VT_FORMAT_TEXT);
 }
 
-static void add_edge(struct vt_table *t, const struct callers *c, const struct edge *e)
+static void add_caller_row(struct vt_table *t, const struct callers *c, const struct call_edge *e)
 {
 	struct vt_buf text = VT_BUF_INIT;
 	size_t i;
@@ -203,8 +204,8 @@ static void add_edge(struct vt_table *t, const struct callers *c, const struct e
 	vti_speclist_share(t, e->share);
 	vt_table_number(t, (uint64_t)(e->calls + 0.5));
 	vt_table_real(t, e->score * 100);
-	vti_speclist_place(t, c->view, e->key.image, e->key.entry);
-	vti_speclist_return(t, c->view, e->key.from_image, e->key.from);
+	vti_speclist_place(t, c->view, e->key.image, e->key.entry, 0);
+	vti_speclist_place(t, c->view, e->key.from_image, e->key.from, 1);
 	for (i = e->row; i; i = c->arguments[i - 1].next) {
 		const struct vt_spec_row *r = c->arguments[i - 1].row;
 		struct vt_buf value = VT_BUF_INIT;
@@ -219,29 +220,29 @@ static void add_edge(struct vt_table *t, const struct callers *c, const struct e
 	vt_buf_free(&text);
 }
 
-static bool is_listed(const struct callers *c, const struct edge *e)
+static bool is_edge_listed(const struct callers *c, const struct call_edge *e)
 {
 	return e->time >= c->view->opt.min_time && e->time > 0 && e->share >= MIN_CALLS;
 }
 
-static int64_t list(struct vt_table *t, struct callers *c, const struct vt_speclist_options *opt,
-		    struct vt_error *err)
+static int64_t list_call_edges(struct vt_table *t, struct callers *c,
+			       const struct vt_speclist_options *opt, struct vt_error *err)
 {
-	struct edge *sorted = calloc(c->edges.count + 1, sizeof(*sorted));
+	struct call_edge *sorted = calloc(c->edges.count + 1, sizeof(*sorted));
 	size_t i, n = 0;
 
 	if (!sorted)
 		return vt_error_nomem(err);
 	for (i = 0; i < c->edges.count; i++) {
-		const struct edge *e = vt_hash_at(&c->edges, i);
+		const struct call_edge *e = vt_hash_at(&c->edges, i);
 
-		if (is_listed(c, e))
+		if (is_edge_listed(c, e))
 			sorted[n++] = *e;
 	}
-	qsort(sorted, n, sizeof(*sorted), compare_edges);
-	add_columns(t);
+	qsort(sorted, n, sizeof(*sorted), compare_call_edges);
+	add_caller_columns(t);
 	for (i = 0; i < n && (!opt->top || i < opt->top); i++)
-		add_edge(t, c, &sorted[i]);
+		add_caller_row(t, c, &sorted[i]);
 	free(sorted);
 	return (int64_t)(n - i);
 }
@@ -252,14 +253,14 @@ int64_t vt_speclist_callers(struct vt_table *t, const struct vt_spec_view *view,
 	struct callers c = {.view = view};
 	int64_t left_out;
 
-	vt_hash_init(&c.edges, sizeof(struct edge), sizeof(struct edge_key));
-	left_out = add_edges(&c, err);
+	vt_hash_init(&c.edges, sizeof(struct call_edge), sizeof(struct call_edge_key));
+	left_out = gather_call_edges(&c, err);
 	if (left_out == 0)
-		left_out = add_arguments(&c, err);
+		left_out = attach_arguments(&c, err);
 	if (left_out == 0)
-		left_out = weigh(&c, err);
+		left_out = weigh_call_edges(&c, err);
 	if (left_out == 0)
-		left_out = list(t, &c, opt, err);
+		left_out = list_call_edges(t, &c, opt, err);
 	vt_hash_fini(&c.edges);
 	free(c.arguments);
 	return left_out;

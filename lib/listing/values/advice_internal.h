@@ -4,22 +4,22 @@
 
 #include "listing/values/advice.h"
 
-/* The columns of a place: image (programs only), what it is called, its address, its line. */
+/*
+ * Adds the four columns of a place and fills their cells: image and address, for programs only,
+ * symbol, and source line.  The line is that of the byte `back` before the place: 1 for a return
+ * address, whose call comes before it.
+ */
 void vti_speclist_place_columns(struct vt_table *t, const char *key, const char *heading);
 void vti_speclist_place(struct vt_table *t, const struct vt_spec_view *view, uint32_t image,
-			uint64_t offset);
+			uint64_t offset, unsigned back);
 
-/* The same for a return address: the line is that of the call before it. */
-void vti_speclist_return(struct vt_table *t, const struct vt_spec_view *view, uint32_t image,
-			 uint64_t offset);
-
-/* A share of the time, in colour. */
+/* Fills a cell with a share of the time, coloured by its heat.  Shares are from 0 to 1. */
 void vti_speclist_time(struct vt_table *t, double share);
 
-/* A share as the percentage of a cell. */
+/* Fills a cell with a share as a percentage, rounded down. */
 void vti_speclist_share(struct vt_table *t, double share);
 
-/* Appends the top value of a list: an address by its name. */
+/* Appends the most frequent value of a list; addresses by name. */
 void vti_speclist_value(struct vt_buf *out, const struct vt_spec_view *view,
 			const struct vt_spec_value *v);
 

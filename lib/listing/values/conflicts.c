@@ -6,23 +6,23 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "image/lines.h"
+#include "listing/code/source.h"
 #include "listing/json.h"
 
 #define NUMBER_SIZE 24 /* digits of a META's number, and the zero */
 
-struct pair {
+struct conflict_pair {
 	uint64_t row[VT_CONFLICT_NFIELDS];
 };
 
 struct vt_listreplay {
 	struct vt_images *images;
 	enum vt_syntax syntax;
-	struct pair *pairs;
+	struct conflict_pair *pairs;
 	size_t npairs;
 	size_t cap;
 	bool replayed;
-	const struct vt_elf *elf; /* that `disasm` is for */
+	const struct vt_elf *elf; /* the image of `disasm` */
 	struct vt_disasm *disasm;
 	uint64_t insns;
 	uint64_t accesses;
@@ -50,7 +50,7 @@ void vt_listreplay_free(struct vt_listreplay *l)
 	free(l);
 }
 
-static void take_meta(struct vt_listreplay *l, const struct vt_record *rec)
+static void take_replay_meta(struct vt_listreplay *l, const struct vt_record *rec)
 {
 	const struct {
 		const char *key;
@@ -79,7 +79,7 @@ int vt_listreplay_feed(void *list, const struct vt_record *rec, struct vt_error 
 	unsigned f;
 
 	if (rec->kind == VT_META)
-		take_meta(l, rec);
+		take_replay_meta(l, rec);
 	if (rec->kind != VT_CONFLICT)
 		return 0;
 	if (!vt_array_grow(&l->pairs, &l->cap, l->npairs + 1, sizeof(*l->pairs)))
@@ -95,14 +95,15 @@ bool vt_listreplay_replayed(const struct vt_listreplay *l)
 	return l->replayed || l->npairs;
 }
 
-/* Samples and counts downwards, then places and types upwards. */
-static int compare(const void *pa, const void *pb)
+/* Most samples, then highest count first; then by place and type. */
+static int compare_conflicts(const void *pa, const void *pb)
 {
 	static const unsigned fields[] = {VT_CONFLICT_SAMPLES, VT_CONFLICT_COUNT,
 					  VT_CONFLICT_IMAGE,   VT_CONFLICT_OFFSET,
 					  VT_CONFLICT_TYPE,    VT_CONFLICT_EARLIER_IMAGE,
 					  VT_CONFLICT_EARLIER};
-	const uint64_t *a = ((const struct pair *)pa)->row, *b = ((const struct pair *)pb)->row;
+	const uint64_t *a = ((const struct conflict_pair *)pa)->row,
+		       *b = ((const struct conflict_pair *)pb)->row;
 	size_t i;
 
 	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
@@ -116,9 +117,9 @@ static int compare(const void *pa, const void *pb)
 
 /* ---- a place ---- */
 
-/* An instruction as it is shown. */
-struct place {
-	const char *procedure; /* NULL: `why` tells */
+/* Where an access is, as listings show it. */
+struct access_place {
+	const char *procedure; /* NULL: unknown, `why` is the reason */
 	const char *file;      /* NULL: no line is known */
 	unsigned line;
 	uint64_t address;
@@ -126,11 +127,12 @@ struct place {
 	enum vt_unknown why;
 };
 
-static struct place find_place(struct vt_listreplay *l, uint32_t image, uint64_t offset)
+static struct access_place find_access_place(struct vt_listreplay *l, uint32_t image,
+					     uint64_t offset)
 {
 	const struct vt_image *i = vt_images_get(l->images, image);
 	struct vt_location loc = {.vaddr = offset};
-	struct place p = {.address = offset, .why = VT_UNKNOWN_NO_MAP};
+	struct access_place p = {.address = offset, .why = VT_UNKNOWN_NO_MAP};
 	struct vt_lines *lines;
 	struct vt_line line;
 
@@ -143,15 +145,13 @@ static struct place find_place(struct vt_listreplay *l, uint32_t image, uint64_t
 		p.procedure = vt_images_display(l->images, image, 0, loc.symbol);
 	lines = vt_images_lines(l->images, image);
 	if (lines && vt_lines_at(lines, loc.vaddr, &line) && line.line) {
-		const char *name = strrchr(line.file, '/');
-
-		p.file = name ? name + 1 : line.file;
+		p.file = vt_source_name(line.file);
 		p.line = line.line;
 	}
 	return p;
 }
 
-/* Keeps the disassembler of the last image that was asked for. */
+/* Returns the disassembler of an image, which is kept until another image needs one. */
 static struct vt_disasm *disasm_of(struct vt_listreplay *l, const struct vt_elf *elf)
 {
 	const struct vt_elf_info *info = vt_elf_info(elf);
@@ -166,9 +166,9 @@ static struct vt_disasm *disasm_of(struct vt_listreplay *l, const struct vt_elf 
 	return l->disasm;
 }
 
-/* False when its bytes are not there.  The text holds until the next call. */
-static bool disassemble(struct vt_listreplay *l, uint32_t image, uint64_t vaddr,
-			struct vt_insn *insn)
+/* False if the code is not available.  The text is valid until the next call. */
+static bool disassemble_access(struct vt_listreplay *l, uint32_t image, uint64_t vaddr,
+			       struct vt_insn *insn)
 {
 	enum vt_unknown why;
 	const struct vt_elf *elf = vt_images_elf(l->images, image, &why);
@@ -181,7 +181,7 @@ static bool disassemble(struct vt_listreplay *l, uint32_t image, uint64_t vaddr,
 	return d != NULL;
 }
 
-static void put_procedure(struct vt_table *t, const struct place *p)
+static void put_access_procedure(struct vt_table *t, const struct access_place *p)
 {
 	if (p->procedure)
 		vt_table_str(t, p->procedure);
@@ -191,7 +191,7 @@ static void put_procedure(struct vt_table *t, const struct place *p)
 		vt_table_str(t, "?");
 }
 
-static void put_line(struct vt_table *t, const struct place *p)
+static void put_access_line(struct vt_table *t, const struct access_place *p)
 {
 	if (p->file)
 		vt_table_printf(t, "%s:%u", p->file, p->line);
@@ -199,7 +199,7 @@ static void put_line(struct vt_table *t, const struct place *p)
 		vt_table_empty(t);
 }
 
-static void put_image(struct vt_table *t, const struct place *p)
+static void put_access_image(struct vt_table *t, const struct access_place *p)
 {
 	if (p->image)
 		vt_table_str(t, p->image);
@@ -209,23 +209,24 @@ static void put_image(struct vt_table *t, const struct place *p)
 
 /* ---- for programs ---- */
 
-/* Five cells: procedure, file and line, instruction, address, image. */
-static void put_place(struct vt_listreplay *l, struct vt_table *t, uint32_t image, uint64_t offset)
+/* Fills five cells: procedure, file and line, instruction, address, image. */
+static void put_access_cells(struct vt_listreplay *l, struct vt_table *t, uint32_t image,
+			     uint64_t offset)
 {
-	struct place p = find_place(l, image, offset);
+	struct access_place p = find_access_place(l, image, offset);
 	struct vt_insn insn;
 
-	put_procedure(t, &p);
-	put_line(t, &p);
-	if (disassemble(l, image, p.address, &insn))
+	put_access_procedure(t, &p);
+	put_access_line(t, &p);
+	if (disassemble_access(l, image, p.address, &insn))
 		vt_table_str(t, insn.text);
 	else
 		vt_table_empty(t);
 	vt_table_number(t, p.address);
-	put_image(t, &p);
+	put_access_image(t, &p);
 }
 
-static void add_columns(struct vt_table *t)
+static void add_program_columns(struct vt_table *t)
 {
 	static const struct {
 		const char *key;
@@ -247,7 +248,7 @@ static void add_columns(struct vt_table *t)
 		vt_table_column(t, columns[i].key, NULL, columns[i].format);
 }
 
-static void add_row(struct vt_listreplay *l, struct vt_table *t, const uint64_t *row)
+static void add_program_row(struct vt_listreplay *l, struct vt_table *t, const uint64_t *row)
 {
 	double count = (double)row[VT_CONFLICT_COUNT];
 	double executions = (double)row[VT_CONFLICT_EXECUTIONS];
@@ -265,32 +266,32 @@ static void add_row(struct vt_listreplay *l, struct vt_table *t, const uint64_t 
 		vt_table_empty(t);
 	vt_table_number(t, row[VT_CONFLICT_NEAREST]);
 	vt_table_str(t, vt_conflict_name(row[VT_CONFLICT_TYPE]));
-	put_place(l, t, (uint32_t)row[VT_CONFLICT_IMAGE], row[VT_CONFLICT_OFFSET]);
-	put_place(l, t, (uint32_t)row[VT_CONFLICT_EARLIER_IMAGE], row[VT_CONFLICT_EARLIER]);
+	put_access_cells(l, t, (uint32_t)row[VT_CONFLICT_IMAGE], row[VT_CONFLICT_OFFSET]);
+	put_access_cells(l, t, (uint32_t)row[VT_CONFLICT_EARLIER_IMAGE], row[VT_CONFLICT_EARLIER]);
 	vt_table_number(t, row[VT_CONFLICT_EXECUTIONS]);
 }
 
 /* ---- for people ---- */
 
-/* Two rows for a pair, so that it fits a terminal; columns that say nothing are left out. */
-struct layout {
+/* A pair has two rows, to fit a terminal.  Columns without information are left out. */
+struct text_layout {
 	bool samples;
 	bool lines;
 	bool images; /* there are several */
 };
 
-static void see_place(struct vt_listreplay *l, struct layout *k, uint32_t image, uint64_t offset,
-		      uint32_t first)
+static void note_access_place(struct vt_listreplay *l, struct text_layout *k, uint32_t image,
+			      uint64_t offset, uint32_t first)
 {
-	struct place p = find_place(l, image, offset);
+	struct access_place p = find_access_place(l, image, offset);
 
 	k->lines = k->lines || p.file;
 	k->images = k->images || image != first;
 }
 
-static struct layout lay_out(struct vt_listreplay *l, size_t n)
+static struct text_layout choose_text_columns(struct vt_listreplay *l, size_t n)
 {
-	struct layout k = {.samples = false};
+	struct text_layout k = {.samples = false};
 	size_t i;
 
 	for (i = 0; i < n; i++) {
@@ -298,14 +299,15 @@ static struct layout lay_out(struct vt_listreplay *l, size_t n)
 		uint32_t first = (uint32_t)l->pairs[0].row[VT_CONFLICT_IMAGE];
 
 		k.samples = k.samples || row[VT_CONFLICT_SAMPLES];
-		see_place(l, &k, (uint32_t)row[VT_CONFLICT_IMAGE], row[VT_CONFLICT_OFFSET], first);
-		see_place(l, &k, (uint32_t)row[VT_CONFLICT_EARLIER_IMAGE], row[VT_CONFLICT_EARLIER],
-			  first);
+		note_access_place(l, &k, (uint32_t)row[VT_CONFLICT_IMAGE], row[VT_CONFLICT_OFFSET],
+				  first);
+		note_access_place(l, &k, (uint32_t)row[VT_CONFLICT_EARLIER_IMAGE],
+				  row[VT_CONFLICT_EARLIER], first);
 	}
 	return k;
 }
 
-static void add_text_columns(struct vt_table *t, const struct layout *k)
+static void add_text_columns(struct vt_table *t, const struct text_layout *k)
 {
 	vt_table_column(t, "samples", k->samples ? "samples" : NULL, VT_FORMAT_NUMBER);
 	vt_table_column(t, "count", "count", VT_FORMAT_RIGHT_TEXT);
@@ -318,13 +320,14 @@ static void add_text_columns(struct vt_table *t, const struct layout *k)
 	vt_table_column(t, "image", k->images ? "image" : NULL, VT_FORMAT_TEXT);
 }
 
-/* The mnemonic, one space, operands: listings align these, and say in a comment what rip is. */
-static void put_insn(struct vt_listreplay *l, struct vt_table *t, uint32_t image, uint64_t vaddr)
+/* Puts mnemonic, one space and operands: without the alignment and comments of listings. */
+static void put_access_insn(struct vt_listreplay *l, struct vt_table *t, uint32_t image,
+			    uint64_t vaddr)
 {
 	struct vt_insn insn;
 	size_t mnemonic, blanks, operands;
 
-	if (!disassemble(l, image, vaddr, &insn)) {
+	if (!disassemble_access(l, image, vaddr, &insn)) {
 		vt_table_empty(t);
 		return;
 	}
@@ -337,17 +340,17 @@ static void put_insn(struct vt_listreplay *l, struct vt_table *t, uint32_t image
 			(int)operands, insn.text + mnemonic + blanks);
 }
 
-/* The cells from the address on. */
-static void put_text_place(struct vt_listreplay *l, struct vt_table *t, uint32_t image,
-			   uint64_t offset)
+/* Fills the cells from the address on. */
+static void put_text_access(struct vt_listreplay *l, struct vt_table *t, uint32_t image,
+			    uint64_t offset)
 {
-	struct place p = find_place(l, image, offset);
+	struct access_place p = find_access_place(l, image, offset);
 
 	vt_table_number(t, p.address);
-	put_insn(l, t, image, p.address);
-	put_procedure(t, &p);
-	put_line(t, &p);
-	put_image(t, &p);
+	put_access_insn(l, t, image, p.address);
+	put_access_procedure(t, &p);
+	put_access_line(t, &p);
+	put_access_image(t, &p);
 }
 
 static void add_text_rows(struct vt_listreplay *l, struct vt_table *t, const uint64_t *row)
@@ -360,30 +363,30 @@ static void add_text_rows(struct vt_listreplay *l, struct vt_table *t, const uin
 	vt_table_printf(t, "%" PRIu64, count);
 	vt_table_printf(t, "%.*f", apart < 10 ? 1 : 0, apart);
 	vt_table_str(t, vt_conflict_name(row[VT_CONFLICT_TYPE]));
-	put_text_place(l, t, (uint32_t)row[VT_CONFLICT_IMAGE], row[VT_CONFLICT_OFFSET]);
+	put_text_access(l, t, (uint32_t)row[VT_CONFLICT_IMAGE], row[VT_CONFLICT_OFFSET]);
 	vt_table_row(t, VT_STYLE_FAINT);
 	vt_table_empty(t);
 	vt_table_printf(t, "of %" PRIu64, row[VT_CONFLICT_EXECUTIONS]);
 	vt_table_printf(t, "from %" PRIu64, row[VT_CONFLICT_NEAREST]);
 	vt_table_str(t, "after");
-	put_text_place(l, t, (uint32_t)row[VT_CONFLICT_EARLIER_IMAGE], row[VT_CONFLICT_EARLIER]);
+	put_text_access(l, t, (uint32_t)row[VT_CONFLICT_EARLIER_IMAGE], row[VT_CONFLICT_EARLIER]);
 }
 
 size_t vt_listreplay_fill(struct vt_listreplay *l, struct vt_table *t, uint64_t top, bool people)
 {
 	size_t n = top && top < l->npairs ? (size_t)top : l->npairs, i;
-	struct layout k;
+	struct text_layout k;
 
 	if (l->npairs)
-		qsort(l->pairs, l->npairs, sizeof(*l->pairs), compare);
+		qsort(l->pairs, l->npairs, sizeof(*l->pairs), compare_conflicts);
 	if (people) {
-		k = lay_out(l, n);
+		k = choose_text_columns(l, n);
 		add_text_columns(t, &k);
 	} else {
-		add_columns(t);
+		add_program_columns(t);
 	}
 	for (i = 0; i < n; i++)
-		(people ? add_text_rows : add_row)(l, t, l->pairs[i].row);
+		(people ? add_text_rows : add_program_row)(l, t, l->pairs[i].row);
 	return l->npairs - n;
 }
 
@@ -468,8 +471,8 @@ static const char *source_name(const struct vt_replay *rp)
 	return names[vt_replay_source(rp)];
 }
 
-static json_t *make_totals(const struct vt_replay *rp, const struct vt_conflict_model *model,
-			   const struct vt_losses *losses)
+static json_t *make_replay_totals(const struct vt_replay *rp, const struct vt_conflict_model *model,
+				  const struct vt_losses *losses)
 {
 	const struct vt_replay_totals *t = vt_replay_totals(rp);
 	json_t *v = vt_json_doc("vreplay/1");
@@ -489,8 +492,8 @@ static json_t *make_totals(const struct vt_replay *rp, const struct vt_conflict_
 	return v;
 }
 
-static void print_totals(const struct vt_replay *rp, const struct vt_conflict_model *model,
-			 struct vt_output *out)
+static void print_replay_totals(const struct vt_replay *rp, const struct vt_conflict_model *model,
+				struct vt_output *out)
 {
 	const struct vt_replay_totals *t = vt_replay_totals(rp);
 
@@ -513,8 +516,8 @@ static void print_totals(const struct vt_replay *rp, const struct vt_conflict_mo
 	vt_output_printf(out, "samples       %" PRIu64 "\n\n", t->samples);
 }
 
-static struct vt_table *make_types(const struct vt_replay *rp,
-				   const struct vt_conflict_model *model)
+static struct vt_table *make_conflict_types(const struct vt_replay *rp,
+					    const struct vt_conflict_model *model)
 {
 	const struct vt_replay_totals *t = vt_replay_totals(rp);
 	struct vt_table *table = vt_table_new();
@@ -539,18 +542,18 @@ static struct vt_table *make_types(const struct vt_replay *rp,
 int vt_replay_summarize(const struct vt_replay *rp, const struct vt_conflict_model *model,
 			const struct vt_losses *losses, struct vt_output *out, struct vt_error *err)
 {
-	struct vt_table *t = make_types(rp, model);
+	struct vt_table *t = make_conflict_types(rp, model);
 	int code = 0;
 
 	if (!t)
 		return vt_error_nomem(err);
 	if (losses) {
-		json_t *v = make_totals(rp, model, losses);
+		json_t *v = make_replay_totals(rp, model, losses);
 
 		json_object_set_new(v, "types", vt_json_table(t));
 		vt_json_write(out, v, true);
 	} else {
-		print_totals(rp, model, out);
+		print_replay_totals(rp, model, out);
 		code = vt_table_print(t, out, VT_TABLE_TEXT, false, err);
 	}
 	vt_table_free(t);

@@ -12,25 +12,25 @@
 #include "value/invariance.h"
 
 /*
- * How invariance is distributed, as tables that gnuplot reads too, and as pictures: over the
- * executions (value profiling, figures 3 to 6), and over the intervals of each instruction's
- * executions (figure 17).
+ * The distribution of invariance, as tables that gnuplot reads and as SVG pictures: over the
+ * executions (Calder et al., "Value Profiling and Optimization", figures 3 to 6), and over the
+ * intervals of each instruction's executions (figure 17).
  *
- * Tables are owned by the caller; NULL when memory runs out.  Pictures are written to
- * the file `path`: 0, errors of vt_output_open() and vt_output_close(), or -VT_E_NOMEM.
+ * Tables are owned by the caller; NULL when memory runs out.  Pictures are written to the file
+ * `path`: 0, errors of vt_output_open() and vt_output_close(), or -VT_E_NOMEM.
  */
 
 struct vt_invcurve {
 	const char *name;	      /* of the input */
-	double value[VT_INV_BUCKETS]; /* of vt_inv_curve() */
+	double value[VT_INV_BUCKETS]; /* from vt_inv_curve() */
 };
 
-/* Several inputs: a row for each percent of the executions, a column for each input. */
+/* Curves of n inputs: a row for each percent of the executions, a column for each input. */
 struct vt_table *vt_invcurves_table(const struct vt_invcurve *c, size_t n);
 int vt_invcurves_draw(const struct vt_invcurve *c, size_t n, enum vt_inv_metric metric,
 		      const char *path, struct vt_error *err);
 
-/* Intervals: a row for each instruction, a column for each of its k intervals. */
+/* A row for each instruction, a column for each of its k intervals. */
 struct vt_table *vt_intervallist_table(const struct vt_intervalprofile *p, struct vt_images *images,
 				       uint32_t k);
 int vt_intervallist_draw(const struct vt_intervalprofile *p, uint32_t k, const char *path,

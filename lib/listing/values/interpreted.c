@@ -20,12 +20,12 @@ static const char *stop_key(enum vt_stop stop)
 	return keys[stop];
 }
 
-/* One figure of the summary. */
+/* A number of the summary. */
 struct figure {
 	const char *key;
 	const char *text;
 	uint64_t count;
-	uint64_t of; /* its share of this; 0: none */
+	uint64_t of; /* `count` is shown as a share of this; 0: it is not */
 };
 
 #define NFIGURES 12
@@ -71,7 +71,7 @@ static void list_path(const struct vt_interpret_totals *t, struct figure f[NFIGU
 	memcpy(f, all, sizeof(all));
 }
 
-/* Those that there are have a key. */
+/* Unused entries at the end have no key. */
 static void list_figures(const struct vt_interpret_totals *t, bool path, struct figure f[NFIGURES])
 {
 	if (path)
@@ -92,7 +92,7 @@ static uint64_t sum_whats(const uint64_t counts[VT_NWHATS])
 
 /* ---- tables ---- */
 
-/* What did not happen goes without saying, but that there was nothing to begin with. */
+/* Leaves out zeros, except those that say that there was nothing to interpret. */
 static void fill_figures(struct vt_table *t, const struct figure f[NFIGURES])
 {
 	size_t i;
@@ -111,7 +111,7 @@ static void fill_figures(struct vt_table *t, const struct figure f[NFIGURES])
 	}
 }
 
-static void add_values(struct vt_table *t, const char *name, uint64_t values, uint64_t known)
+static void add_known_row(struct vt_table *t, const char *name, uint64_t values, uint64_t known)
 {
 	vt_table_row(t, VT_STYLE_PLAIN);
 	vt_table_str(t, name);
@@ -120,7 +120,7 @@ static void add_values(struct vt_table *t, const char *name, uint64_t values, ui
 	vt_table_percent(t, known, values);
 }
 
-static void fill_values(struct vt_table *t, const struct vt_interpret_totals *totals)
+static void fill_known_values(struct vt_table *t, const struct vt_interpret_totals *totals)
 {
 	unsigned i;
 
@@ -130,8 +130,8 @@ static void fill_values(struct vt_table *t, const struct vt_interpret_totals *to
 	vt_table_column(t, "share", "share", VT_FORMAT_PERCENT);
 	for (i = 0; i < VT_NWHATS; i++)
 		if (totals->values[i])
-			add_values(t, vt_what_name(i), totals->values[i], totals->known[i]);
-	add_values(t, "all", sum_whats(totals->values), sum_whats(totals->known));
+			add_known_row(t, vt_what_name(i), totals->values[i], totals->known[i]);
+	add_known_row(t, "all", sum_whats(totals->values), sum_whats(totals->known));
 }
 
 static void fill_stops(struct vt_table *t, const struct vt_interpret_totals *totals)
@@ -151,7 +151,7 @@ static void fill_stops(struct vt_table *t, const struct vt_interpret_totals *tot
 	}
 }
 
-/* Why files were not taken for what was in memory: as keys, and for people. */
+/* Why the contents of files were not used as the contents of memory. */
 static const struct {
 	const char *key;
 	const char *text;
@@ -179,7 +179,7 @@ static void fill_withheld(struct vt_table *t, const struct vt_interpret_totals *
 	}
 }
 
-static json_t *json_withheld(const struct vt_interpret_totals *t)
+static json_t *make_withheld_json(const struct vt_interpret_totals *t)
 {
 	json_t *all = json_object();
 	int i;
@@ -194,7 +194,7 @@ static json_t *json_withheld(const struct vt_interpret_totals *t)
 	return all;
 }
 
-static json_t *json_known(uint64_t values, uint64_t known)
+static json_t *make_known_json(uint64_t values, uint64_t known)
 {
 	json_t *o = json_object();
 
@@ -203,8 +203,8 @@ static json_t *json_known(uint64_t values, uint64_t known)
 	return o;
 }
 
-static json_t *json_summary(const struct vt_losses *losses, const struct vt_interpret_totals *t,
-			    bool path)
+static json_t *make_interpret_json(const struct vt_losses *losses,
+				   const struct vt_interpret_totals *t, bool path)
 {
 	json_t *doc = vt_json_doc(path ? "vinterp-path/1" : "vinterp/1"), *values = json_object(),
 	       *stops = json_object();
@@ -218,24 +218,25 @@ static json_t *json_summary(const struct vt_losses *losses, const struct vt_inte
 	for (i = 0; i < VT_NWHATS; i++)
 		if (t->values[i])
 			json_object_set_new(values, vt_what_name(i),
-					    json_known(t->values[i], t->known[i]));
-	json_object_set_new(values, "all", json_known(sum_whats(t->values), sum_whats(t->known)));
+					    make_known_json(t->values[i], t->known[i]));
+	json_object_set_new(values, "all",
+			    make_known_json(sum_whats(t->values), sum_whats(t->known)));
 	json_object_set_new(doc, "values", values);
 	for (i = 0; i < VT_NSTOPS; i++)
 		json_object_set_new(stops, stop_key((enum vt_stop)i), vt_json_u64(t->stops[i]));
 	json_object_set_new(doc, "stops", stops);
-	json_object_set_new(doc, "withheld", json_withheld(t));
+	json_object_set_new(doc, "withheld", make_withheld_json(t));
 	return doc;
 }
 
 #define NTABLES 4
 
-static int print_tables(const struct vt_interpret_totals *totals, bool path, struct vt_output *out,
-			struct vt_error *err)
+static int print_interpret_tables(const struct vt_interpret_totals *totals, bool path,
+				  struct vt_output *out, struct vt_error *err)
 {
 	static void (*const fill[NTABLES])(struct vt_table *,
 					   const struct vt_interpret_totals *) = {
-		NULL, fill_values, fill_stops, fill_withheld};
+		NULL, fill_known_values, fill_stops, fill_withheld};
 	struct vt_table *t[NTABLES] = {NULL};
 	struct figure f[NFIGURES];
 	int rc = 0;
@@ -267,8 +268,8 @@ int vt_interpretlist_print(const struct vt_interpret_totals *t, bool path,
 			   struct vt_error *err)
 {
 	if (!losses)
-		return print_tables(t, path, out, err);
-	vt_json_write(out, json_summary(losses, t, path), true);
+		return print_interpret_tables(t, path, out, err);
+	vt_json_write(out, make_interpret_json(losses, t, path), true);
 	return 0;
 }
 
@@ -293,7 +294,8 @@ void vt_interpretlist_withheld(const struct vt_interpret_totals *t, vt_warn_fn *
 
 /* ---- records ---- */
 
-static void write_total(struct vt_writer *w, const char *group, const char *key, uint64_t count)
+static void write_interpret_total(struct vt_writer *w, const char *group, const char *key,
+				  uint64_t count)
 {
 	char name[64];
 
@@ -308,21 +310,22 @@ void vt_interpretlist_write(const struct vt_interpret_totals *t, bool path, stru
 
 	list_figures(t, path, f);
 	for (i = 0; i < NFIGURES && f[i].key; i++)
-		write_total(w, "", f[i].key, f[i].count);
+		write_interpret_total(w, "", f[i].key, f[i].count);
 	for (i = 0; i < VT_NWHATS; i++) {
 		if (!t->values[i])
 			continue;
-		write_total(w, "values.", vt_what_name(i), t->values[i]);
-		write_total(w, "known.", vt_what_name(i), t->known[i]);
+		write_interpret_total(w, "values.", vt_what_name(i), t->values[i]);
+		write_interpret_total(w, "known.", vt_what_name(i), t->known[i]);
 	}
 	for (i = 0; i < VT_NSTOPS; i++)
 		if (t->stops[i])
-			write_total(w, "stop.", stop_key((enum vt_stop)i), t->stops[i]);
+			write_interpret_total(w, "stop.", stop_key((enum vt_stop)i), t->stops[i]);
 	for (i = VT_WITHHELD_MISSING; i < VT_NWITHHELD; i++) {
 		if (t->code_withheld[i])
-			write_total(w, "code_withheld.", reasons[i].key, t->code_withheld[i]);
+			write_interpret_total(w, "code_withheld.", reasons[i].key,
+					      t->code_withheld[i]);
 		if (t->constants_withheld[i])
-			write_total(w, "constants_withheld.", reasons[i].key,
-				    t->constants_withheld[i]);
+			write_interpret_total(w, "constants_withheld.", reasons[i].key,
+					      t->constants_withheld[i]);
 	}
 }

@@ -9,19 +9,19 @@
 #include "stream/writer.h"
 
 /*
- * The totals of interpreting: how much was run, what of it is known, why runs ended.  `path`: along
- * a path, not from samples.
+ * The totals of vinterp: how many instructions it ran, which values are known, why runs ended.
+ * `path`: it followed a recorded path rather than samples.
  */
 
-/* Prints tables; with `losses`, a JSON document that has these as well.  -VT_E_NOMEM. */
+/* Prints tables.  With `losses`, prints a JSON document that includes them.  -VT_E_NOMEM. */
 int vt_interpretlist_print(const struct vt_interpret_totals *t, bool path,
 			   const struct vt_losses *losses, struct vt_output *out,
 			   struct vt_error *err);
 
-/* Tells what was withheld, if anything, and how to have it. */
+/* Passes a message to `note` for each kind of code or constants that was withheld. */
 void vt_interpretlist_withheld(const struct vt_interpret_totals *t, vt_warn_fn *note, void *arg);
 
-/* Writes META records, "vinterp.runs" and so on. */
+/* Writes the totals as META records: "vinterp.runs" and so on. */
 void vt_interpretlist_write(const struct vt_interpret_totals *t, bool path, struct vt_writer *w);
 
 #endif

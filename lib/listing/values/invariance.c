@@ -96,8 +96,8 @@ void vt_invlist_overall(struct vt_table *t, const struct vt_hotprofile *p, uint3
 
 /* ---- its rows ---- */
 
-/* What lists of one row have in common.  No padding: it is compared as bytes. */
-struct key {
+/* What the lists of a row have in common.  No padding: it is compared as bytes. */
+struct inv_row_key {
 	uint64_t place; /* the list, or where the procedure starts; or why there is none */
 	uint32_t image;
 	uint32_t what;
@@ -105,8 +105,8 @@ struct key {
 	uint32_t zero;
 };
 
-struct row {
-	struct key key;
+struct inv_row {
+	struct inv_row_key key;
 	uint64_t lists;
 	uint64_t executions;
 	double weight;
@@ -117,15 +117,10 @@ struct row {
 	size_t first; /* list */
 };
 
-static bool counts(const struct vt_hot *h, uint32_t what)
+static struct inv_row_key make_row_key(const struct vt_hot *h, size_t i,
+				       const struct vt_hot_place *place, enum vt_invlist_by by)
 {
-	return h->profiled && vt_inv_is_of(h->key.what, what);
-}
-
-static struct key key_of(const struct vt_hot *h, size_t i, const struct vt_hot_place *place,
-			 enum vt_invlist_by by)
-{
-	struct key k = {.image = h->key.image, .what = h->key.what};
+	struct inv_row_key k = {.image = h->key.image, .what = h->key.what};
 
 	if (by == VT_INVLIST_INSTRUCTION) {
 		k.place = i;
@@ -136,19 +131,20 @@ static struct key key_of(const struct vt_hot *h, size_t i, const struct vt_hot_p
 	return k;
 }
 
-static int add_row(struct vt_hash *rows, const struct vt_hotprofile *p, struct vt_images *im,
-		   size_t i, enum vt_invlist_by by, struct vt_error *err)
+static int add_list_to_row(struct vt_hash *rows, const struct vt_hotprofile *p,
+			   struct vt_images *im, size_t i, enum vt_invlist_by by,
+			   struct vt_error *err)
 {
 	const struct vt_hot *h = vt_hotprofile_at(p, i);
 	struct vt_hot_place place = {.image = ""};
-	struct key key;
-	struct row *r;
+	struct inv_row_key key;
+	struct inv_row *r;
 	bool added;
 	int m;
 
 	if (by != VT_INVLIST_INSTRUCTION)
 		vt_hot_place(p, im, &h->key, &place);
-	key = key_of(h, i, &place, by);
+	key = make_row_key(h, i, &place, by);
 	r = vt_hash_add(rows, &key, &added);
 	if (!r)
 		return vt_error_nomem(err);
@@ -167,16 +163,16 @@ static int add_row(struct vt_hash *rows, const struct vt_hotprofile *p, struct v
 	return 0;
 }
 
-static int by_executions(const void *a, const void *b)
+static int compare_row_executions(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct inv_row *x = a, *y = b;
 
 	if (x->executions != y->executions)
 		return x->executions > y->executions ? -1 : 1;
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-static void add_columns(struct vt_table *t, enum vt_invlist_by by)
+static void add_invlist_columns(struct vt_table *t, enum vt_invlist_by by)
 {
 	vt_table_column(t, "executions", "Executions", VT_FORMAT_NUMBER);
 	vt_table_column(t, "share", "%", VT_FORMAT_PERCENT);
@@ -229,13 +225,21 @@ static void fill_caller(struct vt_table *t, const struct vt_hotprofile *p,
 	vt_table_str(t, image ? image->name : "[unmapped]");
 }
 
-/* Modules' kinds of values have names of their own. */
+/* A plugin names its own kinds of values. */
 static void fill_what(struct vt_table *t, const struct vt_hotprofile *p,
 		      const struct vt_hot_key *key)
 {
 	vt_table_str(t, key->what == VT_WHAT_MODULE
 				? vt_module_name(vt_hotprofile_modules(p), key->reg)
 				: vt_what_name(key->what));
+}
+
+static void fill_top(struct vt_table *t, const struct vt_hot *h)
+{
+	if (h->nvalues)
+		vt_table_number(t, h->values[0]);
+	else
+		vt_table_empty(t);
 }
 
 static void fill_instruction(struct vt_table *t, const struct vt_hotprofile *p,
@@ -245,10 +249,7 @@ static void fill_instruction(struct vt_table *t, const struct vt_hotprofile *p,
 
 	vt_hot_place(p, im, &h->key, &place);
 	vt_table_number(t, h->size);
-	if (h->nvalues)
-		vt_table_number(t, h->values[0]);
-	else
-		vt_table_empty(t);
+	fill_top(t, h);
 	vt_table_number(t, place.address);
 	vt_table_str(t, place.image);
 	vt_invlist_place(t, &place, h->key.lane);
@@ -259,8 +260,8 @@ static void fill_instruction(struct vt_table *t, const struct vt_hotprofile *p,
 	fill_caller(t, p, &h->key);
 }
 
-static void fill_row(struct vt_table *t, const struct vt_hotprofile *p, struct vt_images *im,
-		     const struct row *r, enum vt_invlist_by by, uint64_t all)
+static void fill_inv_row(struct vt_table *t, const struct vt_hotprofile *p, struct vt_images *im,
+			 const struct inv_row *r, enum vt_invlist_by by, uint64_t all)
 {
 	int m;
 
@@ -294,21 +295,21 @@ int64_t vt_invlist_fill(struct vt_table *t, const struct vt_hotprofile *p, struc
 	int64_t left;
 	int code = 0;
 
-	vt_hash_init(&rows, sizeof(struct row), sizeof(struct key));
+	vt_hash_init(&rows, sizeof(struct inv_row), sizeof(struct inv_row_key));
 	vt_inv_sum(p, o->what, &sum);
-	add_columns(t, o->by);
+	add_invlist_columns(t, o->by);
 	for (i = 0; i < vt_hotprofile_count(p) && code == 0; i++)
-		if (counts(vt_hotprofile_at(p, i), o->what))
-			code = add_row(&rows, p, im, i, o->by, err);
+		if (vt_inv_counts(vt_hotprofile_at(p, i), o->what))
+			code = add_list_to_row(&rows, p, im, i, o->by, err);
 	if (code < 0) {
 		vt_hash_fini(&rows);
 		return code;
 	}
 	if (rows.count)
-		qsort(rows.entries, rows.count, sizeof(struct row), by_executions);
+		qsort(rows.entries, rows.count, sizeof(struct inv_row), compare_row_executions);
 	shown = o->top && o->top < rows.count ? (size_t)o->top : rows.count;
 	for (i = 0; i < shown; i++)
-		fill_row(t, p, im, vt_hash_at(&rows, i), o->by, sum.executions);
+		fill_inv_row(t, p, im, vt_hash_at(&rows, i), o->by, sum.executions);
 	left = (int64_t)(rows.count - shown);
 	vt_hash_fini(&rows);
 	return left;
@@ -322,9 +323,9 @@ static const char *const by_words[] = {
 	[VT_INVLIST_IMAGE] = "image",
 };
 
-static void write_json(const struct vt_table *overall, const struct vt_table *rows,
-		       int64_t left_out, enum vt_invlist_by by, const struct vt_invlist_form *form,
-		       struct vt_output *out)
+static void write_invlist_json(const struct vt_table *overall, const struct vt_table *rows,
+			       int64_t left_out, enum vt_invlist_by by,
+			       const struct vt_invlist_form *form, struct vt_output *out)
 {
 	json_t *doc = vt_json_doc("vinv/1");
 
@@ -338,10 +339,10 @@ static void write_json(const struct vt_table *overall, const struct vt_table *ro
 	vt_json_write(out, doc, true);
 }
 
-/* The means over all lists are for people, unless they are all that is wanted. */
-static int print_tables(const struct vt_table *overall, const struct vt_table *rows,
-			int64_t left_out, const struct vt_invlist_form *form, struct vt_output *out,
-			struct vt_error *err)
+/* Programs get one table: the rows, or the means over all lists if only these are wanted. */
+static int print_invlist_tables(const struct vt_table *overall, const struct vt_table *rows,
+				int64_t left_out, const struct vt_invlist_form *form,
+				struct vt_output *out, struct vt_error *err)
 {
 	bool text = form->table == VT_TABLE_TEXT;
 	int code = 0;
@@ -375,9 +376,9 @@ int vt_invlist_print(const struct vt_hotprofile *p, struct vt_images *im,
 		if (left_out < 0)
 			code = (int)left_out;
 		else if (form->json)
-			write_json(overall, rows, left_out, o->by, form, out);
+			write_invlist_json(overall, rows, left_out, o->by, form, out);
 		else
-			code = print_tables(overall, rows, left_out, form, out, err);
+			code = print_invlist_tables(overall, rows, left_out, form, out, err);
 	}
 	vt_table_free(overall);
 	vt_table_free(rows);
@@ -386,7 +387,7 @@ int vt_invlist_print(const struct vt_hotprofile *p, struct vt_images *im,
 
 /* ---- comparisons ---- */
 
-static void share(struct vt_table *t, double v)
+static void put_share(struct vt_table *t, double v)
 {
 	vt_table_real(t, 100 * v);
 }
@@ -411,15 +412,15 @@ void vt_invlist_compared(struct vt_table *t, const char *name, const struct vt_i
 {
 	vt_table_row(t, VT_STYLE_PLAIN);
 	if (c->candidates)
-		share(t, c->find_top);
+		put_share(t, c->find_top);
 	else
 		vt_table_empty(t);
-	share(t, c->diff_top);
-	share(t, c->diff_all);
-	share(t, c->rms);
+	put_share(t, c->diff_top);
+	put_share(t, c->diff_all);
+	put_share(t, c->rms);
 	vt_table_number(t, c->lists);
 	vt_table_percent(t, c->executions, c->of);
-	share(t, c->profiled);
+	put_share(t, c->profiled);
 	if (c->m == UINT32_MAX)
 		vt_table_empty(t);
 	else
@@ -448,15 +449,15 @@ void vt_invlist_inputs_compared(struct vt_table *t, const char *name,
 				const struct vt_inv_comparison *c)
 {
 	vt_table_row(t, VT_STYLE_PLAIN);
-	share(t, c->first.value[VT_INV_LVP]);
-	share(t, c->second.value[VT_INV_LVP]);
-	share(t, c->diff_lvp);
-	share(t, c->first.value[VT_INV_ZERO]);
-	share(t, c->second.value[VT_INV_ZERO]);
-	share(t, c->diff_zero);
-	share(t, c->first.value[VT_INV_TOP]);
-	share(t, c->second.value[VT_INV_TOP]);
-	share(t, c->diff_top);
+	put_share(t, c->first.value[VT_INV_LVP]);
+	put_share(t, c->second.value[VT_INV_LVP]);
+	put_share(t, c->diff_lvp);
+	put_share(t, c->first.value[VT_INV_ZERO]);
+	put_share(t, c->second.value[VT_INV_ZERO]);
+	put_share(t, c->diff_zero);
+	put_share(t, c->first.value[VT_INV_TOP]);
+	put_share(t, c->second.value[VT_INV_TOP]);
+	put_share(t, c->diff_top);
 	vt_table_str(t, name);
 }
 
@@ -467,7 +468,7 @@ struct difference {
 	struct vt_inv_pair pair;
 };
 
-static int by_weight(const void *a, const void *b)
+static int compare_difference_weights(const void *a, const void *b)
 {
 	const struct difference *x = a, *y = b;
 
@@ -492,14 +493,6 @@ static void add_worst_columns(struct vt_table *t)
 	vt_table_column(t, "procedure", "Place", VT_FORMAT_TEXT);
 }
 
-static void fill_top(struct vt_table *t, const struct vt_hot *h)
-{
-	if (h->nvalues)
-		vt_table_number(t, h->values[0]);
-	else
-		vt_table_empty(t);
-}
-
 int64_t vt_invlist_worst(struct vt_table *t, const struct vt_hotprofile *a, struct vt_images *im,
 			 const struct vt_hotprofile *b, const struct vt_inv_pair *pairs, size_t n,
 			 uint32_t m, uint64_t top, struct vt_error *err)
@@ -518,7 +511,7 @@ int64_t vt_invlist_worst(struct vt_table *t, const struct vt_hotprofile *a, stru
 		all[i] = (struct difference){(double)x->total * d, pairs[i]};
 		weights += (double)x->total;
 	}
-	qsort(all, n, sizeof(*all), by_weight);
+	qsort(all, n, sizeof(*all), compare_difference_weights);
 	for (i = 0; i < shown; i++) {
 		const struct vt_hot *x = vt_hotprofile_at(a, all[i].pair.a);
 		const struct vt_hot *y = vt_hotprofile_at(b, all[i].pair.b);
@@ -526,12 +519,12 @@ int64_t vt_invlist_worst(struct vt_table *t, const struct vt_hotprofile *a, stru
 
 		vt_hot_place(a, im, &x->key, &place);
 		vt_table_row(t, VT_STYLE_PLAIN);
-		share(t, all[i].weight / weights);
+		put_share(t, all[i].weight / weights);
 		vt_table_number(t, x->total);
-		share(t, vt_inv_m(x, 1));
-		share(t, vt_inv_m(y, 1));
-		share(t, vt_inv_m(x, m));
-		share(t, vt_inv_m(y, m));
+		put_share(t, vt_inv_m(x, 1));
+		put_share(t, vt_inv_m(y, 1));
+		put_share(t, vt_inv_m(x, m));
+		put_share(t, vt_inv_m(y, m));
 		fill_top(t, x);
 		fill_top(t, y);
 		fill_what(t, a, &x->key);

@@ -381,11 +381,11 @@ static void test_places(void **state)
 	put_values(&f);
 	vti_speclist_place_columns(t, "at", "at");
 	vt_table_row(t, VT_STYLE_PLAIN);
-	vti_speclist_place(t, &f.view, 1, offset_of("at_calls_return"));
+	vti_speclist_place(t, &f.view, 1, offset_of("at_calls_return"), 0);
 	vt_table_row(t, VT_STYLE_PLAIN);
-	vti_speclist_return(t, &f.view, 1, offset_of("at_calls_return"));
+	vti_speclist_place(t, &f.view, 1, offset_of("at_calls_return"), 1);
 	vt_table_row(t, VT_STYLE_PLAIN);
-	vti_speclist_place(t, &f.view, 9, 0x1234);
+	vti_speclist_place(t, &f.view, 9, 0x1234, 0);
 	expect_cell(t, 0, "at", "calls+0x5");
 	expect_cell(t, 0, "at.line", "p.s:35");
 	expect_cell(t, 0, "at.image", toolbox_path(program.dir, "p"));
