@@ -41,7 +41,7 @@ void vt_calc_add(const struct vt_calc_source *src, const struct vt_procedure *pr
 
 /* ---- instructions ---- */
 
-static const char *keep(struct vt_calc *c, const char *text)
+static const char *keep_text(struct vt_calc *c, const char *text)
 {
 	uint32_t id = vt_intern_str(c->texts, text);
 
@@ -62,8 +62,8 @@ static void name_other(void *arg, uint64_t address, struct vt_buf *out)
 		vti_listing_name(n->symbols, address, out);
 }
 
-static bool disassemble(struct vt_calc *c, const struct vt_calc_source *src,
-			const struct vt_proccode *code, struct vt_error *err)
+static bool disassemble_insns(struct vt_calc *c, const struct vt_calc_source *src,
+			      const struct vt_proccode *code, struct vt_error *err)
 {
 	enum vt_unknown why;
 	struct vt_lines *lines = vt_images_lines(src->images, c->proc.image);
@@ -86,8 +86,8 @@ static bool disassemble(struct vt_calc *c, const struct vt_calc_source *src,
 		if (lines && !vt_lines_at(lines, in->addr, &line))
 			line = (struct vt_line){.file = ""};
 		c->insns[i] = (struct vt_calc_insn){.address = in->addr,
-						    .text = keep(c, insn.text),
-						    .file = keep(c, line.file),
+						    .text = keep_text(c, insn.text),
+						    .file = keep_text(c, line.file),
 						    .line = line.line};
 		c->insns[i].size = strlen(c->insns[i].text);
 	}
@@ -95,18 +95,19 @@ static bool disassemble(struct vt_calc *c, const struct vt_calc_source *src,
 	return true;
 }
 
-static int by_address(const void *key, const void *insn)
+static int compare_insn_to_address(const void *key, const void *insn)
 {
 	uint64_t a = *(const uint64_t *)key, b = ((const struct vt_calc_insn *)insn)->address;
 
 	return a < b ? -1 : a > b;
 }
 
-static struct vt_calc_insn *insn_at(const struct vt_calc *c, uint64_t offset)
+static struct vt_calc_insn *find_calc_insn(const struct vt_calc *c, uint64_t offset)
 {
 	uint64_t address = offset + c->base;
 
-	return bsearch(&address, c->insns, c->cfg->ninsns, sizeof(*c->insns), by_address);
+	return bsearch(&address, c->insns, c->cfg->ninsns, sizeof(*c->insns),
+		       compare_insn_to_address);
 }
 
 static void place_records(struct vt_calc *c, const struct vt_calc_source *src)
@@ -117,14 +118,14 @@ static void place_records(struct vt_calc *c, const struct vt_calc_source *src)
 	const struct vt_stall *s;
 
 	for (i = 0; i < n; i++) {
-		struct vt_calc_insn *insn = insn_at(c, f[i].offset);
+		struct vt_calc_insn *insn = find_calc_insn(c, f[i].offset);
 
 		if (insn)
 			insn->freq = &f[i];
 	}
 	s = vt_freqprofile_stalls(src->freqs, c->proc.image, first, end, &n);
 	for (i = 0; i < n; i = k) {
-		struct vt_calc_insn *insn = insn_at(c, s[i].offset);
+		struct vt_calc_insn *insn = find_calc_insn(c, s[i].offset);
 
 		for (k = i; k < n && s[k].offset == s[i].offset; k++)
 			continue;
@@ -179,8 +180,8 @@ static void place_edges(struct vt_calc *c, const struct vt_calc_source *src)
 	}
 }
 
-static bool fill(struct vt_calc *c, const struct vt_calc_source *src,
-		 const struct vt_proccode *code, struct vt_error *err)
+static bool fill_calc(struct vt_calc *c, const struct vt_calc_source *src,
+		      const struct vt_proccode *code, struct vt_error *err)
 {
 	uint32_t b;
 
@@ -192,7 +193,7 @@ static bool fill(struct vt_calc *c, const struct vt_calc_source *src,
 		vt_error_nomem(err);
 		return false;
 	}
-	if (!disassemble(c, src, code, err))
+	if (!disassemble_insns(c, src, code, err))
 		return false;
 	for (b = 0; b < c->cfg->nblocks; b++) {
 		c->blocks[b].block = &c->cfg->blocks[b];
@@ -204,8 +205,8 @@ static bool fill(struct vt_calc *c, const struct vt_calc_source *src,
 	return true;
 }
 
-static bool draw(struct vt_calc *c, const struct vt_calc_source *src, struct vt_proccode *code,
-		 struct vt_error *err)
+static bool build_calc(struct vt_calc *c, const struct vt_calc_source *src,
+		       struct vt_proccode *code, struct vt_error *err)
 {
 	struct vt_cfg_source flow = {
 		.start = c->proc.start, .images = src->images, .image = c->proc.image};
@@ -215,7 +216,7 @@ static bool draw(struct vt_calc *c, const struct vt_calc_source *src, struct vt_
 	flow.code = code->bytes;
 	flow.size = code->size;
 	c->cfg = vt_cfg_new(&flow, err);
-	return c->cfg && fill(c, src, code, err);
+	return c->cfg && fill_calc(c, src, code, err);
 }
 
 struct vt_calc *vt_calc_new(const struct vt_calc_source *src, const struct vt_procedure *proc,
@@ -239,7 +240,7 @@ struct vt_calc *vt_calc_new(const struct vt_calc_source *src, const struct vt_pr
 		return NULL;
 	}
 	c->base = proc->start - first;
-	ok = draw(c, src, &code, err);
+	ok = build_calc(c, src, &code, err);
 	vt_proccode_fini(&code);
 	if (!ok) {
 		vt_calc_free(c);

@@ -18,17 +18,17 @@
 #include "profile/profile.h"
 
 /*
- * One procedure block by block, with what FREQ, EDGE and STALL records say of it: dcpicalc's
- * listing, DCPI figure 2.
+ * One procedure block by block, with its FREQ, EDGE and STALL records, after dcpicalc: DCPI, figure
+ * 2.
  */
 
 struct vt_calc_insn {
 	uint64_t address; /* vaddr */
 	const char *text; /* assembly; untrusted */
 	size_t size;
-	const char *file; /* of the source; untrusted; "" where it is not known */
+	const char *file; /* of the source; untrusted; "": unknown */
 	unsigned line;
-	const struct vt_freq *freq; /* NULL: nothing is known */
+	const struct vt_freq *freq; /* NULL: unknown */
 	const struct vt_stall *stalls;
 	size_t nstalls;
 };
@@ -36,61 +36,63 @@ struct vt_calc_insn {
 struct vt_calc_block {
 	const struct vt_cfg_block *block;
 	const struct vt_calc_insn *insns; /* block->ninsns of them */
-	const struct vt_freq *freq; /* of the first instruction that has one; NULL: none has */
+	const struct vt_freq *freq;	  /* the first that an instruction has; NULL: none */
 	struct vt_cyclesum sum;
 };
 
 struct vt_calc_edge {
 	const struct vt_cfg_edge *edge;
-	const struct vt_edgefreq *freq; /* NULL: nothing is known */
+	const struct vt_edgefreq *freq; /* NULL: unknown */
 };
 
 struct vt_calc {
 	struct vt_procedure proc; /* its strings are borrowed from the images */
 	const struct vt_image *image;
-	uint64_t base; /* what is added to an offset of the image for a vaddr */
+	uint64_t base; /* vaddr minus offset in the image */
 	struct vt_cfg *cfg;
-	struct vt_calc_insn *insns;   /* as cfg->insns */
-	struct vt_calc_block *blocks; /* as cfg->blocks; ENTRY and EXIT have nothing */
-	struct vt_calc_edge *edges;   /* as cfg->edges */
-	struct vt_cyclesum sum;	      /* of the procedure, and what of it is in no block */
+	struct vt_calc_insn *insns;   /* parallel to cfg->insns */
+	struct vt_calc_block *blocks; /* parallel to cfg->blocks; ENTRY and EXIT are empty */
+	struct vt_calc_edge *edges;   /* parallel to cfg->edges */
+	struct vt_cyclesum sum;	      /* of the procedure, including code in no block */
 	struct vt_intern *texts;
 };
 
-/* What a listing is made of; all borrowed, as long as what is made. */
+/* What a struct vt_calc is made from.  Borrowed for as long as that lives. */
 struct vt_calc_source {
 	const struct vt_profile *profile;
 	struct vt_images *images;
 	const struct vt_freqprofile *freqs;
-	const struct vt_blockcode *code; /* what no file has, or NULL */
+	const struct vt_blockcode *code; /* code that no file has, or NULL */
 	enum vt_syntax syntax;
-	size_t event; /* of the profile: that the frequencies rest on; SIZE_MAX: none */
+	size_t event; /* index of the event of the frequencies; SIZE_MAX: none */
 };
 
 /*
- * Where a procedure lies in its image: offsets [*first, *end); those of all the image for what lies
- * in no procedure.  False: in none.
+ * The range of a procedure in its image: offsets [*first, *end), or all offsets for what lies in no
+ * procedure.  False if it lies in no image.
  */
 bool vt_calc_range(const struct vt_calc_source *src, const struct vt_procedure *proc,
 		   uint64_t *first, uint64_t *end);
 
-/* Adds a procedure to *sum; as vt_calc.sum, but no code is needed. */
+/* Adds a procedure to *sum, as in vt_calc.sum.  Needs no code. */
 void vt_calc_add(const struct vt_calc_source *src, const struct vt_procedure *proc,
 		 struct vt_cyclesum *sum);
 
-/* NULL: VT_E_NOTFOUND, with the reason why there is no code; VT_E_NOMEM; VT_E_LIMIT.  Owned by the
- * caller. */
+/*
+ * Owned by the caller.  NULL: VT_E_ABSENT, it is no procedure; VT_E_NOTFOUND, there is no code (the
+ * text says why); VT_E_LIMIT; VT_E_NOMEM.
+ */
 struct vt_calc *vt_calc_new(const struct vt_calc_source *src, const struct vt_procedure *proc,
 			    struct vt_error *err);
 void vt_calc_free(struct vt_calc *c);
 
-/* The share of the procedure's cycles that a block has, in percent. */
+/* A block's share of the procedure's cycles, in percent. */
 double vt_calc_block_share(const struct vt_calc *c, const struct vt_calc_block *b);
 
-/* How long a stall is, in cycles of each execution: the dynamic ones of an instruction together. */
+/* Cycles of each execution that an instruction spends in dynamic stalls. */
 double vt_calc_dynamic(const struct vt_calc_insn *insn);
 
-/* The lines for people; blocks with less than `cutoff` percent of the cycles are left out. */
+/* Prints the listing for people, without blocks below `cutoff` percent of the cycles. */
 void vt_calc_print(const struct vt_calc *c, struct vt_sources *sources, double cutoff, bool color,
 		   struct vt_output *out);
 

@@ -8,20 +8,20 @@
 #include "culprit/cause.h"
 #include "listing/cycles/calc.h"
 
-/* Longer instructions stick out. */
+/* The widest column of instructions; longer ones stick out. */
 #define MAX_CODE 52
 
-/* A stall that would take more lines is cut short: the first, its length, and the last. */
+/* A stall of more lines is shortened to three: the first, its length, and the last. */
 #define MAX_BUBBLES 4
 
-/* More guilty instructions of one cause are only hinted at. */
+/* The most culprits shown of one cause. */
 #define MAX_CULPRITS 6
 
-/* Lines of the source that a block is said to be of. */
+/* The most source lines shown of a block. */
 #define MAX_LINES 6
 #define MAX_TEXT  100 /* bytes of each */
 
-/* Stalls of at least so many percent of the procedure's cycles stand out on a terminal. */
+/* Percent of the procedure's cycles from which a line stands out on a terminal. */
 #define WARM 2
 #define HOT  10
 
@@ -33,27 +33,27 @@ struct printer {
 	int digits; /* of addresses */
 	int code;   /* width of the instructions */
 	int samples;
-	bool told[VT_NSTALLS]; /* which letters have been explained */
+	bool explained[VT_NSTALLS]; /* letters of causes */
 };
 
-/* ---- bubbles: DCPI figure 2, a line for each half cycle ---- */
+/* ---- bubbles: DCPI figure 2; each line is half a cycle ---- */
 
 struct bubble {
 	unsigned causes[VT_NSTALLS];
 	unsigned ncauses;
 	double cycles; /* of each execution */
-	double length; /* at the head, all in all: what is written into a long one */
+	double length; /* all cycles at the head of the queue: shown in a shortened one */
 };
 
-static enum vt_style heat(const struct printer *p, double cycles)
+static enum vt_style choose_heat(const struct printer *p, double cycles)
 {
 	double share = p->c->sum.cycles > 0 ? 100 * cycles / p->c->sum.cycles : 0;
 
 	return share >= HOT ? VT_STYLE_HOT : share >= WARM ? VT_STYLE_WARM : VT_STYLE_PLAIN;
 }
 
-/* The explanations of letters that appear for the first time: one a line, the rest on the last. */
-static void explain(struct printer *p, const struct bubble *b, bool last)
+/* Explains letters on their first use: one on a line, all remaining ones on the last line. */
+static void explain_letters(struct printer *p, const struct bubble *b, bool last)
 {
 	const char *sep = "  (";
 	unsigned i;
@@ -61,11 +61,11 @@ static void explain(struct printer *p, const struct bubble *b, bool last)
 	for (i = 0; i < b->ncauses; i++) {
 		unsigned cause = b->causes[i];
 
-		if (p->told[cause])
+		if (p->explained[cause])
 			continue;
 		vt_output_printf(p->out, "%s%c = %s", sep, vt_stall_letter(cause),
 				 vt_stall_text(cause));
-		p->told[cause] = true;
+		p->explained[cause] = true;
 		sep = ", ";
 		if (!last)
 			break;
@@ -76,7 +76,7 @@ static void explain(struct printer *p, const struct bubble *b, bool last)
 
 static void print_bubble(struct printer *p, const struct bubble *b, double total)
 {
-	enum vt_style style = p->color ? heat(p, total) : VT_STYLE_PLAIN;
+	enum vt_style style = p->color ? choose_heat(p, total) : VT_STYLE_PLAIN;
 	double halves = floor(2 * b->cycles + 0.5);
 	int lines = halves > MAX_BUBBLES ? 3 : (int)halves;
 	int i;
@@ -89,13 +89,13 @@ static void print_bubble(struct printer *p, const struct bubble *b, double total
 		if (halves > MAX_BUBBLES && i == 1)
 			vt_output_printf(p->out, " ... %.1fcy", b->length);
 		else
-			explain(p, b, i == lines - 1);
+			explain_letters(p, b, i == lines - 1);
 		vt_output_printf(p->out, "%s\n", style == VT_STYLE_PLAIN ? "" : VT_STYLE_END);
 	}
 }
 
-/* Those that took most come first. */
-static void add_cause(struct bubble *b, const struct vt_calc_insn *insn, unsigned cause)
+/* Inserts a cause, ordered by the cycles that it may have taken. */
+static void add_bubble_cause(struct bubble *b, const struct vt_calc_insn *insn, unsigned cause)
 {
 	double high[VT_NSTALLS] = {0};
 	unsigned i;
@@ -129,11 +129,11 @@ static void print_bubbles(struct printer *p, const struct vt_calc_insn *insn)
 		if (vt_stall_is_static(st->cause)) {
 			struct bubble b = {.ncauses = 0};
 
-			add_cause(&b, insn, st->cause);
+			add_bubble_cause(&b, insn, st->cause);
 			b.cycles = b.length = (st->low + st->high) / 2 / n;
 			print_bubble(p, &b, b.cycles * n);
 		} else {
-			add_cause(&dynamic, insn, st->cause);
+			add_bubble_cause(&dynamic, insn, st->cause);
 		}
 	}
 	if (!dynamic.ncauses)
@@ -157,7 +157,7 @@ static bool has_culprits(const struct vt_stall *s)
 	return s->nculprits && s->high > 0 && (unsigned)s->cause < VT_NSTALLS;
 }
 
-/* "9810", or "d:9810 p:97f4" where not all causes have the same. */
+/* Prints "9810", or "d:9810 p:97f4" if causes have different culprits. */
 static void print_culprits(const struct printer *p, const struct vt_calc_insn *insn)
 {
 	bool several = false;
@@ -202,7 +202,7 @@ static void print_insn(struct printer *p, const struct vt_calc_insn *insn)
 	const struct vt_freq *f = insn->freq;
 	struct vt_buf text = VT_BUF_INIT;
 	double cycles = f ? f->executions * f->cycles : 0;
-	enum vt_style style = p->color ? heat(p, cycles) : VT_STYLE_PLAIN;
+	enum vt_style style = p->color ? choose_heat(p, cycles) : VT_STYLE_PLAIN;
 	int width;
 
 	print_bubbles(p, insn);
@@ -269,10 +269,10 @@ static void print_next(struct printer *p, uint32_t block)
 		vt_output_text(p->out, "\n");
 }
 
-/* "smooth.c:41  for (;;)" of one instruction's line; false: its text cannot be read. */
-static bool print_line(struct printer *p, const struct vt_calc_insn *insn, const char *what)
+/* Prints "smooth.c:41  for (;;)" for an instruction; false if the source cannot be read. */
+static bool print_source_line(struct printer *p, const struct vt_calc_insn *insn, const char *what)
 {
-	const char *name = strrchr(insn->file, '/'), *text = NULL;
+	const char *text = NULL;
 	struct vt_buf b = VT_BUF_INIT;
 	size_t size = 0;
 	bool cut;
@@ -283,7 +283,7 @@ static bool print_line(struct printer *p, const struct vt_calc_insn *insn, const
 		text++;
 	cut = size > MAX_TEXT;
 	size = cut ? MAX_TEXT : size;
-	vt_escape_str(&b, name ? name + 1 : insn->file);
+	vt_escape_str(&b, vt_source_name(insn->file));
 	vt_buf_printf(&b, ":%u%s", insn->line, size ? "  " : "");
 	if (size)
 		vt_escape(&b, text, size);
@@ -297,10 +297,7 @@ static bool same_line(const struct vt_calc_insn *a, const struct vt_calc_insn *b
 	return a->line == b->line && strcmp(a->file, b->file) == 0;
 }
 
-/*
- * Where the block's code is in the source: where it begins; as far as there is text, its other
- * lines, too.
- */
+/* Prints the source line where a block begins, and its other lines while their text is known. */
 static void print_source(struct printer *p, const struct vt_calc_block *b)
 {
 	const struct vt_calc_insn *lines[MAX_LINES];
@@ -318,7 +315,7 @@ static void print_source(struct printer *p, const struct vt_calc_block *b)
 			return;
 		}
 		lines[n++] = insn;
-		if (!print_line(p, insn, n == 1 ? "Source" : ""))
+		if (!print_source_line(p, insn, n == 1 ? "Source" : ""))
 			return;
 	}
 }
@@ -363,7 +360,7 @@ static int digits_of(uint64_t v, unsigned base)
 	return n;
 }
 
-static void measure(struct printer *p)
+static void measure_columns(struct printer *p)
 {
 	const struct vt_cfg *g = p->c->cfg;
 	uint64_t most = 0;
@@ -386,7 +383,7 @@ static void measure(struct printer *p)
 		p->samples = (int)strlen("Samples");
 }
 
-static void print_header(struct printer *p)
+static void print_calc_header(struct printer *p)
 {
 	struct vt_buf b = VT_BUF_INIT;
 
@@ -413,8 +410,8 @@ void vt_calc_print(const struct vt_calc *c, struct vt_sources *sources, double c
 	double left_out = 0;
 	uint32_t b, n = 0;
 
-	measure(&p);
-	print_header(&p);
+	measure_columns(&p);
+	print_calc_header(&p);
 	for (b = VT_CFG_FIRST; b < c->cfg->nblocks; b++) {
 		double share = vt_calc_block_share(c, &c->blocks[b]);
 

@@ -6,12 +6,12 @@
 #include "culprit/cause.h"
 
 /* An instruction's stalls, added up. */
-struct tally {
+struct stall_tally {
 	double fixed;
-	double dynamic; /* if `exact`, all of them; else at most so much for the longest */
+	double dynamic; /* if `exact`, the sum; else at least the longest */
 	double gain;
 	bool has_dynamic;
-	bool exact; /* each has the cycles of its own */
+	bool exact; /* no two causes share cycles */
 };
 
 static double positive(double v)
@@ -19,14 +19,14 @@ static double positive(double v)
 	return v > 0 && isfinite(v) ? v : 0;
 }
 
-/* `cycles`: those of the instruction, which no stall is longer than. */
+/* `cycles` are the instruction's: no stall is longer. */
 static void add_stalls(struct vt_cyclesum *s, double cycles, const struct vt_stall *stalls,
-		       size_t n, struct tally *t)
+		       size_t n, struct stall_tally *t)
 {
 	double longest = 0;
 	size_t i;
 
-	*t = (struct tally){.exact = true};
+	*t = (struct stall_tally){.exact = true};
 	for (i = 0; i < n; i++) {
 		const struct vt_stall *st = &stalls[i];
 		double low = st->low, high = isinf(st->high) ? cycles : st->high;
@@ -35,7 +35,7 @@ static void add_stalls(struct vt_cyclesum *s, double cycles, const struct vt_sta
 			continue;
 		s->stalls = true;
 		if (st->cause == VT_STALL_GAIN) {
-			/* A gain is one whatever sign it was written with. */
+			/* Accept either sign of a gain. */
 			low = -fabs(low);
 			high = -fabs(high);
 			t->gain += (low + high) / 2;
@@ -61,7 +61,7 @@ void vt_cyclesum_insn(struct vt_cyclesum *s, const struct vt_freq *f, const stru
 	double executions = positive(f->executions);
 	double cycles = positive(executions * f->cycles);
 	double best, dynamic;
-	struct tally t;
+	struct stall_tally t;
 
 	s->samples_at[c] += (double)f->samples;
 	s->cycles_at[c] += cycles;
@@ -72,7 +72,7 @@ void vt_cyclesum_insn(struct vt_cyclesum *s, const struct vt_freq *f, const stru
 	if (isfinite(f->issue)) {
 		s->schedule = true;
 		best = executions * f->issue;
-		/* What several causes share is what the schedule does not explain. */
+		/* Causes share the cycles that the schedule does not explain. */
 		if (t.has_dynamic && !t.exact)
 			dynamic = positive(cycles - best);
 	} else {
@@ -196,13 +196,13 @@ void vt_cyclesum_print_cpi(const struct vt_cyclesum *s, struct vt_output *out)
 	vt_output_printf(out, "*** Actual      %.0f/%.0f = %.2fCPI\n", s->cycles, n, s->cycles / n);
 }
 
-static void print_line(struct vt_output *out)
+static void print_rule(struct vt_output *out)
 {
 	vt_output_text(out, "*** ----------------------------------------\n");
 }
 
-static void print_one(const struct vt_cyclesum *s, const char *what, double v,
-		      struct vt_output *out)
+static void print_share_line(const struct vt_cyclesum *s, const char *what, double v,
+			     struct vt_output *out)
 {
 	double percent = 100 * v / s->cycles;
 
@@ -234,8 +234,8 @@ static void print_dynamic(const struct vt_cyclesum *s, struct vt_output *out)
 	} else {
 		vt_output_text(out, "***   (no stalls have been explained: vculprit does that)\n");
 	}
-	print_line(out);
-	print_one(s, "Subtotal dynamic", s->stalls ? s->dynamic : s->error, out);
+	print_rule(out);
+	print_share_line(s, "Subtotal dynamic", s->stalls ? s->dynamic : s->error, out);
 }
 
 void vt_cyclesum_print(const struct vt_cyclesum *s, struct vt_output *out)
@@ -258,14 +258,15 @@ void vt_cyclesum_print(const struct vt_cyclesum *s, struct vt_output *out)
 		vt_output_printf(out, "***   %-26s%11s%6.1f%%\n", vt_stall_text(i), "",
 				 50 * (s->low[i] + s->high[i]) / s->cycles);
 	}
-	print_line(out);
-	print_one(s, "Subtotal static", s->fixed, out);
-	print_line(out);
-	print_one(s, "Total stall", s->cycles - s->execution - error, out);
-	print_one(s, s->stalls ? "Execution" : "Execution and static stalls", s->execution, out);
-	print_one(s, "Net sampling error", error, out);
-	print_line(out);
-	print_one(s, "Total tallied", s->cycles, out);
+	print_rule(out);
+	print_share_line(s, "Subtotal static", s->fixed, out);
+	print_rule(out);
+	print_share_line(s, "Total stall", s->cycles - s->execution - error, out);
+	print_share_line(s, s->stalls ? "Execution" : "Execution and static stalls", s->execution,
+			 out);
+	print_share_line(s, "Net sampling error", error, out);
+	print_rule(out);
+	print_share_line(s, "Total tallied", s->cycles, out);
 	vt_output_printf(out, "***   (%.0f cycles, %.1f%% of all samples)\n", s->cycles,
 			 100 - none);
 }

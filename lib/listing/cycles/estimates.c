@@ -8,7 +8,7 @@
 #include "listing/json.h"
 #include "profile/locate.h"
 
-/* ---- what came of the samples ---- */
+/* ---- what became of the samples ---- */
 
 void vt_freqrun_print(const struct vt_freqrun_options *o, const struct vt_freqrun_totals *t,
 		      const struct vt_losses *losses, struct vt_output *out)
@@ -38,7 +38,7 @@ void vt_freqrun_print(const struct vt_freqrun_options *o, const struct vt_freqru
 	vt_json_write(out, doc, true);
 }
 
-/* Fewer are what every program has: its loader, a signal. */
+/* The least share worth a message: every program has a few, in its loader or a signal. */
 #define TELL_FROM 0.01
 
 void vt_freqrun_left_out(const struct vt_freqrun_options *o, const struct vt_freqrun_totals *t,
@@ -76,7 +76,7 @@ void vt_freqrun_left_out(const struct vt_freqrun_options *o, const struct vt_fre
 
 static const char *const limits[] = {"5", "10", "15"};
 
-static double percent(double part, double all)
+static double weight_percent(double part, double all)
 {
 	return all > 0 ? 100 * part / all : 0;
 }
@@ -87,7 +87,8 @@ static json_t *json_within(const struct vt_freqcompare_part *p)
 	size_t i;
 
 	for (i = 0; i < 3; i++)
-		json_object_set_new(v, limits[i], json_real(percent(p->within[i], p->weight)));
+		json_object_set_new(v, limits[i],
+				    json_real(weight_percent(p->within[i], p->weight)));
 	return v;
 }
 
@@ -97,11 +98,11 @@ static json_t *json_buckets(const struct vt_freqcompare_part *p)
 	size_t i;
 
 	for (i = 0; i < VT_FREQCOMPARE_BUCKETS; i++)
-		json_array_append_new(v, json_real(percent(p->buckets[i], p->weight)));
+		json_array_append_new(v, json_real(weight_percent(p->buckets[i], p->weight)));
 	return v;
 }
 
-/* Shares of everything by confidence, and how much of each is off by more than 15 %. */
+/* For each confidence, its share, its accuracy, and the share that is off by more than 15 %. */
 static json_t *json_confidences(const struct vt_freqcompare_part *parts, double all)
 {
 	json_t *v = json_object();
@@ -111,10 +112,10 @@ static json_t *json_confidences(const struct vt_freqcompare_part *parts, double 
 		const struct vt_freqcompare_part *p = &parts[i];
 		json_t *one = json_object();
 
-		json_object_set_new(one, "share", json_real(percent(p->weight, all)));
+		json_object_set_new(one, "share", json_real(weight_percent(p->weight, all)));
 		json_object_set_new(one, "within", json_within(p));
 		json_object_set_new(one, "missed",
-				    json_real(percent(p->weight - p->within[2], all)));
+				    json_real(weight_percent(p->weight - p->within[2], all)));
 		json_object_set_new(v, vt_confidence_name(i), one);
 	}
 	return v;
@@ -128,11 +129,11 @@ static void print_compared_json(const struct vt_freqcompare *c, const struct vt_
 	vt_json_losses(doc, losses);
 	json_object_set_new(doc, "within", json_within(&c->insns));
 	json_object_set_new(doc, "edges_within_10",
-			    json_real(percent(c->edges.within[1], c->edges.weight)));
+			    json_real(weight_percent(c->edges.within[1], c->edges.weight)));
 	json_object_set_new(doc, "weighted_error",
-			    json_real(percent(c->insns.error, c->insns.weight)));
+			    json_real(weight_percent(c->insns.error, c->insns.weight)));
 	json_object_set_new(doc, "weighted_distance",
-			    json_real(percent(c->insns.distance, c->insns.weight)));
+			    json_real(weight_percent(c->insns.distance, c->insns.weight)));
 	json_object_set_new(doc, "samples", vt_json_u64(c->samples));
 	json_object_set_new(doc, "samples_not_counted", vt_json_u64(c->not_counted));
 	json_object_set_new(doc, "samples_without_estimate", vt_json_u64(c->missing));
@@ -143,9 +144,9 @@ static void print_compared_json(const struct vt_freqcompare *c, const struct vt_
 	json_object_set_new(doc, "edge_executions", json_real(c->edges.weight));
 	json_object_set_new(doc, "edges_within", json_within(&c->edges));
 	json_object_set_new(doc, "edges_weighted_error",
-			    json_real(percent(c->edges.error, c->edges.weight)));
+			    json_real(weight_percent(c->edges.error, c->edges.weight)));
 	json_object_set_new(doc, "edges_weighted_distance",
-			    json_real(percent(c->edges.distance, c->edges.weight)));
+			    json_real(weight_percent(c->edges.distance, c->edges.weight)));
 	json_object_set_new(doc, "edges_by_confidence",
 			    json_confidences(c->edges_by_confidence, c->edges.weight));
 	json_object_set_new(doc, "edge_errors", json_buckets(&c->edges));
@@ -157,10 +158,11 @@ static void print_part(struct vt_output *out, const char *name, const struct vt_
 {
 	if (!(p->weight > 0))
 		return;
-	vt_output_printf(out, "%-18s %6.1f%% %7.1f%% %7.1f%% %7.1f%% %7.1f%% %7.1f%%\n", name,
-			 percent(p->weight, all), percent(p->within[0], p->weight),
-			 percent(p->within[1], p->weight), percent(p->within[2], p->weight),
-			 percent(p->error, p->weight), percent(p->distance, p->weight));
+	vt_output_printf(
+		out, "%-18s %6.1f%% %7.1f%% %7.1f%% %7.1f%% %7.1f%% %7.1f%%\n", name,
+		weight_percent(p->weight, all), weight_percent(p->within[0], p->weight),
+		weight_percent(p->within[1], p->weight), weight_percent(p->within[2], p->weight),
+		weight_percent(p->error, p->weight), weight_percent(p->distance, p->weight));
 }
 
 /* Everything, then by confidence. */

@@ -8,17 +8,17 @@
 #include "freq/run.h"
 #include "profile/losses.h"
 
-/* How frequencies were estimated, and how good they are. */
+/* Reports how frequencies were estimated, and how good they are. */
 
-/* Prints a JSON document: how it was done, and what came of the samples. */
+/* Prints a JSON document: the options, and what became of the samples. */
 void vt_freqrun_print(const struct vt_freqrun_options *o, const struct vt_freqrun_totals *t,
 		      const struct vt_losses *losses, struct vt_output *out);
 
-/* Appends how many samples were left out, where, and why; nothing if they are few. */
+/* Appends how many samples were left out, where and why; nothing if they are few. */
 void vt_freqrun_left_out(const struct vt_freqrun_options *o, const struct vt_freqrun_totals *t,
 			 struct vt_buf *b);
 
-/* Prints a table; with `losses`, a JSON document that has these as well. */
+/* Prints a table.  With `losses`, prints a JSON document that includes them. */
 void vt_freqcompare_print(const struct vt_freqcompare *c, const struct vt_losses *losses,
 			  struct vt_output *out);
 

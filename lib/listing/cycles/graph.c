@@ -14,22 +14,22 @@
 #include "culprit/cause.h"
 #include "listing/layout.h"
 
-/* Of longer blocks, the lines in the middle that take no time are left out. */
+/* Longer blocks are shown without lines in the middle that take no time. */
 #define MAX_LINES 40
 
-/* Instructions that are longer are cut. */
+/* Longer instructions are cut. */
 #define MAX_CODE 60
 
-/* The SVG in pixels; a letter of a monospaced font is 0.6 of its height wide, or somewhat more. */
+/* Sizes in the SVG, in pixels.  A monospaced letter is at least 0.6 of its height wide. */
 #define MARGIN	    32
 #define GAP	    36
 #define PADDING	    6
-#define HEAD	    64	/* the lines above the graph */
-#define LEAST_WIDTH 640 /* so that these are read */
+#define HEAD	    64	/* height of the lines above the graph */
+#define LEAST_WIDTH 640 /* room for these lines */
 #define LETTER	    0.62
 #define LINE	    1.25
-#define LEAST	    8 /* size of the letters of what is hardly executed */
-#define MORE	    6 /* of what is executed most often: so much larger */
+#define LEAST	    8 /* size of letters in rarely executed blocks */
+#define MORE	    6 /* added in the most frequently executed block */
 #define LOOP_ROOM   30
 
 #define NO_NODE UINT32_MAX
@@ -38,7 +38,7 @@
 struct graph_line {
 	size_t start; /* in graph_node.text */
 	size_t size;
-	double share; /* percent of the procedure's cycles that this line has by itself */
+	double share; /* percent of the procedure's cycles */
 };
 
 struct graph_node {
@@ -54,9 +54,9 @@ struct graph_node {
 struct graph_edge {
 	uint32_t from; /* nodes */
 	uint32_t to;
-	double executions; /* below 0: nobody knows */
-	double frequency;  /* likewise from 0 to 1 */
-	bool sure;	   /* its confidence is more than low */
+	double executions; /* below 0: unknown */
+	double frequency;  /* 0 to 1, on a logarithmic scale */
+	bool sure;	   /* its confidence is above low */
 };
 
 struct graph {
@@ -129,28 +129,29 @@ static bool put_block_head(const struct vt_calc *c, const struct vt_calc_block *
 
 static void put_letters(const struct vt_calc_insn *insn, struct vt_buf *out)
 {
-	bool told[VT_NSTALLS] = {false};
+	bool shown[VT_NSTALLS] = {false};
 	size_t i;
 
 	for (i = 0; i < insn->nstalls; i++) {
 		unsigned cause = insn->stalls[i].cause;
 
-		if (cause >= VT_NSTALLS || cause == VT_STALL_GAIN || told[cause] ||
+		if (cause >= VT_NSTALLS || cause == VT_STALL_GAIN || shown[cause] ||
 		    insn->stalls[i].high <= 0)
 			continue;
-		told[cause] = true;
+		shown[cause] = true;
 		vt_buf_printf(out, "%c", vt_stall_letter(cause));
 	}
 }
 
-static double share_of(const struct vt_calc *c, const struct vt_calc_insn *insn)
+static double insn_share(const struct vt_calc *c, const struct vt_calc_insn *insn)
 {
 	double cycles = insn->freq ? insn->freq->executions * insn->freq->cycles : 0;
 
 	return isfinite(cycles) && c->sum.cycles > 0 ? 100 * cycles / c->sum.cycles : 0;
 }
 
-static bool put_insn(const struct vt_calc *c, const struct vt_calc_insn *insn, struct graph_node *n)
+static bool put_insn_line(const struct vt_calc *c, const struct vt_calc_insn *insn,
+			  struct graph_node *n)
 {
 	size_t size = insn->size < MAX_CODE ? insn->size : MAX_CODE;
 	const struct vt_freq *f = insn->freq;
@@ -165,10 +166,10 @@ static bool put_insn(const struct vt_calc *c, const struct vt_calc_insn *insn, s
 		vt_buf_printf(&n->text, "%*s %.1fcy ", pad > 0 ? pad : 0, "", f->cycles);
 		put_letters(insn, &n->text);
 	}
-	return end_line(n, start, share_of(c, insn));
+	return end_line(n, start, insn_share(c, insn));
 }
 
-static bool put_block(const struct vt_calc *c, struct graph_node *n)
+static bool put_block_lines(const struct vt_calc *c, struct graph_node *n)
 {
 	const struct vt_calc_block *b = &c->blocks[n->block];
 	uint32_t i, left_out = 0, many = b->block->ninsns;
@@ -178,7 +179,7 @@ static bool put_block(const struct vt_calc *c, struct graph_node *n)
 	for (i = 0; i < many; i++) {
 		bool end = i < MAX_LINES / 2 || i + 4 >= many;
 
-		if (many > MAX_LINES && !end && share_of(c, &b->insns[i]) < 1) {
+		if (many > MAX_LINES && !end && insn_share(c, &b->insns[i]) < 1) {
 			left_out++;
 			continue;
 		}
@@ -190,26 +191,26 @@ static bool put_block(const struct vt_calc *c, struct graph_node *n)
 				return false;
 			left_out = 0;
 		}
-		if (!put_insn(c, &b->insns[i], n))
+		if (!put_insn_line(c, &b->insns[i], n))
 			return false;
 	}
 	return true;
 }
 
-static bool put_text(const struct vt_calc *c, struct graph_node *n)
+static bool put_node_text(const struct vt_calc *c, struct graph_node *n)
 {
 	size_t start = n->text.size;
 
 	if (n->block >= VT_CFG_FIRST)
-		return put_block(c, n);
+		return put_block_lines(c, n);
 	vt_buf_printf(&n->text, "%s", n->block == VT_CFG_ENTRY ? "entry" : "exit");
 	return end_line(n, start, 0);
 }
 
 /* ---- the graph ---- */
 
-/* Three orders of magnitude are told apart. */
-static double scale(double v, double most)
+/* Maps counts to 0..1 on a logarithmic scale of three orders of magnitude. */
+static double scale_count(double v, double most)
 {
 	double s = v > 0 && most > 0 ? 1 + log10(v / most) / 3 : 0;
 
@@ -223,8 +224,9 @@ static double executions_of(const struct vt_calc *c, uint32_t block)
 	return f ? f->executions : -1;
 }
 
-/* The edge's own record, or the block that it alone leaves or enters. */
-static void count_edge(const struct vt_calc *c, uint32_t edge, struct graph_edge *out)
+/* Takes the count of an edge from its record, or from a block that only this edge leaves or enters.
+ */
+static void count_graph_edge(const struct vt_calc *c, uint32_t edge, struct graph_edge *out)
 {
 	const struct vt_cfg_edge *e = &c->cfg->edges[edge];
 	const struct vt_edgefreq *f = c->edges[edge].freq;
@@ -240,7 +242,7 @@ static void count_edge(const struct vt_calc *c, uint32_t edge, struct graph_edge
 			    : false;
 }
 
-static bool add_nodes(struct graph *g, double cutoff, uint32_t *number)
+static bool add_graph_nodes(struct graph *g, double cutoff, uint32_t *number)
 {
 	const struct vt_calc *c = g->calc;
 	uint32_t b;
@@ -258,15 +260,15 @@ static bool add_nodes(struct graph *g, double cutoff, uint32_t *number)
 			continue;
 		number[b] = g->nnodes++;
 		*n = (struct graph_node){.block = b, .share = share};
-		n->frequency = scale(executions_of(c, b), most);
-		if (!put_text(c, n))
+		n->frequency = scale_count(executions_of(c, b), most);
+		if (!put_node_text(c, n))
 			return false;
 	}
 	return true;
 }
 
-/* Where cold blocks are left out, so are edges that are never taken: a switch has hundreds. */
-static void add_edges(struct graph *g, bool cold, const uint32_t *number)
+/* Leaves out edges that are never taken, unless `cold`: a switch has hundreds. */
+static void add_graph_edges(struct graph *g, bool cold, const uint32_t *number)
 {
 	const struct vt_calc *c = g->calc;
 	double most = 0;
@@ -279,17 +281,17 @@ static void add_edges(struct graph *g, bool cold, const uint32_t *number)
 		out->to = number[c->cfg->edges[e].to];
 		if (out->from == NO_NODE || out->to == NO_NODE)
 			continue;
-		count_edge(c, e, out);
+		count_graph_edge(c, e, out);
 		if (!cold && out->executions >= 0 && out->executions < 0.5)
 			continue;
 		most = out->executions > most ? out->executions : most;
 		g->nedges++;
 	}
 	for (e = 0; e < g->nedges; e++)
-		g->edges[e].frequency = scale(g->edges[e].executions, most);
+		g->edges[e].frequency = scale_count(g->edges[e].executions, most);
 }
 
-/* What a picture shows.  False when memory runs out; end it in either case. */
+/* Gathers what a picture shows.  False when memory runs out; call graph_fini() in either case. */
 static bool graph_init(struct graph *g, const struct vt_calc *c, double cutoff)
 {
 	uint32_t *number = calloc((size_t)c->cfg->nblocks + 1, sizeof(*number));
@@ -298,9 +300,9 @@ static bool graph_init(struct graph *g, const struct vt_calc *c, double cutoff)
 	*g = (struct graph){.calc = c};
 	g->nodes = calloc((size_t)c->cfg->nblocks + 1, sizeof(*g->nodes));
 	g->edges = calloc((size_t)c->cfg->nedges + 1, sizeof(*g->edges));
-	ok = number && g->nodes && g->edges && add_nodes(g, cutoff, number);
+	ok = number && g->nodes && g->edges && add_graph_nodes(g, cutoff, number);
 	if (ok) {
-		add_edges(g, cutoff <= 0, number);
+		add_graph_edges(g, cutoff <= 0, number);
 		vt_escape_str(&g->title, c->proc.name);
 		if (c->image) {
 			vt_buf_printf(&g->title, "  ");
@@ -327,7 +329,7 @@ static void graph_fini(struct graph *g)
 
 /* ---- DOT ---- */
 
-/* A quoted string of the DOT language, in which a backslash begins an escape. */
+/* Escapes text for a quoted string of the DOT language. */
 static void put_quoted(struct vt_output *out, const uint8_t *text, size_t size)
 {
 	size_t i;
@@ -417,12 +419,12 @@ static void put_xml(struct vt_output *out, const uint8_t *text, size_t size)
 	}
 }
 
-static double letters(const struct graph_node *n)
+static double letter_size(const struct graph_node *n)
 {
 	return LEAST + MORE * n->frequency;
 }
 
-static void measure(const struct graph_node *n, struct vt_layout_node *box)
+static void measure_node(const struct graph_node *n, struct vt_layout_node *box)
 {
 	double width = 0;
 	size_t i;
@@ -433,14 +435,15 @@ static void measure(const struct graph_node *n, struct vt_layout_node *box)
 
 		width = w > width ? w : width;
 	}
-	box->width = width * LETTER * letters(n) + 2 * PADDING;
-	box->height = (double)n->nlines * LINE * letters(n) + 2 * PADDING;
+	box->width = width * LETTER * letter_size(n) + 2 * PADDING;
+	box->height = (double)n->nlines * LINE * letter_size(n) + 2 * PADDING;
 }
 
 /* ---- nodes ---- */
 
-/* What a pointer over the block is told: each stall with its cause in words. */
-static void put_tip(const struct vt_calc *c, const struct vt_calc_block *b, struct vt_output *out)
+/* Puts a tooltip: each stall of a block, with its cause in words. */
+static void put_svg_tip(const struct vt_calc *c, const struct vt_calc_block *b,
+			struct vt_output *out)
 {
 	uint32_t i;
 	size_t k;
@@ -461,10 +464,10 @@ static void put_tip(const struct vt_calc *c, const struct vt_calc_block *b, stru
 	vt_output_text(out, "</title>");
 }
 
-static void put_lines(const struct graph_node *n, const struct vt_layout_node *box,
-		      struct vt_output *out)
+static void put_svg_lines(const struct graph_node *n, const struct vt_layout_node *box,
+			  struct vt_output *out)
 {
-	double size = letters(n), y = box->y + PADDING;
+	double size = letter_size(n), y = box->y + PADDING;
 	char color[8];
 	size_t i;
 
@@ -497,7 +500,7 @@ static void put_svg_node(const struct graph *g, const struct graph_node *n,
 	vti_graph_color(n->share / 4, color);
 	vt_output_text(out, "<g class=\"block\">");
 	if (n->block >= VT_CFG_FIRST)
-		put_tip(g->calc, b, out);
+		put_svg_tip(g->calc, b, out);
 	vt_output_printf(
 		out,
 		"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"%d\" "
@@ -505,14 +508,14 @@ static void put_svg_node(const struct graph *g, const struct graph_node *n,
 		box->x, box->y, box->width, box->height, n->block < VT_CFG_FIRST ? 10 : 2, color,
 		n->block >= VT_CFG_FIRST && b->block->incomplete ? " stroke-dasharray=\"6 3\""
 								 : "");
-	put_lines(n, box, out);
+	put_svg_lines(n, box, out);
 	vt_output_text(out, "</g>\n");
 }
 
 /* ---- edges ---- */
 
-static void put_path(const struct vt_layout *l, const struct vt_layout_edge *e,
-		     struct vt_output *out)
+static void put_svg_path(const struct vt_layout *l, const struct vt_layout_edge *e,
+			 struct vt_output *out)
 {
 	const struct vt_layout_point *p = l->points + e->first;
 	size_t i;
@@ -545,7 +548,7 @@ static void put_svg_edge(const struct graph_edge *e, const struct vt_layout *l,
 	char count[16];
 
 	vt_output_text(out, "<path d=\"");
-	put_path(l, route, out);
+	put_svg_path(l, route, out);
 	vt_output_printf(out, "\" stroke=\"%s\" stroke-width=\"%.1f\"%s marker-end=\"url(#a)\"/>\n",
 			 known ? "#235" : "#999", 0.8 + 3.2 * e->frequency,
 			 e->sure ? "" : " stroke-dasharray=\"4 3\"");
@@ -601,8 +604,8 @@ static void open_small(struct vt_output *out, int y)
 	vt_output_printf(out, "<text x=\"%d\" y=\"%d\" font-size=\"9\" fill=\"#555\">", MARGIN, y);
 }
 
-/* What letters beside instructions, and the shape of lines, mean. */
-static void put_legend(const struct graph *g, struct vt_output *out)
+/* Explains the letters beside instructions and the looks of lines. */
+static void put_svg_legend(const struct graph *g, struct vt_output *out)
 {
 	bool seen[VT_NSTALLS] = {false};
 	bool first = true;
@@ -629,12 +632,12 @@ static void put_legend(const struct graph *g, struct vt_output *out)
 		vt_output_text(out, "</text>\n");
 }
 
-static void draw(const struct graph *g, const struct vt_layout *l, struct vt_output *out)
+static void draw_svg(const struct graph *g, const struct vt_layout *l, struct vt_output *out)
 {
 	uint32_t i;
 
 	put_svg_head(g, l, out);
-	put_legend(g, out);
+	put_svg_legend(g, out);
 	vt_output_printf(out, "<g transform=\"translate(%d %d)\">\n<g fill=\"none\">\n", MARGIN,
 			 MARGIN + HEAD);
 	for (i = 0; i < g->nedges; i++)
@@ -658,14 +661,14 @@ int vt_calc_svg(const struct vt_calc *c, double cutoff, struct vt_output *out, s
 	ok = l.nodes && l.edges;
 	rc = ok ? 0 : vt_error_nomem(err);
 	for (i = 0; ok && i < g.nnodes; i++)
-		measure(&g.nodes[i], &l.nodes[i]);
+		measure_node(&g.nodes[i], &l.nodes[i]);
 	for (i = 0; ok && i < g.nedges; i++)
 		l.edges[i] = (struct vt_layout_edge){.from = g.edges[i].from, .to = g.edges[i].to};
 	l.nnodes = g.nnodes;
 	l.nedges = g.nedges;
 	rc = rc < 0 ? rc : vt_layout_place(&l, err);
 	if (rc == 0)
-		draw(&g, &l, out);
+		draw_svg(&g, &l, out);
 	vt_layout_fini(&l);
 	free(l.nodes);
 	free(l.edges);

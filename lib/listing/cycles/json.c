@@ -61,7 +61,7 @@ json_t *vt_json_cyclesum(const struct vt_cyclesum *s)
 
 /* ---- procedures ---- */
 
-static json_t *make_stall(const struct vt_calc *c, const struct vt_stall *s)
+static json_t *make_stall_json(const struct vt_calc *c, const struct vt_stall *s)
 {
 	char letter[2] = {vt_stall_letter(s->cause), '\0'};
 	json_t *v = json_object(), *culprits = json_array();
@@ -78,16 +78,22 @@ static json_t *make_stall(const struct vt_calc *c, const struct vt_stall *s)
 	return v;
 }
 
+static void set_executions(json_t *v, double executions, double low, double high,
+			   enum vt_confidence confidence)
+{
+	json_object_set_new(v, "executions", vt_json_real(executions));
+	json_object_set_new(v, "low", vt_json_real(low));
+	json_object_set_new(v, "high", vt_json_real(high));
+	json_object_set_new(v, "confidence", json_string(vt_confidence_name(confidence)));
+}
+
 static void set_freq(json_t *v, const struct vt_freq *f)
 {
-	json_object_set_new(v, "executions", vt_json_real(f->executions));
-	json_object_set_new(v, "low", vt_json_real(f->low));
-	json_object_set_new(v, "high", vt_json_real(f->high));
-	json_object_set_new(v, "confidence", json_string(vt_confidence_name(f->confidence)));
+	set_executions(v, f->executions, f->low, f->high, f->confidence);
 	json_object_set_new(v, "method", json_string(vt_method_name(f->method)));
 }
 
-static json_t *make_instruction(const struct vt_calc *c, const struct vt_calc_insn *in)
+static json_t *make_insn_json(const struct vt_calc *c, const struct vt_calc_insn *in)
 {
 	json_t *v = json_object(), *stalls = json_array();
 	size_t i;
@@ -105,30 +111,26 @@ static json_t *make_instruction(const struct vt_calc *c, const struct vt_calc_in
 		json_object_set_new(v, "issue", vt_json_real(in->freq->issue));
 	}
 	for (i = 0; i < in->nstalls; i++)
-		json_array_append_new(stalls, make_stall(c, &in->stalls[i]));
+		json_array_append_new(stalls, make_stall_json(c, &in->stalls[i]));
 	json_object_set_new(v, "stalls", stalls);
 	return v;
 }
 
-static json_t *make_edge(const struct vt_calc *c, const struct vt_calc_edge *e)
+static json_t *make_edge_json(const struct vt_calc *c, const struct vt_calc_edge *e)
 {
+	const struct vt_edgefreq *f = e->freq;
 	json_t *v = json_object();
 
 	if (e->edge->to != VT_CFG_EXIT)
 		json_object_set_new(v, "to", vt_json_hex(c->cfg->blocks[e->edge->to].start));
 	else
 		json_object_set_new(v, "to", json_null());
-	if (e->freq) {
-		json_object_set_new(v, "executions", vt_json_real(e->freq->executions));
-		json_object_set_new(v, "low", vt_json_real(e->freq->low));
-		json_object_set_new(v, "high", vt_json_real(e->freq->high));
-		json_object_set_new(v, "confidence",
-				    json_string(vt_confidence_name(e->freq->confidence)));
-	}
+	if (f)
+		set_executions(v, f->executions, f->low, f->high, f->confidence);
 	return v;
 }
 
-static json_t *make_block(const struct vt_calc *c, const struct vt_calc_block *b)
+static json_t *make_block_json(const struct vt_calc *c, const struct vt_calc_block *b)
 {
 	json_t *v = json_object(), *edges = json_array(), *insns = json_array();
 	uint32_t i;
@@ -144,10 +146,10 @@ static json_t *make_block(const struct vt_calc *c, const struct vt_calc_block *b
 			    b->sum.schedule ? vt_json_real(b->sum.best) : json_null());
 	json_object_set_new(v, "cpi", vt_json_real(b->sum.cycles / b->sum.executions));
 	for (i = b->block->out; i < b->block->out + b->block->nout; i++)
-		json_array_append_new(edges, make_edge(c, &c->edges[i]));
+		json_array_append_new(edges, make_edge_json(c, &c->edges[i]));
 	json_object_set_new(v, "next", edges);
 	for (i = 0; i < b->block->ninsns; i++)
-		json_array_append_new(insns, make_instruction(c, &b->insns[i]));
+		json_array_append_new(insns, make_insn_json(c, &b->insns[i]));
 	json_object_set_new(v, "instructions", insns);
 	return v;
 }
@@ -167,7 +169,7 @@ json_t *vt_json_calc(const struct vt_calc *c, double cutoff)
 	json_object_set_new(v, "summary", vt_json_cyclesum(&c->sum));
 	for (b = VT_CFG_FIRST; b < c->cfg->nblocks; b++)
 		if (cutoff <= 0 || vt_calc_block_share(c, &c->blocks[b]) >= cutoff)
-			json_array_append_new(blocks, make_block(c, &c->blocks[b]));
+			json_array_append_new(blocks, make_block_json(c, &c->blocks[b]));
 	json_object_set_new(v, "blocks", blocks);
 	return v;
 }

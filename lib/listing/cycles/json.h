@@ -8,12 +8,13 @@
 #include "listing/cycles/cycles.h"
 
 /*
- * Where cycles went, in cycles and in percent of all of them; a new reference, NULL when memory
- * runs out.
+ * Both functions return a new reference, or NULL when memory runs out.
+ *
+ * Where cycles went, in cycles and in percent of the sum.
  */
 json_t *vt_json_cyclesum(const struct vt_cyclesum *s);
 
-/* A procedure by blocks and instructions, without the blocks of less than `cutoff` percent. */
+/* A procedure by blocks and instructions; blocks below `cutoff` percent are left out. */
 json_t *vt_json_calc(const struct vt_calc *c, double cutoff);
 
 #endif

@@ -8,16 +8,16 @@
 #include "base/hash.h"
 #include "culprit/cause.h"
 
-/* What one procedure loses; NO_START: what lies in none. */
+/* A procedure and where its cycles went.  NO_START: code that lies in no procedure. */
 #define NO_START UINT64_MAX
 
-struct key {
+struct ranked_key {
 	uint64_t image;
 	uint64_t start;
 };
 
-struct row {
-	struct key key;
+struct ranked_procedure {
+	struct ranked_key key;
 	const char *name; /* borrowed from the images */
 	struct vt_cyclesum sum;
 };
@@ -25,7 +25,7 @@ struct row {
 struct vt_cyclerank {
 	struct vt_calc_source src;
 	struct vt_hash rows;
-	double cycles; /* of all */
+	double cycles; /* of all rows */
 };
 
 struct vt_cyclerank *vt_cyclerank_new(const struct vt_calc_source *src)
@@ -35,7 +35,7 @@ struct vt_cyclerank *vt_cyclerank_new(const struct vt_calc_source *src)
 	if (!r)
 		return NULL;
 	r->src = *src;
-	vt_hash_init(&r->rows, sizeof(struct row), sizeof(struct key));
+	vt_hash_init(&r->rows, sizeof(struct ranked_procedure), sizeof(struct ranked_key));
 	return r;
 }
 
@@ -47,14 +47,15 @@ void vt_cyclerank_free(struct vt_cyclerank *r)
 	free(r);
 }
 
-static struct row *row_of(struct vt_cyclerank *r, uint32_t image, uint64_t offset)
+static struct ranked_procedure *get_ranked_procedure(struct vt_cyclerank *r, uint32_t image,
+						     uint64_t offset)
 {
 	struct vt_location loc;
-	struct row *row;
-	struct key key;
+	struct ranked_procedure *row;
+	struct ranked_key key;
 
 	vt_images_symbol(r->src.images, image, 0, offset, &loc);
-	key = (struct key){image, loc.symbol ? loc.symbol->start : NO_START};
+	key = (struct ranked_key){image, loc.symbol ? loc.symbol->start : NO_START};
 	row = vt_hash_add(&r->rows, &key, NULL);
 	if (row && !row->name)
 		row->name = loc.symbol ? vt_images_display(r->src.images, image, 0, loc.symbol)
@@ -64,43 +65,40 @@ static struct row *row_of(struct vt_cyclerank *r, uint32_t image, uint64_t offse
 
 bool vt_cyclerank_add(struct vt_cyclerank *r, uint32_t image)
 {
-	size_t i, n, nstalls, k = 0;
+	size_t i, n;
 	const struct vt_freq *f = vt_freqprofile_freqs(r->src.freqs, image, 0, UINT64_MAX, &n);
-	const struct vt_stall *s =
-		vt_freqprofile_stalls(r->src.freqs, image, 0, UINT64_MAX, &nstalls);
 
 	for (i = 0; i < n; i++) {
-		struct row *row = row_of(r, image, f[i].offset);
-		size_t first;
+		struct ranked_procedure *row;
 
+		/* The sum takes all estimates at an offset. */
+		if (i && f[i].offset == f[i - 1].offset)
+			continue;
+		row = get_ranked_procedure(r, image, f[i].offset);
 		if (!row)
 			return false;
-		while (k < nstalls && s[k].offset < f[i].offset)
-			k++;
-		for (first = k; k < nstalls && s[k].offset == f[i].offset; k++)
-			continue;
 		r->cycles -= row->sum.cycles;
-		vt_cyclesum_insn(&row->sum, &f[i], s ? s + first : NULL, k - first);
+		vt_cyclesum_add(&row->sum, r->src.freqs, image, f[i].offset, f[i].offset + 1);
 		r->cycles += row->sum.cycles;
 	}
 	return true;
 }
 
-static double loss(const struct row *row, unsigned cause)
+static double compute_loss(const struct ranked_procedure *row, unsigned cause)
 {
 	double v = (row->sum.low[cause] + row->sum.high[cause]) / 2;
 
 	return cause == VT_STALL_GAIN ? -v : v;
 }
 
-struct place {
+struct ranked_loss {
 	double loss;
-	const struct row *row;
+	const struct ranked_procedure *row;
 };
 
-static int worst_first(const void *a, const void *b)
+static int compare_losses(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct ranked_loss *x = a, *y = b;
 
 	if (x->loss != y->loss)
 		return x->loss > y->loss ? -1 : 1;
@@ -109,8 +107,8 @@ static int worst_first(const void *a, const void *b)
 	return x->row->key.start < y->row->key.start ? -1 : x->row->key.start > y->row->key.start;
 }
 
-/* Fractions of cycles mean nothing here. */
-static void put_cycles(struct vt_table *t, double v)
+/* Rounds: fractions of cycles mean nothing here. */
+static void put_cycle_count(struct vt_table *t, double v)
 {
 	if (fabs(v) < 9e18)
 		vt_table_signed(t, (int64_t)llround(v));
@@ -118,20 +116,20 @@ static void put_cycles(struct vt_table *t, double v)
 		vt_table_real(t, v);
 }
 
-static void put_row(const struct vt_cyclerank *r, const struct row *row, unsigned cause,
-		    struct vt_table *t)
+static void put_ranked_row(const struct vt_cyclerank *r, const struct ranked_procedure *row,
+			   unsigned cause, struct vt_table *t)
 {
 	const struct vt_image *image = vt_images_get(r->src.images, (uint32_t)row->key.image);
 	double all = r->cycles, own = row->sum.cycles;
 
 	vt_table_row(t, VT_STYLE_PLAIN);
-	put_cycles(t, row->sum.low[cause]);
-	put_cycles(t, row->sum.high[cause]);
+	put_cycle_count(t, row->sum.low[cause]);
+	put_cycle_count(t, row->sum.high[cause]);
 	vt_table_real(t, 100 * row->sum.low[cause] / all);
 	vt_table_real(t, 100 * row->sum.high[cause] / all);
 	vt_table_real(t, 100 * row->sum.low[cause] / own);
 	vt_table_real(t, 100 * row->sum.high[cause] / own);
-	put_cycles(t, own);
+	put_cycle_count(t, own);
 	vt_table_real(t, 100 * own / all);
 	if (row->key.start == NO_START)
 		vt_table_printf(t, "[%s]", row->name);
@@ -143,7 +141,7 @@ static void put_row(const struct vt_cyclerank *r, const struct row *row, unsigne
 bool vt_cyclerank_fill(struct vt_cyclerank *r, const struct vt_cyclerank_options *o,
 		       struct vt_table *t)
 {
-	struct place *places = calloc(r->rows.count + 1, sizeof(*places));
+	struct ranked_loss *places = calloc(r->rows.count + 1, sizeof(*places));
 	size_t i, n = 0;
 
 	vt_table_column(t, "low_cycles", NULL, VT_FORMAT_SIGNED);
@@ -159,15 +157,15 @@ bool vt_cyclerank_fill(struct vt_cyclerank *r, const struct vt_cyclerank_options
 	if (!places)
 		return false;
 	for (i = 0; i < r->rows.count; i++) {
-		const struct row *row = vt_hash_at(&r->rows, i);
-		double v = loss(row, o->cause);
+		const struct ranked_procedure *row = vt_hash_at(&r->rows, i);
+		double v = compute_loss(row, o->cause);
 
 		if (v > 0 && 100 * v >= o->cutoff * r->cycles)
-			places[n++] = (struct place){v, row};
+			places[n++] = (struct ranked_loss){v, row};
 	}
-	qsort(places, n, sizeof(*places), worst_first);
+	qsort(places, n, sizeof(*places), compare_losses);
 	for (i = 0; i < n && (!o->top || i < o->top); i++)
-		put_row(r, places[i].row, o->cause, t);
+		put_ranked_row(r, places[i].row, o->cause, t);
 	free(places);
 	return true;
 }

@@ -9,31 +9,30 @@
 #include "base/table.h"
 #include "listing/cycles/calc.h"
 
-/* The procedures of images by what one cause of stalls costs them: dcpiwhatcg -stall. */
+/* Procedures by the cycles that one cause of stalls costs them, after dcpiwhatcg -stall. */
 struct vt_cyclerank;
 
 /* Owned by the caller; NULL when memory runs out. */
 struct vt_cyclerank *vt_cyclerank_new(const struct vt_calc_source *src);
 void vt_cyclerank_free(struct vt_cyclerank *r);
 
-/* Adds an image's procedures; false when memory runs out. */
+/* Adds the procedures of an image; false when memory runs out. */
 bool vt_cyclerank_add(struct vt_cyclerank *r, uint32_t image);
 
 struct vt_cyclerank_options {
 	unsigned cause;
-	double cutoff; /* percent of all cycles: procedures that lose less to the cause are left out
-			*/
-	uint64_t top;  /* so many at most; 0: all */
+	double cutoff; /* least loss of a procedure, in percent of all cycles */
+	uint64_t top;  /* the most procedures; 0: all */
 };
 
 /*
- * Adds columns and rows to an empty table, those with most cycles lost first, in the middle of
- * their range; procedures that lose none are left out.  False when memory runs out.
+ * Adds columns and rows to an empty table, the greatest loss first; a loss is the middle of its
+ * range.  Leaves out procedures without a loss.  False when memory runs out.
  */
 bool vt_cyclerank_fill(struct vt_cyclerank *r, const struct vt_cyclerank_options *o,
 		       struct vt_table *t);
 
-/* The lines above the table; `all` is of all that the procedures are of. */
+/* Prints the lines above the table; `all` is the sum over the images. */
 void vt_cyclerank_header(const struct vt_cyclerank_options *o, const struct vt_cyclesum *all,
 			 struct vt_output *out);
 

@@ -9,20 +9,20 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "culprit/cause.h"
-#include "image/lines.h"
+#include "listing/code/source.h"
 #include "listing/json.h"
 
-/* Of the causes of one stall, so many are kept; no instruction has more. */
+/* Causes kept of a stall; no instruction has more. */
 #define CAUSES 8
 
-struct cause {
+struct stall_cause {
 	enum vt_stall_cause cause;
 	double low;
 	double high;
-	uint64_t guilty; /* vaddr of the first instruction that may be; 0: none known */
+	uint64_t guilty; /* vaddr of the first suspected instruction; 0: none known */
 };
 
-struct row {
+struct stalled_insn {
 	uint32_t image;
 	uint64_t vaddr;
 	uint64_t start; /* of the procedure */
@@ -32,11 +32,11 @@ struct row {
 	uint64_t samples;
 	enum vt_confidence confidence;
 	uint32_t ncauses;
-	struct cause causes[CAUSES]; /* the greatest first */
+	struct stall_cause causes[CAUSES]; /* the greatest first */
 };
 
 struct vt_culprittop {
-	struct row *rows;
+	struct stalled_insn *rows;
 	size_t count;
 	size_t cap;
 };
@@ -56,9 +56,9 @@ void vt_culprittop_free(struct vt_culprittop *t)
 
 /* ---- gathering ---- */
 
-static int by_size(const void *va, const void *vb)
+static int compare_cause_size(const void *va, const void *vb)
 {
-	const struct cause *a = va, *b = vb;
+	const struct stall_cause *a = va, *b = vb;
 	double x = a->low + a->high, y = b->low + b->high;
 
 	if (x != y)
@@ -66,11 +66,12 @@ static int by_size(const void *va, const void *vb)
 	return (int)a->cause - (int)b->cause;
 }
 
-static void add_cause(struct row *row, const struct vt_culprit_stall *s, const struct vt_cfg *g)
+static void add_stall_cause(struct stalled_insn *row, const struct vt_culprit_stall *s,
+			    const struct vt_cfg *g)
 {
 	if (s->cause == VT_STALL_GAIN || row->ncauses == CAUSES)
 		return;
-	row->causes[row->ncauses++] = (struct cause){
+	row->causes[row->ncauses++] = (struct stall_cause){
 		.cause = s->cause,
 		.low = s->low,
 		.high = s->high,
@@ -79,10 +80,11 @@ static void add_cause(struct row *row, const struct vt_culprit_stall *s, const s
 }
 
 /*
- * What an instruction loses: the time that it took beyond what it needs at best, no more than its
- * causes can account for.
+ * Cycles that an instruction loses: those beyond its best case, limited to what its causes can
+ * account for.
  */
-static double lost(const struct vt_culprits_proc *p, uint32_t insn, const struct row *row)
+static double count_lost_cycles(const struct vt_culprits_proc *p, uint32_t insn,
+				const struct stalled_insn *row)
 {
 	const struct vt_freq *f = p->freqs[insn];
 	double best = (double)p->flow->costs[insn].best, most = 0;
@@ -101,7 +103,7 @@ int vt_culprittop_add(void *arg, const struct vt_culprits_proc *p, struct vt_err
 
 	while (i < p->nstalls) {
 		uint32_t insn = p->stalls[i].insn;
-		struct row row = {
+		struct stalled_insn row = {
 			.image = p->flow->proc.image,
 			.vaddr = g->insns[insn].addr,
 			.start = p->flow->proc.start,
@@ -109,11 +111,11 @@ int vt_culprittop_add(void *arg, const struct vt_culprits_proc *p, struct vt_err
 		};
 
 		for (; i < p->nstalls && p->stalls[i].insn == insn; i++)
-			add_cause(&row, &p->stalls[i], g);
-		row.cycles = lost(p, insn, &row);
+			add_stall_cause(&row, &p->stalls[i], g);
+		row.cycles = count_lost_cycles(p, insn, &row);
 		if (!(row.cycles > 0))
 			continue;
-		qsort(row.causes, row.ncauses, sizeof(row.causes[0]), by_size);
+		qsort(row.causes, row.ncauses, sizeof(row.causes[0]), compare_cause_size);
 		row.executions = p->freqs[insn]->executions;
 		row.samples = p->freqs[insn]->samples;
 		row.confidence = p->freqs[insn]->confidence;
@@ -126,9 +128,9 @@ int vt_culprittop_add(void *arg, const struct vt_culprits_proc *p, struct vt_err
 
 /* ---- listing ---- */
 
-static int worst_first(const void *va, const void *vb)
+static int compare_lost_cycles(const void *va, const void *vb)
 {
-	const struct row *a = va, *b = vb;
+	const struct stalled_insn *a = va, *b = vb;
 
 	if (a->cycles != b->cycles)
 		return a->cycles > b->cycles ? -1 : 1;
@@ -137,7 +139,7 @@ static int worst_first(const void *va, const void *vb)
 	return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
-static void add_columns(struct vt_table *t)
+static void add_stall_columns(struct vt_table *t)
 {
 	vt_table_column(t, "percent", "%", VT_FORMAT_PERCENT);
 	vt_table_column(t, "cumulative", "cum%", VT_FORMAT_PERCENT);
@@ -157,26 +159,8 @@ static void add_columns(struct vt_table *t)
 	vt_table_column_max(t, "image", "image", VT_FORMAT_TEXT, 40);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-static void add_line(struct vt_table *t, struct vt_images *images, const struct row *r)
-{
-	struct vt_lines *lines = vt_images_lines(images, r->image);
-	struct vt_line line;
-
-	if (lines && vt_lines_at(lines, r->vaddr, &line) && line.line)
-		vt_table_printf(t, "%s:%u", base_name(line.file), line.line);
-	else
-		vt_table_empty(t);
-}
-
-/* "dcache 0-1234, dtlb 0-1234": cycles at least and at most. */
-static void add_causes(struct vt_table *t, const struct row *r)
+/* Fills a cell with "dcache 0-1234, dtlb 0-1234": the least and most cycles of each cause. */
+static void add_causes(struct vt_table *t, const struct stalled_insn *r)
 {
 	struct vt_buf b = VT_BUF_INIT;
 	uint32_t i;
@@ -189,13 +173,13 @@ static void add_causes(struct vt_table *t, const struct row *r)
 	vt_buf_free(&b);
 }
 
-static uint64_t whole(double v)
+static uint64_t round_count(double v)
 {
 	return v > 0 && v < 1.8e19 ? (uint64_t)llround(fmin(v, 9e18)) : 0;
 }
 
-static void add_row(struct vt_table *t, struct vt_images *images, const struct row *r,
-		    double cumulative, double all)
+static void add_stall_row(struct vt_table *t, struct vt_images *images,
+			  const struct stalled_insn *r, double cumulative, double all)
 {
 	static const char letters[VT_NCONFIDENCES][2] = {"-", "L", "M", "H", "X"};
 	const struct vt_image *image = vt_images_get(images, r->image);
@@ -211,8 +195,8 @@ static void add_row(struct vt_table *t, struct vt_images *images, const struct r
 	vt_table_row(t, VT_STYLE_PLAIN);
 	vt_table_real(t, all > 0 ? 100 * r->cycles / all : 0);
 	vt_table_real(t, all > 0 ? 100 * cumulative / all : 0);
-	vt_table_number(t, whole(r->cycles));
-	vt_table_number(t, whole(r->executions));
+	vt_table_number(t, round_count(r->cycles));
+	vt_table_number(t, round_count(r->executions));
 	vt_table_str(t, vt_confidence_name(r->confidence));
 	vt_table_str(t, letters[r->confidence]);
 	vt_table_real(t, r->executions > 0 ? r->cycles / r->executions : 0);
@@ -227,35 +211,35 @@ static void add_row(struct vt_table *t, struct vt_images *images, const struct r
 		vt_table_empty(t);
 	vt_table_str(t, r->name);
 	vt_table_number(t, r->vaddr - r->start);
-	add_line(t, images, r);
+	vt_source_cell(t, vt_images_lines(images, r->image), r->vaddr);
 	vt_table_str(t, image ? image->name : "");
 }
 
-/* Fills a new table with the `top` worst (0: all); returns how many more there are. */
-static size_t fill_table(struct vt_culprittop *t, const struct vt_culprittop_options *o,
-			 struct vt_table *table)
+/* Fills an empty table with the `top` worst (0: all); returns how many are left out. */
+static size_t fill_stalls_table(struct vt_culprittop *t, const struct vt_culprittop_options *o,
+				struct vt_table *table)
 {
 	double cumulative = 0;
 	size_t i, n = o->top && o->top < t->count ? (size_t)o->top : t->count;
 
 	if (t->count)
-		qsort(t->rows, t->count, sizeof(*t->rows), worst_first);
-	add_columns(table);
+		qsort(t->rows, t->count, sizeof(*t->rows), compare_lost_cycles);
+	add_stall_columns(table);
 	for (i = 0; i < n; i++) {
 		cumulative += t->rows[i].cycles;
-		add_row(table, o->images, &t->rows[i], cumulative, o->totals->cycles);
+		add_stall_row(table, o->images, &t->rows[i], cumulative, o->totals->cycles);
 	}
 	return t->count - n;
 }
 
 /* ---- JSON ---- */
 
-static double percent(double part, double whole)
+static double stall_percent(double part, double all)
 {
-	return whole > 0 ? 100 * part / whole : 0;
+	return all > 0 ? 100 * part / all : 0;
 }
 
-static json_t *json_causes(const struct vt_culprittop_options *o)
+static json_t *make_causes_json(const struct vt_culprittop_options *o)
 {
 	const struct vt_culpritcheck_totals *c = vt_culpritcheck_totals(o->check);
 	const struct vt_culprits_totals *t = o->totals;
@@ -268,41 +252,42 @@ static json_t *json_causes(const struct vt_culprittop_options *o)
 		if (!(t->high[i] > 0) && !(c->truth[i] > 0))
 			continue;
 		cause = json_pack("{s:s, s:b, s:f, s:f}", "text", vt_stall_text(i), "static",
-				  vt_stall_is_static(i), "low", percent(t->low[i], t->cycles),
-				  "high", percent(t->high[i], t->cycles));
+				  vt_stall_is_static(i), "low", stall_percent(t->low[i], t->cycles),
+				  "high", stall_percent(t->high[i], t->cycles));
 		if (o->truth) {
 			json_object_set_new(cause, "true",
-					    json_real(percent(c->truth[i], t->cycles)));
+					    json_real(stall_percent(c->truth[i], t->cycles)));
 			json_object_set_new(cause, "missed",
-					    json_real(percent(c->missed[i], t->cycles)));
+					    json_real(stall_percent(c->missed[i], t->cycles)));
 		}
 		json_object_set_new(causes, vt_stall_name(i), cause);
 	}
 	return causes;
 }
 
-static json_t *json_truth(const struct vt_culpritcheck_totals *c)
+static json_t *make_truth_json(const struct vt_culpritcheck_totals *c)
 {
-	return json_pack("{s:f, s:f, s:f, s:f, s:f}", "stalled", percent(c->stalled, c->cycles),
-			 "main_listed", percent(c->found, c->stalled), "dynamic",
-			 percent(c->dynamic, c->cycles), "dynamic_main_listed",
-			 percent(c->dynamic_found, c->dynamic), "dynamic_missed",
-			 percent(c->dynamic - c->dynamic_found, c->cycles));
+	return json_pack("{s:f, s:f, s:f, s:f, s:f}", "stalled",
+			 stall_percent(c->stalled, c->cycles), "main_listed",
+			 stall_percent(c->found, c->stalled), "dynamic",
+			 stall_percent(c->dynamic, c->cycles), "dynamic_main_listed",
+			 stall_percent(c->dynamic_found, c->dynamic), "dynamic_missed",
+			 stall_percent(c->dynamic - c->dynamic_found, c->cycles));
 }
 
-static json_t *json_coverage(const struct vt_culprits_totals *t)
+static json_t *make_coverage_json(const struct vt_culprits_totals *t)
 {
 	json_t *v = json_object();
 	unsigned i;
 
 	for (i = 0; i < VT_NCONFIDENCES; i++)
 		json_object_set_new(v, vt_confidence_name(i),
-				    json_real(percent((double)vt_culprits_samples(t, i),
-						      (double)(t->samples + t->unknown))));
+				    json_real(stall_percent((double)vt_culprits_samples(t, i),
+							    (double)(t->samples + t->unknown))));
 	return v;
 }
 
-static json_t *json_summary(const struct vt_culprittop_options *o)
+static json_t *make_culprit_json(const struct vt_culprittop_options *o)
 {
 	const struct vt_culprits_totals *t = o->totals;
 	const struct vt_culpritcheck_totals *c = vt_culpritcheck_totals(o->check);
@@ -317,27 +302,29 @@ static json_t *json_summary(const struct vt_culprittop_options *o)
 	json_object_set_new(doc, "places_outside", vt_json_u64(t->outside));
 	json_object_set_new(doc, "samples", vt_json_u64(t->samples + t->unknown));
 	json_object_set_new(doc, "cycles", vt_json_real(t->cycles));
-	json_object_set_new(doc, "coverage", json_coverage(t));
-	json_object_set_new(doc, "unexplained", vt_json_real(percent(c->unexplained, t->cycles)));
-	json_object_set_new(doc, "gain", vt_json_real(percent(t->high[VT_STALL_GAIN], t->cycles)));
+	json_object_set_new(doc, "coverage", make_coverage_json(t));
+	json_object_set_new(doc, "unexplained",
+			    vt_json_real(stall_percent(c->unexplained, t->cycles)));
+	json_object_set_new(doc, "gain",
+			    vt_json_real(stall_percent(t->high[VT_STALL_GAIN], t->cycles)));
 	json_object_set_new(doc, "stalls", vt_json_u64(c->stalls));
 	json_object_set_new(doc, "listed",
 			    vt_json_real(c->stalls ? (double)c->listed / (double)c->stalls : 0));
 	json_object_set_new(doc, "listed_by_cycles",
 			    vt_json_real(c->weight > 0 ? c->weighted / c->weight : 0));
-	json_object_set_new(doc, "causes", json_causes(o));
+	json_object_set_new(doc, "causes", make_causes_json(o));
 	json_object_set_new(doc, "icache_correlation",
 			    json_pack("{s:I, s:o, s:o, s:o}", "procedures",
 				      (json_int_t)r.procedures, "high", vt_json_real(r.high), "low",
 				      vt_json_real(r.low), "middle", vt_json_real(r.middle)));
 	if (o->truth)
-		json_object_set_new(doc, "truth", json_truth(c));
+		json_object_set_new(doc, "truth", make_truth_json(c));
 	return doc;
 }
 
 /* ---- for people ---- */
 
-static void print_letters(const struct vt_culprits_totals *totals, struct vt_output *out)
+static void print_blame_letters(const struct vt_culprits_totals *totals, struct vt_output *out)
 {
 	unsigned i, n = 0;
 
@@ -349,7 +336,7 @@ static void print_letters(const struct vt_culprits_totals *totals, struct vt_out
 		vt_output_text(out, "\n");
 }
 
-static void print_header(const struct vt_culprits_totals *totals, struct vt_output *out)
+static void print_stalls_header(const struct vt_culprits_totals *totals, struct vt_output *out)
 {
 	uint64_t all = totals->samples + totals->unknown;
 	int i, n = 0;
@@ -372,11 +359,11 @@ static void print_header(const struct vt_culprits_totals *totals, struct vt_outp
 	if (totals->outside)
 		vt_output_printf(out, "Places in no procedure: %" PRIu64 " of %" PRIu64 "\n",
 				 totals->outside, totals->places);
-	print_letters(totals, out);
+	print_blame_letters(totals, out);
 	vt_output_text(out, "\n");
 }
 
-static void print_truth(const struct vt_culpritcheck_totals *c, struct vt_output *out)
+static void print_true_stalls(const struct vt_culpritcheck_totals *c, struct vt_output *out)
 {
 	unsigned i;
 
@@ -386,29 +373,30 @@ static void print_truth(const struct vt_culpritcheck_totals *c, struct vt_output
 			 "%.2f %% of dynamic ones\n"
 			 "Causes listed: %.2f a stall, %.2f by cycles; unexplained: %.2f %% of all "
 			 "cycles\n\n",
-			 percent(c->stalled, c->cycles), percent(c->dynamic, c->stalled),
-			 percent(c->found, c->stalled), percent(c->dynamic_found, c->dynamic),
+			 stall_percent(c->stalled, c->cycles),
+			 stall_percent(c->dynamic, c->stalled), stall_percent(c->found, c->stalled),
+			 stall_percent(c->dynamic_found, c->dynamic),
 			 c->stalls ? (double)c->listed / (double)c->stalls : 0,
 			 c->weight > 0 ? c->weighted / c->weight : 0,
-			 percent(c->unexplained, c->cycles));
+			 stall_percent(c->unexplained, c->cycles));
 	for (i = 0; i < VT_NSTALLS; i++)
 		if (c->truth[i] > 0 || c->high[i] > 0)
 			vt_output_printf(out, "%-28s true %6.2f %%  told %6.2f to %6.2f %%\n",
-					 vt_stall_text(i), percent(c->truth[i], c->cycles),
-					 percent(c->low[i], c->cycles),
-					 percent(c->high[i], c->cycles));
+					 vt_stall_text(i), stall_percent(c->truth[i], c->cycles),
+					 stall_percent(c->low[i], c->cycles),
+					 stall_percent(c->high[i], c->cycles));
 	vt_output_text(out, "\n");
 }
 
 static int print_table(struct vt_culprittop *t, const struct vt_culprittop_options *o,
 		       struct vt_table *table, struct vt_output *out, struct vt_error *err)
 {
-	size_t left = fill_table(t, o, table);
+	size_t left = fill_stalls_table(t, o, table);
 	bool text = o->form == VT_TABLE_TEXT;
 	int code;
 
 	if (o->json) {
-		json_t *doc = json_summary(o);
+		json_t *doc = make_culprit_json(o);
 
 		json_object_set_new(doc, "rows", vt_json_table(table));
 		json_object_set_new(doc, "rows_left_out", json_integer((json_int_t)left));
@@ -416,9 +404,9 @@ static int print_table(struct vt_culprittop *t, const struct vt_culprittop_optio
 		return 0;
 	}
 	if (text)
-		print_header(o->totals, out);
+		print_stalls_header(o->totals, out);
 	if (text && o->truth)
-		print_truth(vt_culpritcheck_totals(o->check), out);
+		print_true_stalls(vt_culpritcheck_totals(o->check), out);
 	if (text && o->summary)
 		return 0;
 	code = vt_table_print(table, out, o->form, o->color, err);

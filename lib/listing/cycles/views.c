@@ -12,24 +12,24 @@
 
 /* ---- images ---- */
 
-static uint32_t image_at(const struct vt_cyclelist *l, size_t i)
+static uint32_t cyclelist_image(const struct vt_cyclelist *l, size_t i)
 {
 	return *(const uint32_t *)vt_hash_at(l->images, i);
 }
 
-static bool is_named(const struct vt_image *image, const char *name)
+static bool is_image_named(const struct vt_image *image, const char *name)
 {
 	return image && (strcmp(image->path, name) == 0 || strcmp(image->name, name) == 0);
 }
 
 /* Whether the image is one of those that were asked for. */
-static bool is_wanted(const struct vt_cyclelist *l, uint32_t id)
+static bool is_image_wanted(const struct vt_cyclelist *l, uint32_t id)
 {
 	const struct vt_image *image = vt_images_get(l->src.images, id);
 	size_t i;
 
 	for (i = 0; i < l->nnames; i++)
-		if (is_named(image, l->names[i]))
+		if (is_image_named(image, l->names[i]))
 			return true;
 	return !l->nnames;
 }
@@ -40,7 +40,8 @@ const char *vt_cyclelist_unknown(const struct vt_cyclelist *l)
 
 	for (i = 0; i < l->nnames; i++) {
 		for (k = 0; k < l->images->count; k++)
-			if (is_named(vt_images_get(l->src.images, image_at(l, k)), l->names[i]))
+			if (is_image_named(vt_images_get(l->src.images, cyclelist_image(l, k)),
+					   l->names[i]))
 				break;
 		if (k == l->images->count)
 			return l->names[i];
@@ -48,26 +49,26 @@ const char *vt_cyclelist_unknown(const struct vt_cyclelist *l)
 	return NULL;
 }
 
-/* The event that the frequencies rest on. */
-static size_t find_event(const struct vt_cyclelist *l)
+/* The event that the frequencies are estimated from. */
+static size_t find_cycles_event(const struct vt_cyclelist *l)
 {
 	const struct vt_freq *f;
 	size_t n;
 
 	if (!l->images->count)
 		return SIZE_MAX;
-	f = vt_freqprofile_freqs(l->src.freqs, image_at(l, 0), 0, UINT64_MAX, &n);
+	f = vt_freqprofile_freqs(l->src.freqs, cyclelist_image(l, 0), 0, UINT64_MAX, &n);
 	return n ? vt_cyclesum_event(l->src.profile, f->event) : SIZE_MAX;
 }
 
-/* All samples, also those that are in no image. */
+/* Sets the samples to all there are, including those in no image. */
 static void count_all(const struct vt_cyclelist *l, struct vt_cyclesum *sum)
 {
 	if (l->src.event != SIZE_MAX)
 		sum->samples = (double)vt_profile_event(l->src.profile, l->src.event)->samples;
 }
 
-static void add_image(const struct vt_cyclelist *l, uint32_t id, struct vt_cyclesum *sum)
+static void add_image_cycles(const struct vt_cyclelist *l, uint32_t id, struct vt_cyclesum *sum)
 {
 	struct vt_procedure all = {.image = id};
 
@@ -76,7 +77,7 @@ static void add_image(const struct vt_cyclelist *l, uint32_t id, struct vt_cycle
 
 /* ---- block by block ---- */
 
-static int append(struct vt_cyclelist *l, json_t *v, struct vt_error *err)
+static int append_json(struct vt_cyclelist *l, json_t *v, struct vt_error *err)
 {
 	return json_array_append_new(l->list, v) == 0 ? 0 : vt_error_nomem(err);
 }
@@ -86,7 +87,7 @@ static int print_calc(struct vt_cyclelist *l, const struct vt_calc *c, struct vt
 	bool first = !l->count++;
 
 	if (l->losses)
-		return append(l, vt_json_calc(c, l->cutoff), err);
+		return append_json(l, vt_json_calc(c, l->cutoff), err);
 	if (l->view == VT_CYCLES_GRAPH)
 		return (l->dot ? vt_calc_dot : vt_calc_svg)(c, l->cutoff, l->out, err);
 	vt_output_text(l->out, first ? "" : "\n");
@@ -94,7 +95,7 @@ static int print_calc(struct vt_cyclelist *l, const struct vt_calc *c, struct vt
 	return 0;
 }
 
-/* Of several procedures, one without code is told, and the others are listed. */
+/* A procedure without code is an error only if it is the only one. */
 static int list_calc(struct vt_cyclelist *l, const struct vt_procedure *proc, bool only,
 		     struct vt_error *err)
 {
@@ -145,7 +146,7 @@ static int put_summary(struct vt_cyclelist *l, const char *key, const char *what
 	if (*where)
 		json_object_set_new(v, "image", vt_json_text(where, strlen(where)));
 	json_object_set_new(v, "summary", vt_json_cyclesum(sum));
-	return append(l, v, err);
+	return append_json(l, v, err);
 }
 
 static int list_summary(struct vt_cyclelist *l, const struct vt_procedure *proc, size_t number,
@@ -167,12 +168,12 @@ static int list_images(struct vt_cyclelist *l, struct vt_error *err)
 	int code = 0;
 
 	for (i = 0; i < l->images->count && code == 0; i++) {
-		const struct vt_image *image = vt_images_get(l->src.images, image_at(l, i));
+		const struct vt_image *image = vt_images_get(l->src.images, cyclelist_image(l, i));
 		struct vt_cyclesum one = {0};
 
-		if (!is_wanted(l, image_at(l, i)))
+		if (!is_image_wanted(l, cyclelist_image(l, i)))
 			continue;
-		add_image(l, image_at(l, i), l->nnames ? &one : &all);
+		add_image_cycles(l, cyclelist_image(l, i), l->nnames ? &one : &all);
 		if (l->nnames)
 			code = put_summary(l, "image", image ? image->path : "?", "", &one, n++,
 					   err);
@@ -215,10 +216,10 @@ static int list_stall(struct vt_cyclelist *l, struct vt_error *err)
 	int code;
 
 	for (i = 0; i < l->images->count && ok; i++) {
-		if (!is_wanted(l, image_at(l, i)))
+		if (!is_image_wanted(l, cyclelist_image(l, i)))
 			continue;
-		add_image(l, image_at(l, i), &all);
-		ok = vt_cyclerank_add(rank, image_at(l, i));
+		add_image_cycles(l, cyclelist_image(l, i), &all);
+		ok = vt_cyclerank_add(rank, cyclelist_image(l, i));
 	}
 	if (!l->nnames)
 		count_all(l, &all);
@@ -251,7 +252,7 @@ int vt_cyclelist_print(struct vt_cyclelist *l, const struct vt_found *found, str
 	json_t *v;
 	int code;
 
-	l->src.event = find_event(l);
+	l->src.event = find_cycles_event(l);
 	if (l->view == VT_CYCLES_STALL)
 		return list_stall(l, err);
 	l->list = json_array();
