@@ -6,18 +6,17 @@
 #include "freq/internal.h"
 
 /*
- * DCPI 6.1.3 names the 1.5.  That a cluster needs some part of the points, that no stall may be
- * unreasonable and that classes with few samples are summed up it says as well, but not how much:
- * these were chosen on programs.  The method `paper` alone hangs on them.
+ * Limits of the method PAPER.  DCPI 6.1.3 gives the 1.5.  It also requires a minimum part of the
+ * points for a cluster, no unreasonable stall, and sums for classes with few samples, but without
+ * numbers: these were chosen on programs.
  */
 #define CLUSTER_RATIO 1.5
-#define MIN_FRACTION  0.25   /* of a class's points that a cluster has */
-#define MAX_STALL     2000.0 /* cycles; longer than any miss: a stall that is not reasonable */
-#define FEW_SAMPLES   10.0   /* for each point: fewer are summed up over the class */
+#define MIN_FRACTION  0.25   /* of a class's points, in a cluster */
+#define MAX_STALL     2000.0 /* cycles; longer than any miss */
+#define FEW_SAMPLES   10.0   /* per point; classes with fewer are summed up */
 
 /* ---- the points of a class ---- */
 
-/* A repeated instruction is executed once for each repetition: its block's frequency is another. */
 bool vti_freq_repeats(const struct vti_freqwork *w, uint32_t insn)
 {
 	return w->g->insns[insn].flags & VT_FACT_REPEATED;
@@ -28,7 +27,7 @@ static bool is_point(const struct vti_freqwork *w, uint32_t insn)
 	return w->in->flow->costs[insn].head > 0 && !vti_freq_repeats(w, insn);
 }
 
-/* The point that an instruction is: with what lies between it and what it depends on. */
+/* The point of an instruction: with the instructions since the one that it depends on. */
 static struct vti_freq_point point_of(const struct vti_freqwork *w, uint32_t insn)
 {
 	const struct vt_procflow *f = w->in->flow;
@@ -57,7 +56,7 @@ static int64_t list_points(const struct vti_freqwork *w, uint32_t class_,
 
 	if (!list)
 		return vt_error_nomem(err);
-	/* What is issued along with another instruction gets no samples unless it stalls. */
+	/* An instruction issued together with another gets no samples unless it stalls. */
 	for (i = first; i < end; i++)
 		if (is_point(w, w->members.insns[i]))
 			list[n++] = point_of(w, w->members.insns[i]);
@@ -66,11 +65,11 @@ static int64_t list_points(const struct vti_freqwork *w, uint32_t class_,
 }
 
 /*
- * Cycles that each execution of a block waits for mispredicted branches before it, on the average.
- * Where time is summed up, these are no stalls that other points of the class would tell: they are
- * part of it in all code whose branches go both ways, and most where they go seldom.  A guess by
- * frequency alone misses an outcome as often as it does not come; that predictors spare half of
- * that was chosen on programs (scripts/tune/constants UNPREDICTED).
+ * The mean cycles that an execution of a block waits for mispredicted branches before it.  A sum of
+ * time contains them in all code whose branches go both ways, most in rarely executed code, and no
+ * other point of the class reveals them.  A prediction by frequency alone misses an outcome as
+ * often as the other one comes; that predictors avoid half of these misses was chosen on programs
+ * (scripts/tune/constants UNPREDICTED).
  */
 #define UNPREDICTED 0.5
 
@@ -149,7 +148,7 @@ static double mean_ratio(const struct vti_freq_point *points, size_t n, double *
 	return mean;
 }
 
-/* Whether some point would have stalled for longer than anything can. */
+/* Whether a point would have stalled for longer than MAX_STALL. */
 static bool is_unreasonable(const struct vti_freq_point *points, size_t n, double f)
 {
 	size_t i;
@@ -200,7 +199,7 @@ int vti_freq_paper(struct vti_freqwork *w, struct vt_error *err)
 		int64_t n;
 
 		w->classes[c] = e;
-		/* A class with few samples; e.f / e.sigma is the root of their number. */
+		/* Few samples: their number is (e.f / e.sigma) squared. */
 		if (w->in->skewed || !e.known ||
 		    (e.f / e.sigma) * (e.f / e.sigma) < FEW_SAMPLES * e.points)
 			continue;

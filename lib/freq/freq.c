@@ -8,8 +8,8 @@
 #include "freq/internal.h"
 
 /*
- * Deviations, of a frequency, up to which it is trusted so far.  15 % is as far as DCPI's figures
- * of accuracy go; the other was chosen so that six points that agree are enough (0.35 / 6).
+ * The greatest relative deviations for high and medium confidence.  15 % is the limit of DCPI's
+ * figures of accuracy; the other is what six points that agree give (VTI_FREQ_ALONE / 6).
  */
 #define HIGH_TRUST   0.06
 #define MEDIUM_TRUST 0.15
@@ -86,7 +86,7 @@ static struct vt_freq_value value_of(const struct vti_estimate *e, enum vt_metho
 		.method = method,
 	};
 
-	/* What is not known has no value and an infinite range. */
+	/* An unknown frequency has no value and an infinite range. */
 	assert(e->known ? e->f >= 0 && v.low <= v.executions : e->f == 0 && isinf(v.high));
 	return v;
 }
@@ -97,8 +97,8 @@ static struct vt_freq_value counted_value(double f)
 }
 
 /*
- * An instruction on its own, as if it never stalled; it is taken to need a slot at least, as on
- * processors that issue four at a time, like DCPI's.
+ * Estimates an instruction alone, as if it never stalled.  It needs at least an issue slot of a
+ * processor that issues four instructions per cycle, as DCPI's.
  */
 #define SLOT 0.25 /* cycles */
 
@@ -131,7 +131,7 @@ static struct vt_freq_value value_of_insn(const struct vti_freqwork *w, uint32_t
 		return value_of(&w->blocks[in->flow->block[insn]],
 				method_of(w, in->flow->classes->block[in->flow->block[insn]]));
 	e = lone_estimate(w, insn);
-	/* Nothing tells its stalls from its repetitions. */
+	/* Its stalls and its repetitions look alike. */
 	e.sigma = vti_freq_doubt(w, &e);
 	return value_of(&e, in->method);
 }
@@ -164,7 +164,7 @@ static void estimate_naively(const struct vti_freqwork *w, struct vt_freqs *out)
 	}
 }
 
-/* What was found by the paper's steps; those of propagation have no points. */
+/* Sets the deviations after the paper's steps; propagated estimates have no points. */
 static void doubt_all(struct vti_freqwork *w)
 {
 	uint32_t i;
@@ -176,12 +176,12 @@ static void doubt_all(struct vti_freqwork *w)
 }
 
 /*
- * What callers tell is taken for what the class of the entry is executed: of its samples, stalls
- * add to some, and others are missing where what it waits for was waited for by its caller.  But a
- * cycle each execution takes, for it begins behind a jump; a quarter more is allowed for what
- * either is off by.  How many points they count as was chosen, between those of most blocks.
+ * Takes the frequency of the entry's class from the calls.  Its own samples mislead: stalls add to
+ * some, and a caller may already have waited for others.  Ignores a number of calls that leaves
+ * less than a cycle for each, since an execution begins behind a jump; allows a quarter more for
+ * errors of both.  CALLERS was chosen, within the range of most blocks.
  */
-#define CALLERS 4 /* points that they count as */
+#define CALLERS 4 /* points that the calls count as */
 
 static void estimate_from_callers(struct vti_freqwork *w)
 {
@@ -211,7 +211,7 @@ static int estimate_by_flow(struct vti_freqwork *w, struct vt_error *err)
 	return code < 0 ? code : vti_freq_solve(w, err);
 }
 
-/* How long a block takes hangs on where control comes from, which is known by now. */
+/* The time of a block depends on its predecessor.  Edge frequencies are available now. */
 static int reschedule_procedure(struct vti_freqwork *w, struct vt_error *err)
 {
 	double *edges = malloc(((size_t)w->g->nedges + 1) * sizeof(*edges));

@@ -5,23 +5,22 @@
 #include "freq/internal.h"
 
 /*
- * A point without stalls has its class's frequency for a ratio, but for the chance of sampling and
- * for what the schedule does not know.  One with stalls has a larger one, by any factor: that of
- * its logarithm falls off exponentially.  A few have a smaller one, where a stall before them hides
- * what the schedule has them wait for.  The frequency is the one that makes the ratios seen most
- * likely.
+ * A maximum likelihood estimate.  The ratio of a point without stalls, its cycles by its best
+ * cycles, is the frequency of its class but for errors of sampling and of the schedule.  A stalled
+ * point has a larger ratio: the logarithm of the factor is exponentially distributed.  A few points
+ * have a smaller ratio, since a stall before them hides what the schedule lets them wait for.
  *
- * The form is a model; its numbers were chosen on programs in the simulator, and what hangs on each
- * scripts/tune/constants measures.  MAX_STARTS and ROUNDS bound the time.
+ * This form is a model; its constants were chosen on programs in the simulator, and
+ * scripts/tune/constants measures their effect.  MAX_STARTS and ROUNDS bound the time.
  */
-#define ABOVE	   1.0	 /* mean of the logarithm of stalled points' ratios */
-#define BELOW	   1.0	 /* and of points that waited before: any part of their time is as likely */
-#define BELOW_PART 0.03	 /* how many points there are of these */
-#define MODEL	   0.015 /* of the ratio: what the schedule is wrong by */
+#define ABOVE	   1.0	 /* mean logarithm of the factor of stalled points */
+#define BELOW	   1.0	 /* likewise of points that waited before */
+#define BELOW_PART 0.03	 /* part of the points that waited before */
+#define MODEL	   0.015 /* relative error of the schedule */
 #define MAX_STARTS 48
 #define ROUNDS	   6
 
-/* Logarithm of the ratio of each point and its deviation; and without its extra samples. */
+/* The logarithm of a point's ratio and its deviation; also without its extra samples. */
 struct seen_point {
 	double log;
 	double sigma;
@@ -36,11 +35,11 @@ struct vti_freq_seen {
 	size_t n;
 };
 
-/* How likely a point is at a frequency: in all; and the parts of it that have no stall. */
+/* The likelihood of a point at a frequency, and its parts without a stall. */
 struct density {
 	double all;
-	double whole; /* all of its samples, or */
-	double less;  /* without the extra ones, are at the frequency */
+	double whole; /* all samples are the point's */
+	double less;  /* all but the extra samples are */
 };
 
 static double normal(double x, double sigma)
@@ -48,7 +47,7 @@ static double normal(double x, double sigma)
 	return exp(-0.5 * (x / sigma) * (x / sigma)) / (2.5066282746310002 * sigma);
 }
 
-/* A side of a distribution that falls off, blurred by what sampling blurs. */
+/* An exponential distribution, smoothed by the error of sampling. */
 static double tail(double x, double mean, double sigma)
 {
 	double rise = 0.5 * erfc(-x / (sigma * 1.4142135623730951));
@@ -79,7 +78,7 @@ static double likelihood_at(const struct seen_point *seen, size_t n, double log_
 	return likelihood;
 }
 
-/* Climbs to a maximum from a frequency. */
+/* Climbs to a local maximum by expectation maximisation; returns its log likelihood. */
 static double climb(const struct seen_point *seen, size_t n, double log_f, struct vti_estimate *e)
 {
 	size_t i;

@@ -6,15 +6,15 @@
 #include "freq/internal.h"
 
 /*
- * DCPI 6.1.4: what flows into a block is what is executed of it, and what flows out of it.  Of each
- * such sum one part that is not known follows from the others; each part is found once, so that
- * the time is linear in the graph but for the degree of its blocks.
+ * DCPI 6.1.4: the executions of a block are the sum over its incoming edges, and over its outgoing
+ * edges.  If one part of such a sum is unknown, it follows from the others.  Each part is found
+ * once: the time is linear in the graph, except for the degree of its blocks.
  */
 struct propagation {
 	struct vti_freqwork *w;
 	uint32_t *members_first; /* by class: its blocks and edges in `members` */
 	uint32_t *members;	 /* blocks, and edges as nblocks + edge */
-	uint32_t *queue;	 /* blocks whose sums may tell something */
+	uint32_t *queue;	 /* blocks with sums to check */
 	bool *queued;
 	uint32_t nqueued;
 };
@@ -43,7 +43,7 @@ static void enqueue(struct propagation *l, uint32_t block)
 	l->queue[l->nqueued++] = block;
 }
 
-/* A new estimate holds for all of its class, and its neighbours may follow. */
+/* Sets the estimate of all members of a class, and queues their blocks. */
 static void set_class(struct propagation *l, uint32_t member, const struct vti_estimate *e)
 {
 	const struct vt_cfg *g = l->w->g;
@@ -62,7 +62,7 @@ static void set_class(struct propagation *l, uint32_t member, const struct vti_e
 	}
 }
 
-/* A sum: the block, and the edges on one of its sides. */
+/* A block and the n edges on one of its sides, which add up. */
 struct flow_sum {
 	uint32_t block;
 	uint32_t n;
@@ -76,7 +76,7 @@ static uint32_t sum_edge(const struct propagation *l, const struct flow_sum *s, 
 	return s->out ? b->out + i : l->w->g->in[b->in + i];
 }
 
-/* Where control may go or come from unseen, the edges do not add up to the block. */
+/* Whether the edges add up to the block: unknown jumps may lead from it, or to it. */
 static bool is_sum(const struct propagation *l, const struct flow_sum *s)
 {
 	const struct vt_cfg *g = l->w->g;
@@ -113,14 +113,14 @@ static void infer(struct propagation *l, const struct flow_sum *s)
 		e.sigma = sqrt(variance);
 		set_class(l, s->block, &e);
 	} else {
-		/* Estimates do not quite add up; but nothing is executed less than never. */
+		/* Estimates may not quite add up, but no frequency is negative. */
 		e.f = fmax(block->f - sum, 0);
 		e.sigma = sqrt(variance + block->sigma * block->sigma);
 		set_class(l, l->w->g->nblocks + which, &e);
 	}
 }
 
-/* No block that is never executed has an edge that is. */
+/* The edges of a block that is never executed are not executed, either. */
 static void infer_zero(struct propagation *l, const struct flow_sum *s)
 {
 	const struct vti_estimate zero = {.known = true, .sigma = l->w->blocks[s->block].sigma};

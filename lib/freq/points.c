@@ -6,28 +6,29 @@
 #include "freq/internal.h"
 
 /*
- * The code of a class as stretches that are timed by themselves, for estimates by likelihood.  A
- * stretch begins at an issue point.  It goes on over the next one
+ * Divides the code of a class into stretches with independent times, for estimates by likelihood.
+ * A stretch begins at an issue point.  It continues over the next issue point
  *
- *   - if what is issued along with the first, and so should get no samples, has some: either it
- *     stalls, or the groups of instructions that are issued together are other ones than the
- *     schedule has, for control came from elsewhere.  What one of them gets too much then is what
- *     the next one lacks.  Which it is, the other stretches of the class tell;
- *   - if the next one waits for something before this one: of this stall, stalls between are a part
- *     (DCPI 6.1.3);
- *   - if it has too few samples to tell anything.
+ *   - if instructions issued together with the first have samples, though they should get none.
+ *     Either they stall, or groups of instructions are issued that differ from the schedule's,
+ *     since control came from elsewhere; then one group has too many samples and the next too few.
+ *     The other stretches of the class show which is the case;
+ *   - if the next issue point waits for an instruction before this one: its stall contains the
+ *     stalls between them (DCPI 6.1.3);
+ *   - if it has too few samples.
  *
- * Four samples are 4 +- 2, and half a cycle is what is nearer to being an issue point than not; the
- * other numbers were chosen on programs in the simulator (scripts/tune/constants).
+ * Four samples have a deviation of two.  From half a cycle on, an instruction is more likely an
+ * issue point than not.  The other constants were chosen on programs in the simulator
+ * (scripts/tune/constants).
  */
-#define FEW   4.0 /* samples */
-#define ISSUE 0.5 /* cycles on the average, from which on an instruction is an issue point */
-#define SHIFTED                                                                                    \
-	0.12 /* the part of a stretch's samples that instructions may have that should not */
+#define FEW	4.0  /* samples */
+#define ISSUE	0.5  /* least mean cycles of an issue point */
+#define SHIFTED 0.12 /* accepted part of samples on instructions that should get none */
 
 /*
- * How likely samples on what is issued along with another are of that one.  The first instruction
- * of a block is where a mispredicted branch and a line that is not in the cache are waited for.
+ * The probability that samples on an instruction issued together with another belong to the latter.
+ * It is lower for the first instruction of a block, which waits for mispredicted branches and for
+ * the instruction cache.
  */
 #define SHIFT	    0.5
 #define SHIFT_FIRST 0.05
@@ -44,7 +45,7 @@ struct stretch_walk {
 	bool open;
 };
 
-/* How likely an instruction never stalls: loads make those wait that use them.  Chosen, too. */
+/* The probability that an instruction never stalls; users of loads wait.  Chosen likewise. */
 static double prior_of(const struct vti_freqwork *w, uint32_t insn)
 {
 	const struct vt_procflow *f = w->in->flow;
@@ -92,7 +93,7 @@ static void begin_stretch(struct stretch_walk *k, uint32_t insn)
 	k->at = (struct vti_freq_point){.prior = prior_of(k->w, insn), .shift = SHIFT};
 }
 
-/* Takes back what was ended behind the instruction that this one waits for. */
+/* Joins the stretches that ended since the instruction that this one waits for. */
 static void reach_back(struct stretch_walk *k, uint32_t insn)
 {
 	int32_t depends = k->w->in->flow->costs[insn].depends;

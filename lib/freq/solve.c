@@ -7,50 +7,50 @@
 #include "freq/internal.h"
 
 /*
- * The frequencies that add up, and that the estimates of the classes speak least against: a
- * circulation over the graph, in which one block of each class pays for being far from the class's
- * estimate, as the negative logarithm of its likelihood does.  That is a parabola near the
- * estimate; but it levels off, for points that stall, or that waited before, are no miracle.  It
- * costs more to be above the estimate than below: stalls raise it.
+ * Finds the likeliest frequencies that add up: a circulation over the graph, in which one block of
+ * each class has a cost for the distance from the class's estimate, the negative logarithm of the
+ * likelihood.  The cost is a parabola near the estimate, and levels off, since points that stall or
+ * that waited before are common.  A frequency above the estimate costs more than one below, since
+ * stalls raise estimates.
  *
- * A flow of minimum cost wants costs that grow straight on.  So it is found several times: each
- * time, what was far from its estimate is made to cost no more in all than what it may.
+ * A flow of minimum cost needs convex costs.  So it is solved several times: each time, the cost of
+ * a class that was far from its estimate is limited to its true cost at that distance.
  *
- * Typical costs were chosen on programs in the simulator; what hangs on them
- * scripts/tune/constants measures.
+ * Typical costs were chosen on programs in the simulator; scripts/tune/constants measures their
+ * effect.
  */
-#define STALL_COST 2.5 /* logarithms of likelihood that a stalled point typically costs, */
-#define WAIT_COST  4.0 /* a point with too little time, */
-#define NEVER_COST 8.0 /* and one that took time, but never was executed */
-#define HALVINGS   7   /* of the estimate, down to which likelihood is looked at */
+#define STALL_COST 2.5 /* typical logarithm of likelihood of a stalled point, */
+#define WAIT_COST  4.0 /* of a point with too little time, */
+#define NEVER_COST 8.0 /* and of one that took time without an execution */
+#define HALVINGS   7   /* of the estimate, down to which the likelihood is computed */
 #define ROUNDS	   4
 
 /*
- * The flow of the most frequent block in units, and logarithms of likelihood in units of cost: 2^22
- * and 2^28, finer than estimates are by far.
+ * Units of flow in the most frequent block, and units of cost in a logarithm of likelihood: 2^22
+ * and 2^28, far finer than estimates.
  */
 #define MOST_UNITS 4194304.0
 #define COST_UNITS 268435456.0
 
 /*
- * Control that comes or goes unseen, where jumps have unknown targets: one logarithm of
- * likelihood for as much as the most frequent block. Chosen.
+ * The cost, in logarithms of likelihood, of control along unknown jumps as frequent as the most
+ * frequent block.  Chosen.
  */
 #define HIDDEN_COST 1.0
 
-/* Corners of the parabola, in standard deviations: between two, its slope is that at the middle. */
+/* Corners of the parabola in standard deviations; its slope between two is that in the middle. */
 static const double corners[] = {0, 1, 2, 4};
 #define NCORNERS (sizeof(corners) / sizeof(corners[0]))
 
 struct solver {
 	struct vti_freqwork *w;
 	struct vt_mincost *flow;
-	bool first;	  /* nothing is known yet of how far from its estimate what will be */
+	bool first;	  /* there is no flow yet */
 	double unit;	  /* executions in one of flow */
-	uint32_t narcs;	  /* so far; arcs are numbered as they come */
-	uint32_t *blocks; /* by block: the first of its arcs; behind the last block, their end */
+	uint32_t narcs;	  /* so far; arcs are numbered in order */
+	uint32_t *blocks; /* by block: its first arc; one more for the end of the last */
 	uint32_t *edges;  /* likewise */
-	bool *seen;	  /* classes of which a block or edge pays */
+	bool *seen;	  /* classes of which a block or edge has a cost */
 };
 
 static uint32_t node_in(uint32_t block)
@@ -86,7 +86,7 @@ static int add_flow_arc(struct solver *s, uint32_t from, uint32_t to,
 	struct vt_mincost_arc arc = *how;
 	int64_t code;
 
-	/* Each time, the same arcs come in the same order. */
+	/* Each round has the same arcs in the same order: only prices change. */
 	if (!s->first) {
 		vt_mincost_price(s->flow, s->narcs++, arc.less, arc.more);
 		return 0;
@@ -100,7 +100,7 @@ static int add_flow_arc(struct solver *s, uint32_t from, uint32_t to,
 
 /* ---- what a class costs ---- */
 
-/* The block or edge of a class that pays. */
+/* The block or edge that has the cost of its class. */
 struct paying_arc {
 	uint32_t from; /* nodes */
 	uint32_t to;
@@ -113,7 +113,7 @@ static bool has_cost(const struct vti_estimate *e)
 	return e->known && isfinite(e->sigma) && e->sigma > 0;
 }
 
-/* The slope up to which corners count so far as the likelihood at hand bears it out. */
+/* The mean slope of the cost from the estimate to a frequency, which limits steeper corners. */
 static double slope_to(const struct solver *s, const struct paying_arc *p,
 		       const struct vti_estimate *e, double at, double typical)
 {
@@ -126,8 +126,8 @@ static double slope_to(const struct solver *s, const struct paying_arc *p,
 }
 
 /*
- * From nothing up to the outermost corner below the estimate.  Below what it is so far, all points
- * stall ever longer: that grows less likely with each halving.
+ * Adds arcs from 0 to the outermost corner below the estimate.  Below the current flow, all points
+ * stall ever longer: the cost grows with each halving.
  */
 static int add_deep(struct solver *s, const struct paying_arc *p, const struct vti_estimate *e,
 		    double is, double cap, struct vt_error *err)
@@ -157,7 +157,7 @@ static int add_deep(struct solver *s, const struct paying_arc *p, const struct v
 	return code;
 }
 
-/* From the outermost corner below the estimate up to it. */
+/* Adds arcs from 0 to the estimate. */
 static int add_below(struct solver *s, const struct paying_arc *p, const struct vti_estimate *e,
 		     struct vt_error *err)
 {
@@ -271,7 +271,7 @@ static int add_all_blocks(struct solver *s, struct vt_error *err)
 	return code;
 }
 
-/* Of edges, only what branch stacks counted is known, but through their blocks. */
+/* Edges have estimates of their own only from branch stacks, or with a block of their class. */
 static int add_all_edges(struct solver *s, struct vt_error *err)
 {
 	const struct vt_cfg *g = s->w->g;
@@ -292,12 +292,12 @@ static int add_all_edges(struct solver *s, struct vt_error *err)
 		s->seen[c->edge[i]] = true;
 	}
 	s->edges[g->nedges] = s->narcs;
-	/* What leaves the procedure enters it again. */
+	/* Control that leaves the procedure enters it again. */
 	return code < 0 ? code
 			: add_flow_arc(s, node_out(VT_CFG_EXIT), node_in(VT_CFG_ENTRY), &any, err);
 }
 
-/* Of a jump to unknown places it is known whence, but not whither. */
+/* Adds arcs for jumps with unknown targets: from their blocks to the exit, and to any block. */
 static int add_hidden(struct solver *s, double most, struct vt_error *err)
 {
 	const struct vt_cfg *g = s->w->g;
@@ -328,7 +328,7 @@ static double sum_flow(const struct solver *s, const uint32_t *arcs)
 	return (double)sum * s->unit;
 }
 
-/* True if it is another one. */
+/* True if it changed. */
 static bool set_frequency(struct vti_estimate *e, double f)
 {
 	bool other = !(e->f == f);
@@ -338,7 +338,7 @@ static bool set_frequency(struct vti_estimate *e, double f)
 	return other;
 }
 
-/* True if it is another flow than that of the time before. */
+/* True if the flow differs from that of the round before. */
 static bool take_solution(const struct solver *s)
 {
 	const struct vt_cfg *g = s->w->g;
@@ -365,7 +365,7 @@ static double most_frequent(const struct vti_freqwork *w)
 	return most;
 }
 
-/* 1; 0: the flow is that of the time before, and it would be again. */
+/* Solves a round.  1; 0: the flow did not change, and would not any more. */
 static int solve_once(struct solver *s, double most, struct vt_error *err)
 {
 	bool other;
@@ -382,7 +382,7 @@ static int solve_once(struct solver *s, double most, struct vt_error *err)
 		code = vt_mincost_solve(s->flow, err);
 	if (code < 0)
 		return code;
-	/* Costs follow from the flow before, but for the first time. */
+	/* The first round has no flow to compare with. */
 	other = take_solution(s);
 	return other || s->first;
 }

@@ -6,16 +6,17 @@
 #include "freq/internal.h"
 
 /*
- * What branch stacks counted of the code and edges of each class, instead of what its time says
- * where that is less certain.
+ * Replaces the estimate of a class, which rests on its time, by the counts of branch stacks where
+ * these are more certain.
  */
+
 /*
- * Issue points that a count is worth: nothing stalls.  Chosen (scripts/tune/constants POINTS); with
- * them, a count has a deviation of one by 57 at least.
+ * Issue points that a count is worth, since it has no stalls.  Chosen (scripts/tune/constants
+ * POINTS); it limits the relative deviation of a count to at least 1/57.
  */
 #define POINTS 20.0
 
-/* Sums over the blocks and edges of a class that have a count. */
+/* The sum over the instructions and edges of a class that have a count. */
 struct class_sum {
 	double f;
 	double variance;
@@ -46,12 +47,12 @@ static struct class_sum *sum_classes(const struct vti_freqwork *w)
 }
 
 /*
- * Chance beyond that of what was seen: of events that come now and then, as many more as two could
- * as well have been seen as none (the adjusted interval of Agresti and Coull adds two successes).
+ * Counts added to the variance, for what chance may have hidden: as the adjusted interval of
+ * Agresti and Coull, which adds two successes.
  */
 #define MORE 2.0
 
-/* Their counts are of the same executions: together they are no more certain than each. */
+/* The counts of a class are of the same executions: their mean is no more certain than each. */
 static struct vti_estimate mean_estimate(const struct vti_freqwork *w, const struct class_sum *s,
 					 double scale)
 {
@@ -73,16 +74,15 @@ static int compare_ratios(const void *x, const void *y)
 }
 
 /*
- * Executions in a unit of the counts, if that is not known: the median over the classes of what
- * their time says, by their samples.  *doubt becomes its deviation, as a part of it: classes may
- * all have stalled alike, besides what they differ by.
- */
-/*
- * Twice one point's: of 64 intervals of tests/pipe/vfreq-counts.t without times, 60 hold with it,
- * 56 with one point's.
+ * The relative deviation of the unit if all classes stall alike.  Twice that of one point: of 64
+ * intervals in tests/pipe/vfreq-counts.t without times, 60 hold with it, 56 with that of one point.
  */
 #define UNIT_DOUBT (2 * VTI_FREQ_ALONE)
 
+/*
+ * Finds the executions in a unit of the counts: the median ratio of the classes' estimates to their
+ * counts, weighted by samples.  Sets *doubt to its relative deviation.
+ */
 static double fit_unit(const struct vti_freqwork *w, const struct class_sum *sums,
 		       struct vti_estimate *ratios, double *doubt)
 {
@@ -110,9 +110,9 @@ static double fit_unit(const struct vti_freqwork *w, const struct class_sum *sum
 }
 
 /*
- * Of skewed samples, the time of a class may be anything: all of what others waited for, or nothing
- * because it waits along with others.  Else the more certain one is taken; both are held against
- * the larger one, or the smaller one would seem so.
+ * Whether a count is more certain than the estimate from time.  It always is for skewed samples:
+ * the time of a class may contain all that others waited for, or nothing.  Compares the deviations
+ * at the larger frequency, since a smaller frequency has a smaller deviation.
  */
 static bool is_better(const struct vti_freqwork *w, const struct vti_estimate *count,
 		      const struct vti_estimate *time)

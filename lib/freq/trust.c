@@ -5,9 +5,9 @@
 #include "freq/internal.h"
 
 /*
- * How far frequencies that add up can be trusted.  What a class's own points say is one ground; its
- * neighbours are another: a part of a sum is as certain as all the others together.  Each pass
- * tells what is one block further on; their number bounds the time.
+ * The deviations of frequencies that add up.  They follow from the points of the own class, and
+ * from the neighbours: a part of a sum is at least as certain as all the others together.  Each
+ * pass propagates that by one block; PASSES bounds the time.
  */
 #define PASSES 8
 
@@ -20,7 +20,7 @@ double vti_freq_doubt(const struct vti_freqwork *w, const struct vti_estimate *e
 {
 	double points = fmax(e->points, 0.5);
 
-	/* Of skewed samples the sum alone is known, whatever of: one point. */
+	/* Skewed samples give only one sum for the class: one point. */
 	if (w->in->skewed && !e->counted)
 		points = fmin(points, 1);
 	if (!e->known || !isfinite(e->sigma))
@@ -55,7 +55,7 @@ static struct vti_estimate *edge_at(const struct vti_freqwork *w, uint32_t block
 	return &w->edges[out ? b->out + i : w->g->in[b->in + i]];
 }
 
-/* One sum: true if it made some part of it more certain. */
+/* Improves the deviations in a sum; true if it changed one. */
 static bool relax_sum(struct vti_freqwork *w, uint32_t block, bool out)
 {
 	const struct vt_cfg_block *b = &w->g->blocks[block];
@@ -66,7 +66,7 @@ static bool relax_sum(struct vti_freqwork *w, uint32_t block, bool out)
 
 	if (!n || block < VT_CFG_FIRST || (out ? b->incomplete : !w->g->complete))
 		return false;
-	/* The worst of the edges is all that the others can help: they help each other no more. */
+	/* Only the least certain edge can improve by the others. */
 	for (i = 0; i < n; i++) {
 		struct vti_estimate *e = edge_at(w, block, i, out);
 
@@ -90,7 +90,7 @@ static bool relax_sum(struct vti_freqwork *w, uint32_t block, bool out)
 	return changed;
 }
 
-/* What all counts have in common makes none of a sum more certain. */
+/* Adds the deviation that all counts share, which no sum reduces. */
 static void doubt_unit(struct vti_freqwork *w)
 {
 	const struct vt_classes *c = w->in->flow->classes;
