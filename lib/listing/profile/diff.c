@@ -66,7 +66,7 @@ bool vti_same_event(const char *a, const char *b)
 	return n == bare_length(b) && memcmp(a, b, n) == 0;
 }
 
-/* The only one of a run's events that is called so but for modifiers; SIZE_MAX: none or several. */
+/* The only event of a run with this name but for modifiers; SIZE_MAX: none or several. */
 static size_t find_bare(const struct vt_profile *p, const char *label)
 {
 	size_t i, found = SIZE_MAX;
@@ -81,7 +81,7 @@ static size_t find_bare(const struct vt_profile *p, const char *label)
 	return found;
 }
 
-/* The event of a run that has this label; else one without samples, or with other modifiers. */
+/* The event of a run with this label, else with this name, else with other modifiers. */
 static size_t find_label(const struct vt_proflist_side *run, const char *label)
 {
 	const struct vt_event_choice *c = run->events;
@@ -119,7 +119,7 @@ static bool knows_event(const struct profile_diff *d, size_t run, const char *la
 	return false;
 }
 
-/* The events that both sets have: those of the first run, then what only later ones show. */
+/* Lists the events that both sets have: those of the first run, then those of later ones. */
 static bool match_run_events(struct profile_diff *d, struct vt_profdiff_result *result)
 {
 	size_t run, e, max = 2;
@@ -173,18 +173,15 @@ static bool collect_runs(struct profile_diff *d, struct vt_error *err)
 static struct vt_tally run_total(const struct profile_diff *d, size_t run, size_t event)
 {
 	size_t index = d->event[run * d->nevents + event];
-	struct vt_tally t = {0, 0};
 
-	if (index != SIZE_MAX) {
-		t.samples = vt_profile_event(diff_run(d, run)->profile, index)->samples;
-		t.period = vt_profile_event(diff_run(d, run)->profile, index)->period;
-	}
-	return t;
+	if (index == SIZE_MAX)
+		return (struct vt_tally){0, 0};
+	return vti_event_total(diff_run(d, run)->profile, index);
 }
 
 /* ---- changes ---- */
 
-/* The share of the samples that would be before if nothing had changed. */
+/* The expected share of the samples in the set before if nothing changed. */
 static double exposure_before(const struct profile_diff *d, const struct vt_tally total[2])
 {
 	double each[2] = {1, 1};
@@ -198,7 +195,7 @@ static double exposure_before(const struct profile_diff *d, const struct vt_tall
 	return each[0] / (each[0] + each[1]);
 }
 
-/* Numbers of executions that follow from samples are no counts of anything. */
+/* Estimates are no counts: they are not tested. */
 static bool is_estimate(const struct profile_diff *d, size_t event)
 {
 	size_t run;
@@ -212,7 +209,7 @@ static bool is_estimate(const struct profile_diff *d, size_t event)
 	return false;
 }
 
-/* What all runs tell of a row, or with `row` SIZE_MAX of all rows together. */
+/* The samples of a row in all runs; if `row` is SIZE_MAX, of all rows together. */
 struct gathered {
 	struct vt_moments weight[2]; /* of each run */
 	struct vt_share_set set[2];
@@ -239,7 +236,7 @@ static void gather_run(const struct profile_diff *d, size_t row, size_t event, s
 	g->total[side].period += all.period;
 }
 
-/* How likely chance alone makes such a difference; NaN for what is not tested. */
+/* The probability that a difference is due to chance; NaN if it is not tested. */
 static double test_change(const struct profile_diff *d, size_t row, size_t event,
 			  const struct gathered *g)
 {
@@ -267,7 +264,7 @@ static struct change gather_change(const struct profile_diff *d, size_t row, siz
 			       test_change(d, row, event, &g)};
 }
 
-/* Up to which probability the changes of an event, its total among them, are significant. */
+/* Finds the greatest significant probability among the changes of an event and its total. */
 static bool find_change_threshold(const struct profile_diff *d, size_t event, double *threshold)
 {
 	size_t rows = vt_runs_rows(d->runs), i, count = 0;
@@ -337,7 +334,6 @@ static void cpi_cells(struct vt_table *t, const struct profile_diff *d, size_t r
 
 static void add_diff_columns(struct vt_table *t, const struct profile_diff *d)
 {
-	enum vt_level level = vt_ranking_level(diff_run(d, 0)->ranking);
 	enum vt_format count = d->many ? VT_FORMAT_REAL : VT_FORMAT_NUMBER;
 	enum vt_format delta = d->many ? VT_FORMAT_REAL : VT_FORMAT_SIGNED;
 	size_t e;
@@ -357,11 +353,7 @@ static void add_diff_columns(struct vt_table *t, const struct profile_diff *d)
 		vt_table_column(t, "cpi.before", "cpi before", VT_FORMAT_REAL);
 		vt_table_column(t, "cpi.after", "after", VT_FORMAT_REAL);
 	}
-	if (level == VT_LEVEL_LINE)
-		vt_table_column_max(t, "line", "line", VT_FORMAT_TEXT, VTI_NAME_WIDTH);
-	else if (level != VT_LEVEL_IMAGE)
-		vt_table_column_max(t, "procedure", "procedure", VT_FORMAT_TEXT, VTI_NAME_WIDTH);
-	vt_table_column(t, "image", "image", VT_FORMAT_TEXT);
+	vti_name_columns(t, vt_ranking_level(diff_run(d, 0)->ranking));
 }
 
 /* "12%", "0.3% *": the star stands for what is significant. */
@@ -414,16 +406,6 @@ static void change_cells(struct vt_table *t, const struct profile_diff *d, const
 	chance_cell(t, c->p, significant);
 }
 
-static void diff_name_cells(struct vt_table *t, const struct profile_diff *d,
-			    const struct changed_row *o)
-{
-	bool images = vt_ranking_level(diff_run(d, 0)->ranking) == VT_LEVEL_IMAGE;
-
-	if (!images)
-		vt_table_str(t, o->label);
-	vt_table_str(t, images && *o->label ? o->label : vt_runs_path(d->runs, o->row));
-}
-
 /* ---- the check ---- */
 
 static struct vt_profdiff_moved *moved_side(struct vt_profdiff_result *result, double by)
@@ -467,7 +449,7 @@ static void check_row(const struct profile_diff *d, size_t row, const struct cha
 			    vt_runs_image(d->runs, row), by);
 }
 
-/* Where one row is most of all there is, its share does not tell: so say what changed most. */
+/* Names a change of the total, and the row with the greatest change in the same direction. */
 static void check_total(const struct profile_diff *d, const struct changed_row *order,
 			const struct change *all, double threshold,
 			struct vt_profdiff_result *result)
@@ -489,7 +471,7 @@ static void check_total(const struct profile_diff *d, const struct changed_row *
 	vt_buf_printf(&m->names, " in %s", *order->label ? order->label : order->image);
 }
 
-/* The greatest share of a run's first event that is in rows which name nothing. */
+/* Finds the greatest share of a run's first event in unknown rows. */
 static void find_unknown(const struct profile_diff *d, struct vt_profdiff_result *result)
 {
 	bool by_period = d->opt->list.by_period;
@@ -512,7 +494,7 @@ static void find_unknown(const struct profile_diff *d, struct vt_profdiff_result
 	}
 }
 
-/* Images whose rows cannot match, as only one side has their symbols. */
+/* Names the images whose rows cannot match since some runs lack their symbols. */
 static void find_stripped(const struct profile_diff *d, struct vt_profdiff_result *result)
 {
 	size_t i, run;
@@ -552,7 +534,7 @@ static void fill_diff_rows(struct vt_table *t, const struct profile_diff *d,
 		}
 		if (diff_has_cpi(d))
 			cpi_cells(t, d, order[i].row);
-		diff_name_cells(t, d, &order[i]);
+		vti_name_cells(t, vt_ranking_level(diff_run(d, 0)->ranking), d->runs, order[i].row);
 	}
 	check_total(d, order, &all[0], threshold[0], result);
 	find_unknown(d, result);
@@ -582,7 +564,7 @@ static bool list_changes(struct vt_table *t, const struct profile_diff *d,
 	return ok;
 }
 
-/* No event of both: says which there are. */
+/* Reports that the sets have no event in common, with the events that they have. */
 static int no_common_event(const struct vt_profdiff_result *result, struct vt_error *err)
 {
 	struct vt_buf names = VT_BUF_INIT;

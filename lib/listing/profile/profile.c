@@ -33,7 +33,7 @@ static const char *policy_text(enum vt_policy policy)
 	return text[policy];
 }
 
-static struct vt_tally event_total(const struct vt_profile *p, size_t event)
+struct vt_tally vti_event_total(const struct vt_profile *p, size_t event)
 {
 	const struct vt_profile_event *e = vt_profile_event(p, event);
 
@@ -65,7 +65,7 @@ static void print_event_header(const struct vt_profile *p, const struct vt_ranki
 	vt_escape_str(&b, label);
 	vt_output_printf(out, "Total samples for event type %s = %" PRIu64 " (%s)", vt_buf_str(&b),
 			 e->samples, policy_text(e->policy));
-	/* What was asked for need not be what the processor did: each sample says. */
+	/* A request for precise addresses may fail: each sample tells. */
 	if (e->policy == VT_POLICY_PRECISE && e->single)
 		print_header_share("EXACT_IP", e->exact_ip, e->single, out);
 	print_header_share("unknown", vt_ranking_unknown(r, event).samples, e->samples, out);
@@ -131,15 +131,31 @@ void vti_event_column(struct vt_table *t, const char *label, const char *member,
 	vt_buf_free(&key);
 }
 
-static void add_name_columns(struct vt_table *t, enum vt_level level)
+void vti_name_columns(struct vt_table *t, enum vt_level level)
 {
-	if (level == VT_LEVEL_INSTRUCTION)
-		vt_table_column(t, "address", "address", VT_FORMAT_HEX);
 	if (level == VT_LEVEL_LINE)
 		vt_table_column_max(t, "line", "line", VT_FORMAT_TEXT, VTI_NAME_WIDTH);
 	else if (level != VT_LEVEL_IMAGE)
 		vt_table_column_max(t, "procedure", "procedure", VT_FORMAT_TEXT, VTI_NAME_WIDTH);
 	vt_table_column(t, "image", "image", VT_FORMAT_TEXT);
+}
+
+void vti_name_cells(struct vt_table *t, enum vt_level level, const struct vt_runs *runs, size_t row)
+{
+	const char *label = vt_runs_label(runs, row);
+	bool images = level == VT_LEVEL_IMAGE;
+
+	if (!images)
+		vt_table_str(t, label);
+	/* The label of an image is the cause why samples are in none. */
+	vt_table_str(t, images && *label ? label : vt_runs_path(runs, row));
+}
+
+static void add_rank_columns(struct vt_table *t, enum vt_level level)
+{
+	if (level == VT_LEVEL_INSTRUCTION)
+		vt_table_column(t, "address", "address", VT_FORMAT_HEX);
+	vti_name_columns(t, level);
 	if (level == VT_LEVEL_INSTRUCTION)
 		vt_table_column(t, "line", "line", VT_FORMAT_TEXT);
 	if (level != VT_LEVEL_IMAGE && level != VT_LEVEL_LINE)
@@ -189,7 +205,6 @@ static void rank_name_cells(struct vt_table *t, const struct vt_rank *k, enum vt
 	vt_buf_free(&label);
 }
 
-/* Cycles that an execution spends at the head of the queue; empty if that is not known. */
 void vti_cpi_cell(struct vt_table *t, struct vt_tally cycles, struct vt_tally executions)
 {
 	if (executions.samples)
@@ -219,7 +234,7 @@ static void add_profile_columns(struct vt_table *t, const struct vt_profile *p,
 	}
 	if (profile_has_cpi(p))
 		vt_table_column(t, "cpi", "cpi", VT_FORMAT_REAL);
-	add_name_columns(t, level);
+	add_rank_columns(t, level);
 }
 
 static void count_cells(struct vt_table *t, const struct vt_proflist_side *side, size_t row,
@@ -231,7 +246,7 @@ static void count_cells(struct vt_table *t, const struct vt_proflist_side *side,
 		size_t event = side->events->index[i];
 		struct vt_tally tally = vt_ranking_tally(side->ranking, row, event);
 		uint64_t part = vti_weigh(tally, by_period);
-		uint64_t whole = vti_weigh(event_total(side->profile, event), by_period);
+		uint64_t whole = vti_weigh(vti_event_total(side->profile, event), by_period);
 
 		vt_table_number(t, tally.samples);
 		vt_table_cell_style(t, part ? VT_STYLE_PLAIN : VT_STYLE_FAINT);
@@ -252,7 +267,7 @@ static void count_cells(struct vt_table *t, const struct vt_proflist_side *side,
 	}
 }
 
-/* An event that was not chosen may be all that a row has. */
+/* A row may have samples of events that were not chosen only. */
 static bool row_has_samples(const struct vt_proflist_side *side, size_t row)
 {
 	size_t i;
@@ -274,7 +289,7 @@ uint64_t vt_proflist_fill(struct vt_table *t, const struct vt_proflist_side *sid
 	if (!side->events->count)
 		return 0;
 	first = side->events->index[0];
-	all = vti_weigh(event_total(side->profile, first), opt->by_period);
+	all = vti_weigh(vti_event_total(side->profile, first), opt->by_period);
 	for (row = 0; row < n; row++) {
 		uint64_t part =
 			vti_weigh(vt_ranking_tally(side->ranking, row, first), opt->by_period);

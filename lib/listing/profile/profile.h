@@ -13,16 +13,17 @@
 #include "profile/event_choice.h"
 #include "profile/profile.h"
 #include "profile/ranking.h"
+#include "profile/runs.h"
 
-/* Listings of a profile, as dcpiprof made them (DCPI paper, section 3.1, figure 1). */
+/* Listings of a profile, as by dcpiprof (DCPI paper, section 3.1, figure 1). */
 
 struct vt_proflist_options {
 	bool by_period;	    /* percentages are shares of the period, not of the samples */
-	uint64_t top;	    /* so many rows; 0: all */
-	double min_percent; /* of the first event */
+	uint64_t top;	    /* maximum number of rows; 0: all */
+	double min_percent; /* of the first event: leaves out rows with less */
 };
 
-/* One profile with what it was made into: all borrowed. */
+/* A profile with its ranking and the chosen events; all borrowed. */
 struct vt_proflist_side {
 	const struct vt_profile *profile;
 	const struct vt_ranking *ranking; /* sorted */
@@ -31,91 +32,99 @@ struct vt_proflist_side {
 };
 
 /*
- * The lines above the table: total samples of each event, how its pc was chosen, the share of
- * unknown samples, what was lost.
+ * Prints the lines above the table: for each event the total samples, how their addresses were
+ * chosen, and the share of unknown samples; then losses.
  */
 void vt_proflist_header(const struct vt_profile *p, const struct vt_ranking *r,
 			const struct vt_event_choice *events, struct vt_output *out);
 
-/* The lines between those and the table, which say what its numbers are. */
+/* Prints the lines between header and table, which explain the numbers. */
 void vt_proflist_legend(bool by_period, bool diff, struct vt_output *out);
 
 /*
- * Fills an empty table.  Percentages are shares of the event's total, unknown samples included.
- * Returns how many rows were left out.  Want of memory sticks to the table.
+ * Fills an empty table.  Percentages are shares of the event's total, including unknown samples.
+ * Returns the number of rows that were left out.  Errors stick to the table.
  */
 uint64_t vt_proflist_fill(struct vt_table *t, const struct vt_proflist_side *side,
 			  const struct vt_proflist_options *opt);
 
-/* How two sets of profiles are compared. */
+/* Options of a comparison of two sets of profiles. */
 struct vt_profdiff_options {
 	struct vt_proflist_options list;
-	double rate;  /* of false discoveries among the changes that are called significant */
-	double check; /* percent of the total before; NaN: nothing is checked */
+	double rate;  /* of false discoveries among significant changes */
+	double check; /* least change to report, in percent of the total before; NaN: none */
 };
 
-/* One set of profiles: of one run, or of several of the same work. */
+/* The profiles of one run, or of several runs of the same work. */
 struct vt_profdiff_set {
 	const struct vt_proflist_side *runs; /* borrowed; their rankings are of one level */
 	size_t count;
 };
 
-/* So many changes are named, the others counted. */
+/* The number of changes that are named; others are only counted. */
 #define VT_PROFDIFF_NAMED 5
 
-/* What changed by `check` or more, one way: rows, and the total. */
+/* The rows, and the total, that changed by `check` or more in one direction. */
 struct vt_profdiff_moved {
 	uint64_t count;
-	struct vt_buf names; /* "work in prog (+12.1%), the total (+10%)": of the greatest */
+	struct vt_buf names; /* of the greatest: "work in prog (+12.1%), the total (+10%)" */
 };
 
 struct vt_profdiff_result {
 	uint64_t left_out;    /* rows */
-	uint64_t significant; /* rows whose first event changed by more than chance */
+	uint64_t significant; /* rows with a significant change of the first event */
 	struct vt_profdiff_moved grown;
 	struct vt_profdiff_moved shrunk;
-	/* Of the first event, the greatest percentage that a run has in rows that name nothing. */
+	/* The greatest percentage of the first event that a run has in vt_runs_unknown() rows. */
 	double unknown;
-	size_t unknown_run; /* number of the run, those before counted first */
+	size_t unknown_run; /* of the runs before, then those after */
 	size_t unknown_event;
-	struct vt_buf alone; /* "a, b": the events that only one set has, which are left out */
-	/* "prog (after), lib.so (before)": images that were stripped of symbols there alone. */
-	struct vt_buf stripped;
+	struct vt_buf alone;	/* "a, b": events that only one set has, which are left out */
+	struct vt_buf stripped; /* "prog (after)": images without symbols in one set only */
 };
 
 /*
- * Fills an empty table with the differences of two sets of rankings: rows match by the image's file
- * name and what they are called, events by label, or by name without modifiers where there is one
- * such event.  Of several runs, the means are shown.  The greatest difference of the first event,
- * of either sign, comes first.
+ * Fills an empty table with the differences of two sets of rankings.  Rows match as in struct
+ * vt_runs; events match by label, or by name without modifiers if only one event has that name.
+ * For several runs the means are shown.  Rows are sorted by the absolute difference of the first
+ * event.
  *
- * How likely chance alone makes such a difference is tested with vt_share_test() where both sets
- * have several runs, and with vt_count_test() else; rows that are named by why their samples have
- * no name are not tested, nor are those of images that only some runs have symbols of. -VT_E_NOMEM;
- * -VT_E_FORMAT if the sets have no event in common.  End the result in either case.
+ * The probability that a difference is due to chance is vt_share_test() if both sets have several
+ * runs, else vt_count_test().  vt_runs_unknown() rows are not tested.  -VT_E_NOMEM; -VT_E_FORMAT if
+ * the sets have no event in common.  Call vt_profdiff_result_fini() also after an error.
  */
 int vt_proflist_diff(struct vt_table *t, const struct vt_profdiff_set sets[2],
 		     const struct vt_profdiff_options *opt, struct vt_profdiff_result *result,
 		     struct vt_error *err);
 void vt_profdiff_result_fini(struct vt_profdiff_result *r);
 
-/* How hot a share of the samples is. */
+/* The style of a share of the samples. */
 enum vt_style vt_heat(uint64_t part, uint64_t whole);
 
-/* A longer procedure name does not push the image's column to the right in all other rows. */
+/* A longer procedure name does not widen its column. */
 #define VTI_NAME_WIDTH 48
 
 /*
- * A column of an event: `member` says what of it.  A line's key is the label, a dot and that; the
- * label alone for "samples".
+ * Adds a column of an event.  Its key is the event's label, a dot and `member`; the label alone if
+ * that is "samples".
  */
 void vti_event_column(struct vt_table *t, const char *label, const char *member,
 		      const char *heading, enum vt_format format);
 
-/* Whether two events are the same but for modifiers: "cycles" and "cycles:u". */
+/* Adds the column of procedures or lines, if the level has one, and the column of images. */
+void vti_name_columns(struct vt_table *t, enum vt_level level);
+
+/* Fills these two for a row of several runs. */
+void vti_name_cells(struct vt_table *t, enum vt_level level, const struct vt_runs *runs,
+		    size_t row);
+
+/* The samples and period of an event. */
+struct vt_tally vti_event_total(const struct vt_profile *p, size_t event);
+
+/* Whether two names of events differ at most in modifiers, such as "cycles" and "cycles:u". */
 bool vti_same_event(const char *a, const char *b);
 
-/* Cycles by executions: empty if there are none. */
+/* Fills a cell with cycles / executions; empty without executions. */
 void vti_cpi_cell(struct vt_table *t, struct vt_tally cycles, struct vt_tally executions);
 
 static inline uint64_t vti_weigh(struct vt_tally t, bool by_period)

@@ -17,12 +17,12 @@ struct stat_row {
 	size_t row;
 	const char *image, *label;
 	uint64_t sum;
-	uint64_t runs; /* that have any */
+	uint64_t runs; /* with samples */
 	uint64_t min;
 	uint64_t max;
 	double mean;
 	double deviation;
-	double noise; /* deviation, by what chance alone would make it */
+	double noise; /* deviation / the deviation by chance alone */
 	double key;
 };
 
@@ -95,11 +95,7 @@ static void add_stat_columns(struct vt_table *t, enum vt_level level)
 	vt_table_column(t, "noise", "noise", VT_FORMAT_REAL);
 	vt_table_column(t, "min", "min", VT_FORMAT_NUMBER);
 	vt_table_column(t, "max", "max", VT_FORMAT_NUMBER);
-	if (level == VT_LEVEL_LINE)
-		vt_table_column_max(t, "line", "line", VT_FORMAT_TEXT, VTI_NAME_WIDTH);
-	else if (level != VT_LEVEL_IMAGE)
-		vt_table_column_max(t, "procedure", "procedure", VT_FORMAT_TEXT, VTI_NAME_WIDTH);
-	vt_table_column(t, "image", "image", VT_FORMAT_TEXT);
+	vti_name_columns(t, level);
 }
 
 static void fill_stat_row(struct vt_table *t, const struct vt_runs *runs, const struct stat_row *s,
@@ -115,12 +111,7 @@ static void fill_stat_row(struct vt_table *t, const struct vt_runs *runs, const 
 	vt_table_real(t, s->noise);
 	vt_table_number(t, s->min);
 	vt_table_number(t, s->max);
-	if (level != VT_LEVEL_IMAGE)
-		vt_table_str(t, s->label);
-	if (level == VT_LEVEL_IMAGE && *s->label)
-		vt_table_str(t, s->label);
-	else
-		vt_table_str(t, vt_runs_path(runs, s->row));
+	vti_name_cells(t, level, runs, s->row);
 }
 
 int64_t vt_statlist_fill(struct vt_table *t, const struct vt_runs *runs, enum vt_level level,

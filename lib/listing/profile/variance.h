@@ -12,10 +12,10 @@
 #include "profile/ranking.h"
 #include "profile/runs.h"
 
-/* How much the samples of procedures vary between runs: dcpistats; DCPI 3.3, figure 3. */
+/* The variation of samples between runs, as by dcpistats: DCPI 3.3, figure 3. */
 
 enum vt_stat_order {
-	VT_STAT_RANGE, /* the greatest share between the least and the most first */
+	VT_STAT_RANGE, /* by (max - min) / sum, greatest first; likewise the others */
 	VT_STAT_DEVIATION,
 	VT_STAT_NOISE,
 	VT_STAT_SUM,
@@ -25,29 +25,29 @@ enum vt_stat_order {
 struct vt_statlist_options {
 	enum vt_stat_order order;
 	bool by_period;
-	uint64_t top;	    /* so many rows; 0: all */
+	uint64_t top;	    /* maximum number of rows; 0: all */
 	double min_percent; /* of the sum over all rows */
 };
 
 /*
- * Fills an empty table with a row for each of the runs' rows that has samples of their first event;
- * the level only says which columns there are.  `total` is the sum over all runs.  Returns how many
- * rows were left out; -VT_E_NOMEM.
+ * Fills an empty table with the rows of the runs that have samples of the first event.  `level`
+ * determines the columns.  `total` is the sum over all runs.  Returns the number of rows that were
+ * left out, or -VT_E_NOMEM.
  */
 int64_t vt_statlist_fill(struct vt_table *t, const struct vt_runs *runs, enum vt_level level,
 			 uint64_t total, const struct vt_statlist_options *opt,
 			 struct vt_error *err);
 
-/* What a report says of each run. */
+/* A run of a report. */
 struct vt_statrun {
 	const char *path; /* borrowed */
 	struct vt_tally total;
 	struct vt_losses loss;
 };
 
-/* vstats's whole output; all borrowed but for the table. */
+/* The output of vstats; all borrowed except the table. */
 struct vt_statreport {
-	const char *event; /* NULL: no run has an event */
+	const char *event; /* NULL if no run has one */
 	enum vt_level level;
 	const struct vt_runs *rows;
 	const struct vt_statrun *runs;
@@ -57,7 +57,7 @@ struct vt_statreport {
 	int64_t left_out;	/* rows */
 };
 
-/* Computes the rows.  -VT_E_NOMEM.  End it in either case. */
+/* Computes the rows.  -VT_E_NOMEM.  Call vt_statreport_fini() also after an error. */
 int vt_statreport_fill(struct vt_statreport *r, struct vt_error *err);
 void vt_statreport_fini(struct vt_statreport *r);
 
@@ -65,8 +65,8 @@ void vt_statreport_fini(struct vt_statreport *r);
 json_t *vt_statreport_json(const struct vt_statreport *r);
 
 /*
- * Prints the table: for people (VT_TABLE_TEXT) with the lines above and below it, for programs
- * alone.  -VT_E_NOMEM; errors of writing stick to `out`.
+ * Prints the table, as VT_TABLE_TEXT with the lines above and below it.  -VT_E_NOMEM; errors of
+ * writing stick to `out`.
  */
 int vt_statreport_print(const struct vt_statreport *r, enum vt_table_form form, bool color,
 			struct vt_output *out, struct vt_error *err);
