@@ -8,11 +8,11 @@
 #include "base/output.h"
 
 /*
- * A chart as a picture in Scalable Vector Graphics 1.1: axes with a grid, and one line or cloud of
- * dots for each series.  Both axes begin at 0.  The same chart gives the same bytes.
+ * Charts in Scalable Vector Graphics 1.1: axes with a grid, and a line or a set of dots for each
+ * series.  Both axes begin at 0.  Equal charts give equal bytes.
  */
 struct vt_chart_series {
-	const char *label; /* for the legend; untrusted text; "": not in it */
+	const char *label; /* in the legend; untrusted text; "": none */
 	const double *x;
 	const double *y;
 	size_t n;
@@ -22,7 +22,7 @@ struct vt_chart {
 	const char *title;
 	const char *x_label;
 	const char *y_label;
-	double x_max; /* > 0; what lies beyond is drawn at the edge */
+	double x_max; /* > 0; points beyond are drawn at the edge */
 	double y_max;
 	bool dots; /* the series are dots, not lines */
 	const struct vt_chart_series *series;

@@ -12,14 +12,14 @@
 #include "profile/losses.h"
 
 /*
- * JSON output by jansson.  Each function that returns a json_t gives its caller a reference, or
- * NULL when memory runs out.
+ * JSON output with jansson.  Functions that return a json_t return a new reference, or NULL when
+ * memory runs out.
  */
 
-/* Text of unknown origin as a string; vt_escape() is applied if it is not UTF-8. */
+/* Untrusted text as a string, escaped by vt_escape() if it is not UTF-8. */
 json_t *vt_json_text(const void *text, size_t size);
 
-/* An address or mask: a string "0x…", because many readers lose bits of numbers above 2^53. */
+/* An address or mask as a string "0x...", since many readers lose bits of numbers above 2^53. */
 json_t *vt_json_hex(uint64_t v);
 
 /* Bytes as a string of hexadecimal digits. */
@@ -28,33 +28,32 @@ json_t *vt_json_bytes(const void *data, size_t size);
 /* A count: an integer, or a decimal string above INT64_MAX. */
 json_t *vt_json_u64(uint64_t v);
 
-/* A number: null if it is infinite or not a number, which JSON cannot express. */
+/* A number; null for infinity and NaN, which JSON lacks. */
 json_t *vt_json_real(double v);
 
 /*
- * A table's rows as an array of objects: the key of each column with its plain value, without empty
- * cells.  Columns that belong to one of several things are in an object of a list:
+ * The rows of a table as an array of objects, with the plain value of each nonempty cell under its
+ * column's key.  Columns of vt_table_column_of() are in objects of a list:
  * "events": [{"name": "cycles", "samples": 12}].
  */
 json_t *vt_json_table(const struct vt_table *t);
 
-/* Sets a member whose name comes from a file, escaped as in vt_json_text(). */
+/* Sets a member with an untrusted name, escaped as in vt_json_text(). */
 void vt_json_set(json_t *object, const char *name, json_t *value);
 
 /*
- * A new document: an object whose first member is "schema", as in "vprof/1".  The man page of that
- * program says what the members are.  Members may be added without notice; the number changes when
- * one goes away or changes its meaning.
+ * A new document: an object whose first member is "schema", for example "vprof/1".  The program's
+ * man page describes the members.  Members may be added at any time; the number changes when a
+ * member is removed or changes its meaning.
  */
 json_t *vt_json_doc(const char *schema);
 
-/* Sets "lost" and "gaps" of an object. */
+/* Sets the members "lost" and "gaps". */
 void vt_json_losses(json_t *object, const struct vt_losses *l);
 
 /*
- * Writes a value and a newline: keys in the order in which they were set, on several lines if
- * `pretty`.  Takes over the caller's reference.  Errors stick to `out`; NULL counts as want of
- * memory.
+ * Writes a value and a newline, with keys in the order in which they were set, and on several lines
+ * if `pretty`.  Releases the caller's reference.  Errors stick to `out`; NULL is out of memory.
  */
 void vt_json_write(struct vt_output *out, json_t *value, bool pretty);
 

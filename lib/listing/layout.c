@@ -6,7 +6,7 @@
 
 #include "listing/layout_internal.h"
 
-/* More than anybody could read, and what takes a few seconds. */
+/* More than anybody could read; this many take a few seconds. */
 #define MAX_VERTICES 400000
 
 /* ---- layers ---- */
@@ -18,7 +18,7 @@ struct layout_walk {
 	uint32_t *next; /* by node: the next edge to follow */
 	uint32_t *stack;
 	uint8_t *state;
-	uint32_t *post; /* nodes in the order in which they were left */
+	uint32_t *post; /* nodes in postorder */
 	uint32_t npost;
 };
 
@@ -57,7 +57,7 @@ static void walk_fini(struct layout_walk *w)
 	free(w->state);
 }
 
-/* Depth first from a node; an edge to a node that is still open closes a loop. */
+/* Visits nodes depth first; an edge to an open node closes a loop and is reversed. */
 static void walk_from(struct layout_walk *w, struct vti_layered *l, uint32_t node)
 {
 	uint32_t depth = 0;
@@ -87,8 +87,8 @@ static void walk_from(struct layout_walk *w, struct vti_layered *l, uint32_t nod
 }
 
 /*
- * The longest way from above.  An edge that was reversed leads to a node that was left before: the
- * nodes in the opposite order of leaving are sorted by all the others.
+ * Sets the layer of each node to the length of the longest path to it.  Without the reversed edges,
+ * reverse postorder is a topological order.
  */
 static void assign_layers(const struct layout_walk *w, struct vti_layered *l)
 {
@@ -103,8 +103,7 @@ static void assign_layers(const struct layout_walk *w, struct vti_layered *l)
 			if (to != at && !l->reversed[e] && l->vertices[to].layer <= layer)
 				l->vertices[to].layer = layer + 1;
 		}
-		/* The other ends of reversed edges are below anyway: they were reached from here.
-		 */
+		/* The sources of reversed edges are below: they were reached from here. */
 		if (layer >= l->nlayers)
 			l->nlayers = layer + 1;
 	}
@@ -175,7 +174,7 @@ static bool split_edges(struct vti_layered *l)
 	return true;
 }
 
-/* Counts first, then fills in: each vertex's neighbours above and below stand together. */
+/* Lists the upper and lower neighbours of each vertex, by a counting sort. */
 static bool join_vertices(struct vti_layered *l)
 {
 	struct vti_vertex *v = l->vertices;
@@ -232,12 +231,12 @@ static bool fill_layers(struct vti_layered *l)
 
 /* ---- order in layers ---- */
 
-/* Up and down so often, at the most. */
+/* The maximum number of sweeps, down and up in turn. */
 #define ORDER_SWEEPS 24
 
 /* ---- crossings ---- */
 
-/* Inversions, counted with a binary indexed tree over the places of the layer below. */
+/* Counts inversions with a binary indexed tree over the positions in the layer below. */
 static uint64_t count_crossings_below(const struct vti_layered *l, uint32_t layer, uint32_t *tree)
 {
 	uint32_t width = l->layer_first[layer + 2] - l->layer_first[layer + 1];
@@ -289,7 +288,7 @@ static int by_wish(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Each vertex to the mean of its neighbours' places; one without neighbours stays. */
+/* Sorts a layer by the mean position of each vertex's neighbours, or its own without any. */
 static void order_layer(struct vti_layered *l, uint32_t layer, bool below, struct wish *wishes)
 {
 	uint32_t first = l->layer_first[layer], n = l->layer_first[layer + 1] - first;
@@ -352,10 +351,10 @@ bool vti_layout_order(struct vti_layered *l)
 
 /* ---- columns ---- */
 
-/* Up and down so often to find columns. */
+/* The number of sweeps, down and up in turn. */
 #define COLUMN_SWEEPS 16
 
-/* A long edge bends less if its pieces pull harder than those between nodes. */
+/* Segments of long edges have higher weights, which keeps these straight. */
 #define WEIGHT_MIXED 2
 #define WEIGHT_BOTH  8
 
@@ -364,7 +363,7 @@ static bool is_node(const struct vti_layered *l, uint32_t vertex)
 	return vertex < l->g->nnodes;
 }
 
-/* How far the middles of neighbours in a layer are apart, at least. */
+/* The least distance of the middles of two neighbours in a layer. */
 static double least_distance(const struct vti_layered *l, uint32_t a, uint32_t b)
 {
 	double gap = is_node(l, a) || is_node(l, b) ? l->g->gap : l->g->gap / 2;
@@ -372,7 +371,7 @@ static double least_distance(const struct vti_layered *l, uint32_t a, uint32_t b
 	return (l->vertices[a].width + l->vertices[b].width) / 2 + gap;
 }
 
-/* Vertices side by side that push each other: they move as one. */
+/* Adjacent vertices that move as one. */
 struct pool {
 	double sum; /* of weights times wishes, less their places in the pool */
 	double weight;
@@ -395,14 +394,15 @@ static void find_wish(const struct vti_layered *l, uint32_t vertex, bool below, 
 		sum += w * l->vertices[list[k]].x;
 		total += w;
 	}
-	/* One that nothing pulls stays, unless others need the place. */
+	/* A vertex without neighbours stays unless others need its place. */
 	*weight = total > 0 ? total : 0.01;
 	*at = total > 0 ? sum / total : v->x;
 }
 
 /*
- * The places nearest to what the vertices wish, by weighted squares, that keep order and distance:
- * with the distances taken off, an isotonic regression, which pooling adjacent violators solves.
+ * Moves the vertices of a layer to the wished places that order and distance allow, by weighted
+ * least squares.  Less the distances, this is an isotonic regression, solved by pooling adjacent
+ * violators.
  */
 static void settle_layer(struct vti_layered *l, uint32_t layer, bool below, struct pool *pools,
 			 double *offset)
@@ -499,7 +499,7 @@ struct band {
 	double bottom;
 };
 
-/* Layers one below the other, nodes in their middle; everything is moved to begin at 0, 0. */
+/* Stacks the layers, and moves all vertices so that the picture begins at 0, 0. */
 static void place_nodes(struct vti_layered *l, struct band *bands)
 {
 	struct vt_layout *g = l->g;
@@ -537,7 +537,7 @@ static void place_nodes(struct vti_layered *l, struct band *bands)
 	}
 }
 
-/* The ends of edges at a node, spread along its side in the order of where they go. */
+/* An end of an edge at a node; the ends are spread along its side by their directions. */
 struct port {
 	double toward;
 	uint32_t node;
@@ -555,8 +555,7 @@ static int by_node(const void *a, const void *b)
 	return x->edge < y->edge ? -1 : x->edge > y->edge;
 }
 
-/* x of each edge's end at the lower side of its upper node, or at the upper side of its lower one.
- */
+/* Finds x of each edge's end at its upper node, or if `lower` at its lower node. */
 static bool find_ports(const struct vti_layered *l, bool lower, double *x)
 {
 	struct port *ports = calloc((size_t)l->g->nedges + 1, sizeof(*ports));
@@ -624,7 +623,7 @@ static void route_edge(struct vti_layered *l, uint32_t number, const struct band
 	}
 	s = l->segments[first].upper;
 	put_point(g, out, g->nodes[s].y + g->nodes[s].height);
-	/* Straight down past taller neighbours. */
+	/* Pass taller neighbours straight. */
 	if (bands[l->vertices[s].layer].bottom > g->nodes[s].y + g->nodes[s].height) {
 		put_point(g, out, bands[l->vertices[s].layer].bottom);
 		put_point(g, out, bands[l->vertices[s].layer].bottom);

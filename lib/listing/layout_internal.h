@@ -6,19 +6,19 @@
 
 #include "listing/layout.h"
 
-/* The steps of vt_layout_place(), which its unit test runs one by one. */
+/* The steps of vt_layout_place(), for its unit test. */
 
-/* A node, or a place where a long edge goes through a layer. */
+/* A node, or the point where a long edge passes through a layer. */
 struct vti_vertex {
 	double x; /* of its middle */
 	double width;
 	uint32_t layer;
 	uint32_t order; /* in its layer, from the left */
-	uint32_t up;	/* its first in vti_layered.up; ends where the next one's begin */
+	uint32_t up;	/* first index in vti_layered.up; ends at the next vertex's */
 	uint32_t down;
 };
 
-/* A piece of an edge from a layer to the next. */
+/* The part of an edge between two neighbouring layers. */
 struct vti_segment {
 	uint32_t upper; /* vertices */
 	uint32_t lower;
@@ -26,26 +26,26 @@ struct vti_segment {
 
 struct vti_layered {
 	struct vt_layout *g;
-	bool *reversed;		     /* by edge: control goes up */
-	uint32_t *edge_first;	     /* by edge: its first segment; they follow each other */
-	struct vti_vertex *vertices; /* the nodes first; one more, for the ends of up and down */
+	bool *reversed;		     /* by edge: it leads upwards */
+	uint32_t *edge_first;	     /* by edge: its first segment; its others follow */
+	struct vti_vertex *vertices; /* nodes first; one more for the ends of up and down */
 	uint32_t nvertices;
 	struct vti_segment *segments;
 	uint32_t nsegments;
-	uint32_t *up;	       /* vertices above that vertices are joined to */
-	uint32_t *down;	       /* and below */
+	uint32_t *up;	       /* the upper neighbours of each vertex, */
+	uint32_t *down;	       /* and the lower ones */
 	uint32_t *layers;      /* vertices by layer and order */
 	uint32_t *layer_first; /* by layer, and one more */
 	uint32_t nlayers;
 };
 
-/* Numbers the vertices of each layer as they stand in `layers`. */
+/* Sets `order` of each vertex from its position in `layers`. */
 void vti_layout_number(struct vti_layered *l);
 
-/* Orders the vertices within layers for few crossings.  False when memory runs out. */
+/* Sorts the vertices of each layer for few crossings.  False when memory runs out. */
 bool vti_layout_order(struct vti_layered *l);
 
-/* Chooses x for all vertices.  False likewise. */
+/* Sets x of all vertices.  False when memory runs out. */
 bool vti_layout_columns(struct vti_layered *l);
 
 #endif

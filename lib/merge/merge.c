@@ -240,8 +240,7 @@ static bool join_event(struct vt_merge *m, const struct vt_tally_event *e, uint3
 	return true;
 }
 
-/* The indices of the stream's events, in the tally's order; owned by the caller.  NULL: no memory.
- */
+/* The merged index of each event of the tally; owned by the caller.  NULL: out of memory. */
 static uint32_t *join_events(struct vt_merge *m)
 {
 	const struct vt_hash *events = &m->tally.events;
@@ -276,7 +275,7 @@ static bool join_image(struct vt_merge *m, const struct vt_tally_image *i, uint3
 	return true;
 }
 
-/* The same for the image that the current stream calls `id`. */
+/* The same for image `id` of the current stream. */
 static bool join_image_id(struct vt_merge *m, uint64_t id, uint32_t *index)
 {
 	const struct vt_tally_image image = vt_tally_image(&m->tally, id);
@@ -344,7 +343,7 @@ static bool join_tally(struct vt_merge *m)
 	return ok;
 }
 
-/* Pairs of different models of a core, or of different distances, do not add up. */
+/* Pairs for different core models or distances cannot be summed. */
 static int join_text(uint32_t *known, uint32_t own, const char *what, struct vt_error *err)
 {
 	if (*known && own && *known != own)
@@ -422,7 +421,7 @@ uint64_t vt_merge_bad(const struct vt_merge *m)
 
 /* ---- writing ---- */
 
-/* Where an entry of a table stands among the others: by texts, then by numbers. */
+/* The sort key of an entry of a table: by texts, then numbers, then index. */
 struct rank {
 	const char *text[2];
 	uint64_t number[3];
@@ -441,7 +440,7 @@ static int compare_entry_ranks(const void *a, const void *b)
 	return c ? c : (x->index > y->index) - (x->index < y->index);
 }
 
-/* The entries of a table, in order; the caller frees it.  NULL when memory ran out. */
+/* The sort keys of a table in order; owned by the caller.  NULL: out of memory. */
 static struct rank *rank_entries(const struct vt_merge *m, const struct vt_hash *h,
 				 void (*describe)(const struct vt_merge *m, const void *entry,
 						  struct rank *r))
@@ -592,7 +591,7 @@ static void write_merged_gap(const struct vt_merge *m, struct vt_writer *w, void
 
 /* ---- writing hot lists ---- */
 
-/* The index of a hot list's image, in which no sample need have fallen. */
+/* Finds or adds the image of a hot list, which may have no samples. */
 static bool join_hot_image(struct vt_merge *m, uint32_t number, uint32_t *index)
 {
 	const struct vt_hot_image *h = vt_hotprofile_image(m->hots, number);
@@ -608,7 +607,7 @@ static bool join_hot_image(struct vt_merge *m, uint32_t number, uint32_t *index)
 	return i.buildid != UINT32_MAX && i.path != UINT32_MAX && join_image(m, &i, index);
 }
 
-/* Adds the images of hot lists, before images get their ids. */
+/* Adds the images of hot lists before images get their ids. */
 static int join_hot_images(struct vt_merge *m, struct vt_error *err)
 {
 	uint32_t index;
@@ -664,8 +663,8 @@ static bool ranks_pairs(const struct vt_merge *m, const struct merged_event *e, 
 }
 
 /*
- * The samples on a pair's later instruction, of the events that vreplay was told to rank by, else
- * of those that fit the type.
+ * The samples on the later instruction of a pair, of the events that vreplay ranked by, or if it
+ * named none, of the events that fit the type.
  */
 static uint64_t count_pair_samples(const struct vt_merge *m, const struct merged_pair *p)
 {
@@ -685,7 +684,7 @@ static uint64_t count_pair_samples(const struct vt_merge *m, const struct merged
 	return samples;
 }
 
-/* As vreplay: by the later instruction, then type and nearness, then the earlier one. */
+/* The order of vreplay: by later instruction, type, nearest distance, earlier instruction. */
 static int compare_conflicts(const void *pa, const void *pb)
 {
 	static const unsigned fields[] = {VT_CONFLICT_IMAGE,	     VT_CONFLICT_OFFSET,
@@ -755,7 +754,7 @@ static int write_conflicts(const struct vt_merge *m, struct vt_writer *w, struct
 
 int vt_merge_write(struct vt_merge *m, struct vt_writer *w, struct vt_error *err)
 {
-	/* Events and images first: the rest is ordered by the ids that they get here. */
+	/* Events and images first: they get the ids that the others are sorted by. */
 	const struct {
 		struct vt_hash *table;
 		void (*describe)(const struct vt_merge *m, const void *entry, struct rank *r);

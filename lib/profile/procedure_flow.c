@@ -11,19 +11,19 @@
 #include "profile/procedure_code.h"
 
 /*
- * How many instructions before a block are scheduled with it: so many that on the machines
- * described what is before them hardly matters any more.
+ * The number of instructions that are scheduled before a block: enough that on all described
+ * machines the code before them hardly matters.
  */
 #define WARM_IN_ORDER	  40
 #define WARM_OUT_OF_ORDER 160
 
 /*
- * Behind a call, what the called procedure ends with is issued: its return, and some cycles' worth
- * of other instructions, which returns stand for as well.
+ * Behind a call, the end of the called procedure is issued: its return, and some other
+ * instructions.  Returns stand for all of them.
  */
 #define RETURNS 3
 
-/* A repeated instruction is one execution each time, of which all but the first follow another. */
+/* Executions of a repeated instruction; all but the first follow another. */
 #define REPEATS 4
 
 #define NONE UINT32_MAX /* no edge, no block; in paths: a return */
@@ -35,14 +35,14 @@ enum { WHITE, OPEN, DONE };
 struct visit_order {
 	const struct vt_cfg *g;
 	uint8_t *color; /* by block */
-	uint32_t *next; /* by block: out edges that were followed */
+	uint32_t *next; /* by block: number of out edges visited */
 	uint32_t *stack;
-	/* By block: the edge that control most likely comes by; 0, which leaves the entry: none. */
+	/* By block: its most likely incoming edge; 0, an edge of the entry: none. */
 	uint32_t *before;
 	uint8_t *preferred; /* how good that one is */
 };
 
-/* A loop goes on more often than it begins, and branches fall through where compilers can help. */
+/* Loops continue more often than they begin; compilers let likely branches fall through. */
 static uint8_t likelihood(const struct visit_order *o, const struct vt_cfg_edge *e)
 {
 	if (e->from < VT_CFG_FIRST)
@@ -64,8 +64,8 @@ static void rate_predecessor(struct visit_order *o, uint32_t edge)
 }
 
 /*
- * Depth first, so that edges to a block whose successors are being visited close loops.  There are
- * edges from the entry to all that nothing else leads to.
+ * Visits blocks depth first, so that edges to an open block close loops.  The entry has edges to
+ * all blocks without other predecessors.
  */
 static void visit_blocks(struct visit_order *o)
 {
@@ -118,7 +118,7 @@ static void visit_order_fini(struct visit_order *o)
 
 /* ---- blocks one behind the other, in order ---- */
 
-/* A machine is some 4 kB. */
+/* Bounds the memory: a machine has about 4 kB. */
 #define MAX_BLOCKS 16384
 
 struct machine {
@@ -126,22 +126,22 @@ struct machine {
 	struct vt_inorder e;
 };
 
-/* What is known of the machine behind a block. */
+/* The state of the machine behind a block. */
 enum { UNKNOWN, SOUGHT, KNOWN };
 
 /*
- * The blocks of a procedure one behind the other on a machine that issues in order: each begins
- * with the machine as the block before it on its most likely way left it.
+ * Runs the blocks of a procedure on a machine that issues in order: each block begins with the
+ * machine's state behind its most likely predecessor.
  */
 struct chain {
 	const struct vt_procflow *f;
 	const struct vt_mop *ret;
 	const uint32_t *before;
 	struct machine empty;
-	size_t size;		/* of a machine that is made use of: its units come last */
+	size_t size;		/* used bytes of a machine, whose units come last */
 	struct machine *behind; /* by block */
 	uint8_t *state;
-	uint32_t *way; /* blocks whose machines are sought, each behind the next */
+	uint32_t *way; /* blocks whose machines are sought; each follows the next */
 };
 
 static void free_chain(struct chain *c)
@@ -155,8 +155,8 @@ static void free_chain(struct chain *c)
 }
 
 /*
- * All borrowed.  `before` has by block the edge that control most likely comes by, or NONE.  NULL:
- * no memory, or the procedure is too large to keep a machine for each block.
+ * Borrows all arguments.  `before` is by block the most likely incoming edge, or NONE.  NULL: out
+ * of memory, or the procedure is too large for a machine for each block.
  */
 static struct chain *new_chain(const struct vt_procflow *f, const struct vt_core *m,
 			       const struct vt_mop *ret, const uint32_t *before)
@@ -197,7 +197,7 @@ static void issue_block(const struct chain *c, struct machine *m, uint32_t block
 	for (i = b->insn; i < b->insn + b->ninsns; i++) {
 		const struct vt_mop *op = &c->f->ops[i];
 
-		/* Of one that is repeated, the last is in the steady state. */
+		/* The last execution of a repeated instruction is in the steady state. */
 		for (k = 1; k < REPEATS && (op->flags & VT_FACT_REPEATED); k++)
 			issue_op(m, op, i, NULL);
 		issue_op(m, op, i, costs ? &costs[i - b->insn] : NULL);
@@ -215,8 +215,8 @@ static uint32_t edge_source(const struct chain *c, uint32_t edge)
 }
 
 /*
- * Some instructions' worth of a loop: way[first] is the block that control gets to from way[n - 1]
- * down to way[first + 1], over and over.
+ * Runs a loop for WARM_IN_ORDER instructions: control goes from way[n - 1] down to way[first] and
+ * back to way[n - 1].
  */
 static void warm_up_loop(const struct chain *c, struct machine *m, uint32_t first, uint32_t n)
 {
@@ -240,7 +240,7 @@ static void copy_machine(const struct chain *c, struct machine *to, const struct
 	memcpy(to, from, c->size);
 }
 
-/* The machine behind a block, which has to be found first, as may those behind blocks before it. */
+/* Finds the machine behind a block, and those behind its predecessors. */
 static const struct machine *find_machine(struct chain *c, uint32_t block)
 {
 	uint32_t n = 0, at = block, first;
@@ -278,7 +278,7 @@ static void cost_block_behind(struct chain *c, uint32_t block, uint32_t edge,
 
 	if (from != NONE)
 		before = c->state[from] == KNOWN ? &c->behind[from] : find_machine(c, from);
-	/* That of a loop may be known by now. */
+	/* In a loop, find_machine() may have found it. */
 	if (edge == c->before[block] && c->state[block] == UNKNOWN) {
 		m = &c->behind[block];
 		c->state[block] = KNOWN;
@@ -328,7 +328,7 @@ static uint32_t gather_before(const struct scheduler *s, uint32_t edge)
 	return n;
 }
 
-/* What costs of path[warm..) call `index`. */
+/* The graph's instruction for an index in costs of path[warm..). */
 static int32_t graph_index(const struct scheduler *s, uint32_t warm, int32_t index)
 {
 	uint32_t insn = index == VT_SCHEDULE_NONE ? NONE : s->path[(int64_t)warm + index];
@@ -336,7 +336,7 @@ static int32_t graph_index(const struct scheduler *s, uint32_t warm, int32_t ind
 	return insn == NONE ? VT_SCHEDULE_NONE : (int32_t)insn;
 }
 
-/* Puts a block's instructions behind path[0..n); the new n. */
+/* Appends a block's instructions to path[0..n); returns the new n. */
 static uint32_t append_block(const struct scheduler *s, const struct vt_cfg_block *b, uint32_t n)
 {
 	uint32_t i, k;
@@ -352,8 +352,8 @@ static uint32_t append_block(const struct scheduler *s, const struct vt_cfg_bloc
 }
 
 /*
- * Puts the costs of a block behind an edge into s->costs.  UINT32_MAX, and edges from the entry,
- * stand for an empty machine.
+ * Computes s->costs for a block that control enters by `edge`.  UINT32_MAX and edges of the entry
+ * mean an empty machine.
  */
 static int schedule_behind(struct scheduler *s, uint32_t block, uint32_t edge, struct vt_error *err)
 {
@@ -425,7 +425,7 @@ static int scheduler_init(struct scheduler *s, struct vt_procflow *f, const stru
 	return 0;
 }
 
-/* Whose chain is `before`, by block: the edge that control most likely comes by. */
+/* Sets the most likely incoming edge of each block. */
 static void set_before(struct scheduler *s, const uint32_t *before)
 {
 	s->before = before;
@@ -442,9 +442,9 @@ static void scheduler_fini(struct scheduler *s)
 	free(s->costs);
 }
 
-/* ---- the same, knowing how often control comes by each edge ---- */
+/* ---- schedules with known edge frequencies ---- */
 
-/* Ways into a block that are looked at: the most frequent ones. */
+/* Only the most frequent incoming edges of a block are scheduled. */
 #define MAX_WAYS 4
 
 struct ways {
@@ -479,7 +479,7 @@ static struct ways find_ways(const struct vt_cfg *g, uint32_t block, const doubl
 	return w;
 }
 
-/* What the head waits for is told as of the most frequent way; how long, on the average. */
+/* Averages the costs over the ways; the causes are those of the most frequent one. */
 static int weigh_block(struct scheduler *s, uint32_t block, const struct ways *w,
 		       struct vt_error *err)
 {
@@ -503,7 +503,7 @@ static int weigh_block(struct scheduler *s, uint32_t block, const struct ways *w
 	return code;
 }
 
-/* The ways into each block, and those into most likely ones in `before`; NULL: no memory. */
+/* The ways into each block; sets `before` to the most frequent.  NULL: out of memory. */
 static struct ways *find_all_ways(const struct vt_cfg *g, const double *edges, uint32_t *before)
 {
 	struct ways *ways = calloc((size_t)g->nblocks + 1, sizeof(*ways));
@@ -516,7 +516,7 @@ static struct ways *find_all_ways(const struct vt_cfg *g, const double *edges, u
 	return ways;
 }
 
-/* Blocks that have ways will be weighed; `ways` NULL: none. */
+/* Schedules blocks without ways, as the others will be weighed.  `ways` may be NULL. */
 static int schedule_blocks(struct vt_procflow *f, const struct vt_core *m, const struct ways *ways,
 			   struct vt_error *err)
 {
@@ -530,7 +530,7 @@ static int schedule_blocks(struct vt_procflow *f, const struct vt_core *m, const
 	else
 		set_before(&s, o.before);
 	for (b = VT_CFG_FIRST; b < f->cfg->nblocks && code == 0; b++)
-		/* What comes of a chain depends on what was asked of it before. */
+		/* The results of a chain depend on the order of its calls. */
 		if (!ways || !ways[b].n || s.chain)
 			code = schedule_block(&s, b, err);
 	visit_order_fini(&o);

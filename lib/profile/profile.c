@@ -26,7 +26,7 @@ struct event_entry {
 	uint64_t index;
 };
 
-/* Places by image, process, offset and event: all of them when `count` is how many there are. */
+/* Places in the order of vt_place_compare(); outdated if `count` is not their number. */
 struct place_order {
 	const struct vt_place **places;
 	size_t count;
@@ -41,7 +41,7 @@ struct block_place {
 struct vt_profile {
 	struct vt_context *context;
 	struct vt_hash places;
-	struct place_order *order;     /* made when asked for */
+	struct place_order *order;     /* made on demand */
 	struct vt_hash ids;	       /* struct event_entry */
 	size_t own[VT_PROFILE_NKINDS]; /* columns of other kinds: 1 + the index, or 0 */
 	struct vt_profile_event *events;
@@ -208,7 +208,7 @@ static int add_count(struct vt_profile *p, const struct vt_place *key, uint64_t 
 	return 0;
 }
 
-/* No sample changes a mapping, so what was found for one holds for the next of the run. */
+/* The results of the last lookups.  No sample changes a mapping, so they hold for a run. */
 struct recent {
 	uint64_t event_id;
 	size_t event;
@@ -270,7 +270,7 @@ static int count_sample_run(struct vt_profile *p, const struct vt_block *block, 
 			key.offset = vt_unmapped_cause(ip, misc, has);
 		}
 		key.event = (uint32_t)last.event;
-		/* Recorders leave the period out when it is the same for all samples. */
+		/* Recorders omit the period if it is the same for all samples. */
 		if (!period && !(has & SAMPLE_HAS_PERIOD))
 			period =
 				p->events[last.event].sampling ? p->events[last.event].sampling : 1;
@@ -376,7 +376,7 @@ static int locate_new_block(struct vt_profile *p, const struct vt_record *rec, s
 	return 0;
 }
 
-/* What contradicts itself is counted; the rest of the stream is good. */
+/* Counts a record that contradicts itself as bad and goes on. */
 static int count_executed_code(struct vt_profile *p, const struct vt_record *rec,
 			       struct vt_error *err)
 {
@@ -394,7 +394,7 @@ static int count_executed_code(struct vt_profile *p, const struct vt_record *rec
 	return code == -VT_E_FORMAT ? 0 : code;
 }
 
-/* A block that was not mapped when its record came may be mapped now. */
+/* Looks again for a block that was not mapped when its record came. */
 static int count_block(struct vt_profile *p, const struct vt_bblock *b, uint32_t event,
 		       struct vt_error *err)
 {
@@ -441,7 +441,7 @@ int vt_profile_finish(struct vt_profile *p, struct vt_error *err)
 /* PROT_EXEC of sys/mman.h. */
 #define CAN_EXEC 4
 
-/* The dynamic linker writes once to text with relocations: it runs as its file says. */
+/* The dynamic linker writes once to text with relocations, which stays as in the file. */
 static bool is_relocated_map(struct vt_profile *p, const struct vt_map *m)
 {
 	const struct vt_imagedata *data = vt_images_data(vt_context_images(p->context), m->image);
@@ -452,7 +452,7 @@ static bool is_relocated_map(struct vt_profile *p, const struct vt_map *m)
 	       vt_imagedata_is_relocated(data, m->start - bias);
 }
 
-/* Notes code that the program could write to: an announcement of its mapping shows it. */
+/* Marks code as patched if the program could write to it, as a mapping record shows. */
 static void note_patched_code(struct vt_profile *p, const struct vt_record *rec)
 {
 	int32_t pid = (int32_t)vt_record_i64(rec, VT_MAP_PID);
@@ -568,7 +568,7 @@ static int compare_ordered(const void *pa, const void *pb)
 	return vt_place_compare(*(const void *const *)pa, *(const void *const *)pb);
 }
 
-/* Places are never taken away and only move when one is added. */
+/* The order holds until a place is added: places are never removed. */
 static bool sort_profile_places(const struct vt_profile *p)
 {
 	struct place_order *o = p->order;
@@ -588,7 +588,7 @@ static bool sort_profile_places(const struct vt_profile *p)
 	return true;
 }
 
-/* How many places come before this one. */
+/* The number of places before this one. */
 static size_t count_before(const struct place_order *o, const struct vt_place *place)
 {
 	size_t low = 0, high = o->count;

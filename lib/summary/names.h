@@ -10,20 +10,20 @@
 #include "stream/record.h"
 
 /*
- * The events and images that a stream has declared so far.  Other records name them by id.  The
+ * The events and images that a stream has declared so far, which other records name by id.  The
  * tables are in the order of declaration; a later declaration of an id replaces an earlier one.
  */
 struct vt_names {
 	struct vt_hash events; /* struct vt_named_event */
 	struct vt_hash images; /* struct vt_named_image */
 	struct vt_intern *strings;
-	uint32_t arch; /* string: the recorded machine, as uname(2) names it; 0: unknown */
+	uint32_t arch; /* string: the recorded machine as in uname(2); 0: unknown */
 };
 
 struct vt_named_event {
 	uint64_t id;
 	uint64_t policy;
-	uint64_t regs_user; /* masks of the registers in its samples */
+	uint64_t regs_user; /* masks of registers in its samples */
 	uint64_t regs_intr;
 	uint32_t name; /* strings */
 	uint32_t unit;
@@ -36,11 +36,11 @@ struct vt_named_image {
 	uint32_t buildid;
 };
 
-/* Returns false when memory runs out.  vt_names_fini() is needed in both cases. */
+/* False when memory runs out.  Call vt_names_fini() in both cases. */
 bool vt_names_init(struct vt_names *n);
 void vt_names_fini(struct vt_names *n);
 
-/* Takes a record of any kind.  Returns false when memory runs out. */
+/* Takes a record of any kind.  False when memory runs out. */
 bool vt_names_feed(struct vt_names *n, const struct vt_record *rec);
 
 /* Borrowed until the next vt_names_feed().  NULL if the stream has not declared the id. */

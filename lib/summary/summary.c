@@ -34,7 +34,7 @@ static bool is_entry_lost(const struct vt_summary *s, const struct vt_hash *h, c
 	return !e && !(s->capped && h->count >= VT_SUMMARY_MAX);
 }
 
-/* Neighbouring records mostly belong to the same thread: skip what was added last. */
+/* Neighbouring records mostly have the same thread: skip the one added last. */
 static bool add_threads(struct vt_summary *s, const struct vt_block *b, uint32_t first,
 			uint32_t count)
 {
@@ -70,7 +70,7 @@ static void add_times(struct vt_summary *s, const struct vt_block *b, uint32_t f
 	for (; rec.row < first + count; rec.row++) {
 		uint64_t t = vt_record_u64(&rec, (unsigned)time);
 
-		/* Records of what existed before the recording have no time. */
+		/* Mappings and threads from before the recording have no time. */
 		if (!t)
 			continue;
 		if (!s->timed || t < s->first_time)
@@ -121,7 +121,7 @@ static bool add_loss_record(struct vt_summary *s, const struct vt_record *rec)
 	return true;
 }
 
-/* A fact longer than one record comes in pieces that have the same key. */
+/* A fact that is longer than a record comes in several with the same key. */
 static bool add_fact(struct vt_summary *s, const struct vt_record *rec)
 {
 	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
@@ -157,7 +157,7 @@ static bool add_missing(struct vt_summary *s, const struct vt_record *rec)
 	const struct vt_map *map;
 	bool added;
 
-	/* Other gaps have addresses, too: of bytes that are no instructions. */
+	/* Other gaps have addresses, too: of bytes that are not instructions. */
 	if (!place || reason.size != strlen(VT_REASON_NO_CODE) ||
 	    memcmp(reason.data, VT_REASON_NO_CODE, reason.size) != 0)
 		return true;
@@ -326,7 +326,7 @@ static bool add_packets(struct vt_decoded_trace *d, const struct vt_record *rec)
 
 /* ---- records ---- */
 
-/* Takes a record of a kind that is not counted by runs. */
+/* Takes a record of a kind that is not taken in runs. */
 static bool summarise_record(struct vt_summary *s, const struct vt_record *rec)
 {
 	switch (rec->kind) {
@@ -353,7 +353,7 @@ static bool summarise_record(struct vt_summary *s, const struct vt_record *rec)
 	}
 }
 
-/* What contradicts itself is counted. */
+/* Counts a record that contradicts itself as bad. */
 static int count_executed_record(struct vt_summary *s, const struct vt_record *rec,
 				 struct vt_error *err)
 {

@@ -16,13 +16,13 @@
 #include "summary/names.h"
 
 /*
- * What a stream holds, gathered in one pass.  Memory grows with the number of events, images,
- * facts, threads and instructions of code, up to VT_SUMMARY_MAX of each, but not with the number of
- * records.
+ * A summary of a stream's content, made in one pass.  Memory grows with the number of events,
+ * images, facts, threads and distinct instructions, up to VT_SUMMARY_MAX of each, not with the
+ * number of records.
  */
 #define VT_SUMMARY_MAX 1000000
 
-/* Samples of one event: of SAMPLE and COUNT records together. */
+/* The samples of an event, in SAMPLE and COUNT records. */
 struct vt_event_total {
 	uint64_t id;
 	uint64_t samples;
@@ -30,7 +30,7 @@ struct vt_event_total {
 	uint64_t exact_ip; /* samples with PERF_RECORD_MISC_EXACT_IP */
 };
 
-/* Gaps for one reason, or records lost at one source. */
+/* The gaps of one reason, or the losses at one source. */
 struct vt_loss_total {
 	uint64_t text; /* strings */
 	uint64_t places;
@@ -38,7 +38,7 @@ struct vt_loss_total {
 	uint64_t records;
 };
 
-/* A META record: what is known of the recording. */
+/* A META record: a fact about the recording. */
 struct vt_fact {
 	uint32_t key; /* strings */
 	uint32_t value;
@@ -46,40 +46,40 @@ struct vt_fact {
 };
 
 /*
- * The code that the decoder of a processor trace lacked: GAP records for VT_REASON_NO_CODE that
- * have an address.  They are grouped by image, or by MiB of addresses where nothing is mapped.
+ * Code that the decoder of a processor trace lacked: GAP records of VT_REASON_NO_CODE with an
+ * address, grouped by image, or by MiB of unmapped addresses.
  */
 struct vt_missing_range {
 	uint64_t image; /* key: the id of its IMAGE record, or VT_MISSING_UNMAPPED; */
 	uint64_t mib;	/* key: 0 in an image, else the address of the MiB */
 	uint64_t places;
-	uint64_t bytes; /* of the trace that were not decoded there */
-	uint64_t first; /* lowest and highest: offset in the image, else address */
+	uint64_t bytes; /* of the trace that could not be decoded */
+	uint64_t first; /* lowest and highest offset in the image, or address */
 	uint64_t last;
 };
 
 #define VT_MISSING_UNMAPPED UINT64_MAX
 
-/* More ranges than this are not kept. */
+/* The maximum number of ranges. */
 #define VT_MISSING_RANGES 1000000
 
-/* Values of one sort. */
+/* The values of one kind. */
 struct vt_value_total {
 	uint64_t count;
 	uint64_t bytes;
 };
 
-/* How much code a stream says was executed, and how many values it holds. */
+/* The executed code and the values in a stream. */
 struct vt_executed_code {
 	struct vt_execcount *count;
-	uint64_t bad;		 /* records that contradict themselves and are left out */
-	uint64_t blocks;	 /* distinct blocks of which something was executed */
+	uint64_t bad;		 /* records that contradict themselves, left out */
+	uint64_t blocks;	 /* distinct blocks executed at least in part */
 	uint64_t insns;		 /* distinct instructions executed, by process and address */
 	uint64_t ends[VT_NENDS]; /* executions of a block's last instruction */
-	struct vt_value_total values[VT_NWHATS]; /* of VALUE records and of executed blocks */
+	struct vt_value_total values[VT_NWHATS]; /* in VALUE records and executed blocks */
 };
 
-/* PACKETS records of more names than this are not told apart. */
+/* The maximum number of names of PACKETS records. */
 #define VT_PACKET_NAMES 4096
 
 /* A span of time. */
@@ -98,24 +98,24 @@ struct vt_packet_total {
 	uint64_t bytes;
 };
 
-/* The totals of decoded processor traces: of EXEC, TRACE and PACKETS records. */
+/* The totals of decoded processor traces, from EXEC, TRACE and PACKETS records. */
 struct vt_decoded_trace {
 	uint64_t events[VT_NTRACES];
 	uint64_t nevents; /* TRACE records, those of unknown events too */
 	struct vt_intern *strings;
 	struct vt_hash packets;	   /* struct vt_packet_total; the empty name is the total */
 	uint64_t bytes;		   /* of all traces */
-	struct vt_trace_span span; /* whoever knows the times sets them */
+	struct vt_trace_span span; /* the caller sets the times, if it knows them */
 	uint64_t cycles;	   /* reported by CYC packets while something was executed */
-	/* Private: where the last EXEC record ended. */
+	/* Private: the end of the last EXEC record. */
 	int64_t last_tid;
 	uint64_t last_cycles;
 };
 
 struct vt_summary {
-	uint64_t bytes; /* of the input; the caller sets it */
+	uint64_t bytes; /* of the input; set by the caller */
 	uint64_t records;
-	uint64_t *kinds; /* records by kind, as many as the schema has */
+	uint64_t *kinds; /* records by kind of the schema */
 	uint32_t nkinds;
 	struct vt_names names;
 	struct vt_intern *strings;
@@ -134,10 +134,10 @@ struct vt_summary {
 	bool timed; /* a record has a time; ns */
 	uint64_t first_time;
 	uint64_t last_time;
-	bool capped; /* something reached VT_SUMMARY_MAX: its count is too low */
+	bool capped; /* a number reached VT_SUMMARY_MAX and is too low */
 };
 
-/* -VT_E_NOMEM.  vt_summary_fini() is needed in both cases. */
+/* -VT_E_NOMEM.  Call vt_summary_fini() also after an error. */
 int vt_summary_init(struct vt_summary *s, const struct vt_schema *schema, struct vt_error *err);
 void vt_summary_fini(struct vt_summary *s);
 
@@ -146,17 +146,17 @@ int vt_summary_feed(struct vt_summary *s, const struct vt_block *b, uint32_t fir
 		    struct vt_error *err);
 
 /*
- * Ends the stream: counts distinct code, and adds sampled events that were never declared to the
- * names.  -VT_E_NOMEM.
+ * Ends the stream: counts distinct code, and adds the sampled events that were not declared to
+ * `names`.  -VT_E_NOMEM.
  */
 int vt_summary_finish(struct vt_summary *s, struct vt_error *err);
 
-/* The total of an event; all 0 if it has no samples. */
+/* The total of an event; 0 without samples. */
 struct vt_event_total vt_summary_of_event(const struct vt_summary *s, uint64_t id);
 
 /*
- * The missing code, by descending places, then by image and address; as many as s->missing has.
- * Owned by the caller; NULL when memory runs out.
+ * The s->missing.count ranges of missing code, by descending places, then image and address.  Owned
+ * by the caller; NULL when memory runs out.
  */
 struct vt_missing_range *vt_summary_missing(const struct vt_summary *s);
 
