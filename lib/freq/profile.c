@@ -326,8 +326,8 @@ int vt_freqprofile_count_cycles(const struct vt_freqprofile *p, struct vt_profil
 }
 
 /* The first of n records that is not before `from`, and how many up to `to` there are. */
-static size_t find_range(const struct record_array *r, size_t n, const void *from, const void *to,
-			 size_t *count)
+static size_t find_freq_range(const struct record_array *r, size_t n, const void *from,
+			      const void *to, size_t *count)
 {
 	size_t a = find_record(r, 0, n, from, 0), b = find_record(r, 0, n, to, 0);
 
@@ -341,7 +341,7 @@ const struct vt_freq *vt_freqprofile_freqs(const struct vt_freqprofile *p, uint3
 	const struct record_array r = {(char *)p->freqs, sizeof(*p->freqs), compare_freqs};
 	const struct vt_freq from = {.image = image, .offset = first};
 	const struct vt_freq to = {.image = image, .offset = end};
-	size_t at = find_range(&r, p->nfreqs, &from, &to, count);
+	size_t at = find_freq_range(&r, p->nfreqs, &from, &to, count);
 
 	return *count ? p->freqs + at : NULL;
 }
@@ -352,7 +352,7 @@ const struct vt_edgefreq *vt_freqprofile_edges(const struct vt_freqprofile *p, u
 	const struct record_array r = {(char *)p->edges, sizeof(*p->edges), compare_edge_ends};
 	const struct vt_edgefreq from = {.image = image, .from = first};
 	const struct vt_edgefreq to = {.image = image, .from = end};
-	size_t at = find_range(&r, p->nedges, &from, &to, count);
+	size_t at = find_freq_range(&r, p->nedges, &from, &to, count);
 
 	return *count ? p->edges + at : NULL;
 }
@@ -363,7 +363,7 @@ const struct vt_stall *vt_freqprofile_stalls(const struct vt_freqprofile *p, uin
 	const struct record_array r = {(char *)p->stalls, sizeof(*p->stalls), compare_stalls};
 	const struct vt_stall from = {.image = image, .offset = first};
 	const struct vt_stall to = {.image = image, .offset = end};
-	size_t at = find_range(&r, p->nstalls, &from, &to, count);
+	size_t at = find_freq_range(&r, p->nstalls, &from, &to, count);
 
 	return *count ? p->stalls + at : NULL;
 }
