@@ -55,7 +55,7 @@ bool app_open_inputs(struct app *a, struct app_inputs *in)
 {
 	size_t n = a->argc ? (size_t)a->argc : 1;
 
-	*in = (struct app_inputs){calloc(n, sizeof(*in->readers)), 0};
+	*in = (struct app_inputs){calloc(n, sizeof(struct vt_reader *)), 0};
 	if (!in->readers)
 		return app_no_memory(a);
 	for (; in->count < n; in->count++) {

@@ -498,8 +498,7 @@ static void run(const char *text, bool callers, uint64_t caller, struct seen *se
 		.capture = 1U << VT_WHAT_RESULT | 1U << VT_WHAT_LOAD_ADDRESS | 1U << VT_WHAT_STORE,
 		.callers = callers,
 	};
-	const struct vt_images_options none = {.warn = NULL};
-	struct vt_images *images = vt_images_new(&none, &err);
+	struct vt_images *images = vt_images_new(&(struct vt_images_options){.warn = NULL}, &err);
 	struct vt_context *context = vt_context_new(images);
 	int fd = scratch_file();
 	struct maker m = {.w = start_stream(fd), .pid = PID, .tid = PID, .caller = caller};
@@ -736,8 +735,7 @@ static void test_pieces(void **state)
 static void test_unknown_block(void **state)
 {
 	const struct vt_interpret_options o = {.path = true};
-	const struct vt_images_options none = {.warn = NULL};
-	struct vt_images *images = vt_images_new(&none, &err);
+	struct vt_images *images = vt_images_new(&(struct vt_images_options){.warn = NULL}, &err);
 	struct vt_context *context = vt_context_new(images);
 	struct maker m = {.pid = PID, .tid = PID};
 	struct vt_record rec = {.kind = 0};

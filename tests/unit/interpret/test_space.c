@@ -89,7 +89,7 @@ static uint64_t *row(struct world *x, unsigned kind)
 static void feed(struct world *x)
 {
 	struct vt_reader *r = reread_stream(x->fd, x->w);
-	struct vt_record rec;
+	struct vt_record rec = {.block = NULL};
 
 	assert_int_equal(vt_reader_next(r, &rec, &err), 1);
 	assert_int_equal(vt_context_feed(x->context, rec.block, rec.row, 1, &err), 0);

@@ -129,7 +129,7 @@ static void test_end(void **state)
 {
 	struct fixture *f = *state;
 	const struct vti_pt_run *e = vti_pt_runs_make_end(f->runs, f->blocks, BASE + 2, 64,
-							    VTI_PT_RUN_TO_ADDRESS, BASE + 10);
+							  VTI_PT_RUN_TO_ADDRESS, BASE + 10);
 
 	assert_true(e->flags & VTI_PT_RUN_TAIL);
 	assert_int_equal(e->tail, 1);
