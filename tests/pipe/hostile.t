@@ -50,15 +50,18 @@ rows_with()
 
 total=$(vtrace info --json x.vt | jq '.events[0].samples')
 vprof --csv x.vt >all.csv
-in_main=$(rows_with 1 main all.csv)
-t_ok "there are samples of main" [ "$in_main" -gt 0 ]
+t_ok "there are samples of main" [ "$(rows_with 1 main all.csv)" -gt 0 ]
+# A sample may lie in the program's start-up code, and another image may have no file either.
+in_image=$(awk -F, 'NR > 1 && $(NF - 2) ~ /red.*name$/ { n += $1 } END { print n + 0 }' all.csv)
+without_file=$(rows_with 2 'file not found' all.csv)
 
 # perf keeps copies of what it recorded: away with them.
 rm -rf "$HOME/.debug"
 mv "$name" kept
 t_ok "the image is gone: vprof still counts" vprof --csv x.vt
 t_is "every sample is in some row" "$(rows_with 0 '' "$T_OUT")" "$total"
-t_is "those of the image say why" "$(rows_with 2 'file not found' "$T_OUT")" "$in_main"
+t_is "those of the image say why" "$(rows_with 2 'file not found' "$T_OUT")" \
+	"$((in_image + without_file))"
 t_ok "and so does the table" vprof x.vt
 t_like "with the cause as the procedure" '\[file not found\]' "$T_OUT"
 t_like "and the share of unknown samples on top" 'unknown [1-9]' "$T_OUT"
@@ -68,7 +71,7 @@ sed 's/100000000/100000001/' spin.c >other.c
 gcc -O1 -g -o "$name" other.c
 t_ok "another program lies at the path: vprof" vprof --csv x.vt
 t_is "its symbols are not taken" "$(rows_with 1 main "$T_OUT")" 0
-t_is "the samples say so" "$(rows_with 2 'file has another build-id' "$T_OUT")" "$in_main"
+t_is "the samples say so" "$(rows_with 2 'file has another build-id' "$T_OUT")" "$in_image"
 old=$(readelf -n kept | sed -n 's/.*Build ID: //p')
 new=$(readelf -n "$name" | sed -n 's/.*Build ID: //p')
 t_like "the warning names the build-id that was recorded" "$old" "$T_ERR"

@@ -262,13 +262,18 @@ static void begin(struct stepper *s, const struct registers *r)
 	s->runs++;
 }
 
-/* The instruction at hand; false where steps do not show what the program does without them. */
+/*
+ * The instruction at hand; false where steps do not show what the program does without them.  CPUID
+ * always leaves a virtual machine (Intel SDM volume 3, 26.1.2), and a hypervisor that emulates it
+ * may lose the trap: the step then goes on over the next instruction.
+ */
 static bool look(const struct stepper *s, uint64_t ip, struct vt_facts *f)
 {
 	uint8_t code[VT_MAX_INSN];
 
 	return vt_facts_decode(code, tracee_read(&s->t, ip, code, sizeof(code)), f) &&
-	       !(f->flags & VT_FACT_SYSCALL) && code[f->length - 1] != PUSHF;
+	       !(f->flags & VT_FACT_SYSCALL) && code[f->length - 1] != PUSHF &&
+	       strcmp(f->mnemonic, "cpuid") != 0;
 }
 
 static bool repeats(const struct vt_facts *f)
