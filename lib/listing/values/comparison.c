@@ -55,7 +55,7 @@ static int add_worst(struct vt_comparelist *l, const struct vt_hotprofile *secon
 	struct vt_table **t;
 	int64_t *left_out;
 
-	if (!vt_array_grow(&l->worst, &l->worst_cap, l->count + 1, sizeof(*l->worst)) ||
+	if (!vt_array_grow(&l->worst, &l->worst_cap, l->count + 1, sizeof(struct vt_table *)) ||
 	    !vt_array_grow(&l->left_out, &l->left_out_cap, l->count + 1, sizeof(*l->left_out)))
 		return vt_error_nomem(err);
 	t = &l->worst[l->count];

@@ -53,19 +53,25 @@ struct field {
 		row, key, offsetof(struct vt_core, member), max                                    \
 	}
 
-/* clang-format off */
-#define CACHE_FIELDS(row, cache)                      \
-	FIELD(row, "size", cache.size, 1u << 30),     \
-	FIELD(row, "line", cache.line, 4096),         \
-	FIELD(row, "ways", cache.ways, 1024),         \
-	FIELD(row, "latency", cache.latency, 10000),  \
-	FIELD(row, "misses", cache.misses, 1024)
+/* A number of a cache or TLB, which is the member `part` of struct vt_core. */
+#define PART_FIELD(row, key, part, type, member, max)                                              \
+	{                                                                                          \
+		row, key, offsetof(struct vt_core, part) + offsetof(struct type, member), max      \
+	}
 
-#define TLB_FIELDS(row, tlb)                          \
-	FIELD(row, "entries", tlb.entries, 1u << 16), \
-	FIELD(row, "ways", tlb.ways, 1024),           \
-	FIELD(row, "page", tlb.page, 1u << 30),       \
-	FIELD(row, "latency", tlb.latency, 10000)
+/* clang-format off */
+#define CACHE_FIELDS(row, cache)                                           \
+	PART_FIELD(row, "size", cache, vt_cache_shape, size, 1u << 30),    \
+	PART_FIELD(row, "line", cache, vt_cache_shape, line, 4096),        \
+	PART_FIELD(row, "ways", cache, vt_cache_shape, ways, 1024),        \
+	PART_FIELD(row, "latency", cache, vt_cache_shape, latency, 10000), \
+	PART_FIELD(row, "misses", cache, vt_cache_shape, misses, 1024)
+
+#define TLB_FIELDS(row, tlb)                                               \
+	PART_FIELD(row, "entries", tlb, vt_tlb_shape, entries, 1u << 16),  \
+	PART_FIELD(row, "ways", tlb, vt_tlb_shape, ways, 1024),            \
+	PART_FIELD(row, "page", tlb, vt_tlb_shape, page, 1u << 30),        \
+	PART_FIELD(row, "latency", tlb, vt_tlb_shape, latency, 10000)
 /* clang-format on */
 
 static const struct field fields[] = {
