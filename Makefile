@@ -63,6 +63,7 @@ COMMON_SRC := $(sort $(wildcard cmd/common/*.c))
 PROGRAMS := $(sort $(basename $(notdir $(wildcard cmd/*.c))))
 SUBCMD_SRC := $(sort $(wildcard cmd/vtrace/*.c cmd/record/*.c))
 VDB_SRC := $(sort $(wildcard cmd/vdb/*.c))
+VLIST_SRC := $(sort $(wildcard cmd/vlist/*.c))
 UNIT_SRC := $(sort $(shell find tests/unit -name "test_*.c"))
 UNIT_COMMON_SRC := $(sort $(filter-out $(UNIT_SRC),$(shell find tests/unit -name "*.c")))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
@@ -111,7 +112,7 @@ $(eval $(call stamp,$(B)/stamp/link,$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(LIBS)))
 $(eval $(call stamp,$(B)/stamp/libvtrace,$(STREAM_SRC)))
 $(eval $(call stamp,$(B)/stamp/libvtools,$(TOOLS_SRC)))
 $(eval $(call stamp,$(B)/stamp/helpers,$(HELPER_COMMON_SRC)))
-$(eval $(call stamp,$(B)/stamp/cmd,$(COMMON_SRC) : $(SUBCMD_SRC) : $(VDB_SRC)))
+$(eval $(call stamp,$(B)/stamp/cmd,$(COMMON_SRC) : $(SUBCMD_SRC) : $(VDB_SRC) : $(VLIST_SRC)))
 
 $(B)/obj/%.o: %.c $(B)/stamp/compile
 	$(call say,CC,$<)
@@ -174,6 +175,7 @@ $(COMMON): $(call obj,$(COMMON_SRC)) $(B)/stamp/cmd
 
 $(B)/bin/vtrace: $(call obj,$(SUBCMD_SRC))
 $(B)/bin/vdb: $(call obj,$(VDB_SRC))
+$(B)/bin/vlist: $(call obj,$(VLIST_SRC))
 $(B)/bin/%: $(B)/obj/cmd/%.o $(COMMON) $(LINKDEPS) $(B)/stamp/cmd
 	$(call link)
 
@@ -317,6 +319,7 @@ lint:
 
 # Checked again only when the file or a header that it includes has changed since.
 TIDY_SRC := $(STREAM_SRC) $(TOOLS_SRC) $(wildcard cmd/*.c) $(COMMON_SRC) $(SUBCMD_SRC) $(VDB_SRC) \
+	$(VLIST_SRC) \
 	$(UNIT_SRC) $(UNIT_COMMON_SRC) $(wildcard tests/fuzz/*.c) $(HELPER_SRC) $(HELPER_COMMON_SRC) $(PLUGIN_SRC)
 tidy: $(patsubst %.c,$(B)/tidy/%.ok,$(TIDY_SRC) $(RECORDER_SRC))
 # The recorder gets addresses of the program as numbers from Valgrind.

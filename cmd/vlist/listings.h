@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef CMD_VLIST_LISTINGS_H
+#define CMD_VLIST_LISTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/opt.h"
+#include "cmd/common/app.h"
+#include "cmd/common/cycles.h"
+#include "cmd/common/tables.h"
+#include "listing/code/listing.h"
+
+/* The options of vlist. */
+struct vlist_options {
+	bool source, assembly, intel, att, all;
+	bool with_values, replay;
+	bool value_option; /* one that only --values understands was given */
+	uint64_t top;
+	struct vt_opt_list events, dirs;
+	struct app_form form;
+	const char *input, *symfs, *what;
+	const char *before; /* --diff: the other stream */
+	int format;
+	struct vt_list_values values;
+	struct app_cycles cycles;
+	struct vt_listing_options listing;
+};
+
+/* Lists the procedures that the operands name, or the hottest: code, a view of cycles, or a diff.
+ */
+void vlist_list_procedures(struct app *a, struct vlist_options *o);
+
+/* Lists the pairs of accesses that conflict. */
+void vlist_list_replays(struct app *a, const struct vlist_options *o);
+
+#endif
