@@ -10,6 +10,7 @@
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "freq/run.h"
+#include "freq/stack_flow.h"
 #include "listing/cycles/estimates.h"
 #include "machine/pipeline/core.h"
 #include "stream/kinds.h"
@@ -40,7 +41,7 @@ struct state {
 
 /* ---- the input ---- */
 
-static int take(void *arg, const struct vt_record *rec, struct vt_error *err)
+static int take_freq_record(void *arg, const struct vt_record *rec, struct vt_error *err)
 {
 	struct state *s = arg;
 	int code = vt_cpu_feed(&s->cpu, rec, err);
@@ -50,7 +51,7 @@ static int take(void *arg, const struct vt_record *rec, struct vt_error *err)
 	return code < 0 || !s->writer ? code : vt_writer_error(s->writer, err);
 }
 
-static bool start(struct state *s)
+static bool start_vfreq(struct state *s)
 {
 	if (!app_profile_open(s->app, &s->in, s->o->symfs))
 		return false;
@@ -60,11 +61,12 @@ static bool start(struct state *s)
 	vt_context_add(s->in.in.context, &(struct vt_consumer){.record = vt_stackcount_feed,
 							       .arg = s->stacks,
 							       .kinds = VT_STACKCOUNT_KINDS});
-	vt_context_add(s->in.in.context, &(struct vt_consumer){.record = take, .arg = s});
+	vt_context_add(s->in.in.context,
+		       &(struct vt_consumer){.record = take_freq_record, .arg = s});
 	return true;
 }
 
-static bool read_input(struct state *s, struct vt_reader *r)
+static bool read_freq_input(struct state *s, struct vt_reader *r)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
@@ -78,7 +80,7 @@ static bool read_input(struct state *s, struct vt_reader *r)
 
 /* ---- the processor ---- */
 
-static bool choose_core(struct state *s)
+static bool choose_freq_core(struct state *s)
 {
 	const struct vt_cpu *cpu = &s->cpu;
 	struct vt_error err = VT_ERROR_INIT;
@@ -102,7 +104,7 @@ static bool choose_core(struct state *s)
 	return true;
 }
 
-static bool choose_event(struct state *s)
+static bool choose_freq_event(struct state *s)
 {
 	struct vt_freqrun_options *how = &s->how;
 	struct vt_error err = VT_ERROR_INIT;
@@ -131,6 +133,9 @@ static bool choose_event(struct state *s)
 
 static bool estimate(struct state *s)
 {
+	const struct vt_flowcount_source exact = {s->exact.counts, s->exact.in.images.store};
+	const struct vt_count_source sources[] = {{vt_flowcount_count, &exact},
+						  {vt_stackflow_count, s->stacks}};
 	struct vt_freqrun_options *how = &s->how;
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_buf left_out = VT_BUF_INIT;
@@ -142,9 +147,8 @@ static bool estimate(struct state *s)
 	how->core = &s->core;
 	how->model = strchr(s->o->cpu, '/') ? s->o->cpu : s->core.name;
 	how->method = methods[s->o->method];
-	how->exact = s->exact.counts;
-	how->exact_images = s->exact.in.images.store;
-	how->stacks = s->stacks;
+	how->sources = sources;
+	how->nsources = sizeof(sources) / sizeof(sources[0]);
 	if (vt_freqrun(how, s->writer, &s->totals, &err) < 0)
 		return app_fail(s->app, &err);
 	vt_freqrun_left_out(how, &s->totals, &left_out);
@@ -165,7 +169,7 @@ static void state_fini(struct state *s)
 	vt_stackcount_free(s->stacks);
 }
 
-static void run(struct app *a, const struct options *o)
+static void run_vfreq(struct app *a, const struct options *o)
 {
 	struct state s = {.app = a, .o = o};
 	struct vt_reader *r;
@@ -181,8 +185,9 @@ static void run(struct app *a, const struct options *o)
 	r = s.reader = app_open_reader(a, a->argc ? a->argv[0] : NULL);
 	if (r && !o->json)
 		s.writer = app_open_writer(a, o->output, o->compress, &r, 1);
-	if (r && (s.writer || o->json) && start(&s) && read_input(&s, r) && choose_event(&s) &&
-	    (!o->exact || app_counts_read(a, &s.exact, o->exact, o->symfs)) && choose_core(&s))
+	if (r && (s.writer || o->json) && start_vfreq(&s) && read_freq_input(&s, r) &&
+	    choose_freq_event(&s) &&
+	    (!o->exact || app_counts_read(a, &s.exact, o->exact, o->symfs)) && choose_freq_core(&s))
 		estimate(&s);
 	if (s.writer)
 		app_close_writer(a, s.writer);
@@ -226,6 +231,6 @@ int main(int argc, char **argv)
 	};
 
 	if (app_start(&app, &page, argc, argv))
-		run(&app, &o);
+		run_vfreq(&app, &o);
 	return app_finish(&app);
 }

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "profile/executions.h"
+#include "profile/same_image.h"
 #include "stream/exec.h"
 
 /* The instruction of a block that a thread executed last. */
@@ -375,4 +376,36 @@ bool vt_flowcount_edge(const struct vt_flowcount *c, uint32_t image, uint64_t fr
 	else
 		*count += fmax(insn->executions - insn->left, 0);
 	return true;
+}
+
+/* ---- a source of counts ---- */
+
+int vt_flowcount_count(const void *source, const struct vt_count_request *r,
+		       struct vt_freq_counts *c, struct vt_error *err)
+{
+	const struct vt_flowcount_source *s = source;
+	const struct vt_cfg *g = r->flow->cfg;
+	uint64_t bias = r->offset - r->flow->proc.start;
+	uint32_t i, image;
+
+	if (!s->counts || !vt_same_image(r->images, r->flow->proc.image, s->images, &image) ||
+	    !vt_flowcount_has(s->counts, image))
+		return 0;
+	c->exact = calloc((size_t)g->ninsns + 1, sizeof(*c->exact));
+	c->exact_edges = calloc((size_t)g->nedges + 1, sizeof(*c->exact_edges));
+	if (!c->exact || !c->exact_edges)
+		return vt_error_nomem(err);
+	for (i = 0; i < g->ninsns; i++)
+		c->exact[i] = vt_flowcount_insn(s->counts, image, g->insns[i].addr + bias);
+	for (i = 0; i < g->nedges; i++) {
+		const struct vt_cfg_block *from = &g->blocks[g->edges[i].from];
+		const struct vt_cfg_block *to = &g->blocks[g->edges[i].to];
+
+		if (!from->ninsns || !to->ninsns ||
+		    !vt_flowcount_edge(s->counts, image,
+				       g->insns[from->insn + from->ninsns - 1].addr + bias,
+				       to->start + bias, &c->exact_edges[i]))
+			c->exact_edges[i] = -1;
+	}
+	return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "freq/source.h"
 #include "profile/context.h"
 #include "stream/record.h"
 
@@ -45,5 +46,15 @@ double vt_flowcount_insn(const struct vt_flowcount *c, uint32_t image, uint64_t 
  */
 bool vt_flowcount_edge(const struct vt_flowcount *c, uint32_t image, uint64_t from, uint64_t to,
 		       double *count);
+
+/* Counts as a source: those of the procedures of `images`, by the same image of the samples. */
+struct vt_flowcount_source {
+	const struct vt_flowcount *counts; /* NULL: none */
+	const struct vt_images *images;	   /* of the counted stream */
+};
+
+/* The `count` of a struct vt_count_source whose `source` is a struct vt_flowcount_source. */
+int vt_flowcount_count(const void *source, const struct vt_count_request *r,
+		       struct vt_freq_counts *c, struct vt_error *err);
 
 #endif

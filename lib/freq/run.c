@@ -9,9 +9,7 @@
 #include "base/buf.h"
 #include "freq/calls.h"
 #include "freq/freq.h"
-#include "freq/stack_flow.h"
 #include "profile/procedure_flow.h"
-#include "profile/same_image.h"
 
 /* ---- the event ---- */
 
@@ -230,8 +228,6 @@ struct insn_numbers {
 	uint64_t *samples;
 	uint64_t *period;
 	double *cycles;
-	double *exact; /* NULL: not counted */
-	double *edges; /* by edge, likewise */
 };
 
 static void numbers_fini(struct insn_numbers *n)
@@ -239,8 +235,6 @@ static void numbers_fini(struct insn_numbers *n)
 	free(n->samples);
 	free(n->period);
 	free(n->cycles);
-	free(n->exact);
-	free(n->edges);
 }
 
 /* The instruction that holds an address; samples may fall inside of one. */
@@ -261,36 +255,6 @@ static uint32_t insn_holding(const struct vt_cfg *g, uint64_t addr)
 	return low - 1;
 }
 
-static int count_exact(const struct freq_run *r, const struct vt_procflow *f, uint64_t offset,
-		       struct insn_numbers *n, struct vt_error *err)
-{
-	const struct vt_flowcount *c = r->o->exact;
-	const struct vt_cfg *g = f->cfg;
-	uint32_t i, image;
-
-	if (!c || !vt_same_image(r->o->images, f->proc.image, r->o->exact_images, &image) ||
-	    !vt_flowcount_has(c, image))
-		return 0;
-	n->exact = calloc((size_t)g->ninsns + 1, sizeof(*n->exact));
-	n->edges = calloc((size_t)g->nedges + 1, sizeof(*n->edges));
-	if (!n->exact || !n->edges)
-		return vt_error_nomem(err);
-	offset -= f->proc.start;
-	for (i = 0; i < g->ninsns; i++)
-		n->exact[i] = vt_flowcount_insn(c, image, g->insns[i].addr + offset);
-	for (i = 0; i < g->nedges; i++) {
-		const struct vt_cfg_block *from = &g->blocks[g->edges[i].from];
-		const struct vt_cfg_block *to = &g->blocks[g->edges[i].to];
-
-		if (!from->ninsns || !to->ninsns ||
-		    !vt_flowcount_edge(c, image,
-				       g->insns[from->insn + from->ninsns - 1].addr + offset,
-				       to->start + offset, &n->edges[i]))
-			n->edges[i] = -1;
-	}
-	return 0;
-}
-
 /* A procedure's places, and behind them those of procedures that begin before it ends. */
 struct procedure_spots {
 	const struct spot *spots;
@@ -299,7 +263,7 @@ struct procedure_spots {
 };
 
 static int fill_numbers(const struct freq_run *r, const struct vt_procflow *f,
-			const struct procedure_spots *part, uint64_t offset, struct insn_numbers *n,
+			const struct procedure_spots *part, struct insn_numbers *n,
 			struct vt_error *err)
 {
 	const struct spot *spots = part->spots;
@@ -324,7 +288,7 @@ static int fill_numbers(const struct freq_run *r, const struct vt_procflow *f,
 	}
 	for (i = 0; i < f->cfg->ninsns; i++)
 		n->cycles[i] = (double)n->period[i] * r->o->scale;
-	return count_exact(r, f, offset, n, err);
+	return 0;
 }
 
 static void write_freqs(const struct freq_run *r, const struct vt_procflow *f, uint64_t offset,
@@ -398,24 +362,22 @@ static bool is_skewed(const struct freq_run *r)
 	       policy == VT_POLICY_UNKNOWN;
 }
 
-/* Stacks of another event than time are taken for what they are in proportion to. */
-static int count_stacks(const struct freq_run *r, const struct vt_procflow *f, uint64_t offset,
-			struct vt_stackflow *s, struct vt_freq_input *in, struct vt_error *err)
+/* Asks all sources for the counts of a procedure. */
+static int count_procedure(const struct freq_run *r, const struct vt_procflow *f, uint64_t offset,
+			   struct vt_freq_counts *c, struct vt_error *err)
 {
-	const struct vt_stackcount *c = r->o->stacks;
-	uint64_t time = vt_profile_event(r->o->profile, r->o->event)->id;
-	const struct vt_stackcount_event *e = c ? vt_stackcount_event(c, time) : NULL;
-	int code;
+	const struct vt_freqrun_options *o = r->o;
+	const struct vt_count_request request = {.images = o->images,
+						 .flow = f,
+						 .offset = offset,
+						 .event =
+							 vt_profile_event(o->profile, o->event)->id,
+						 .scale = o->scale};
+	size_t i;
+	int code = 0;
 
-	if (c && !e)
-		e = vt_stackcount_most(c);
-	if (!e)
-		return 0;
-	code = vt_stackflow_init(s, c, e->id, f, offset, r->o->scale, err);
-	in->measured = s->insns;
-	in->measured_edges = s->edges;
-	in->measure_unit = e->weight * r->o->scale;
-	in->measure_timed = e->timed && e->id == time;
+	for (i = 0; i < o->nsources && code == 0; i++)
+		code = o->sources[i].count(o->sources[i].source, &request, c, err);
 	return code;
 }
 
@@ -427,17 +389,21 @@ static int analyse_procedure(struct freq_run *r, struct vt_procflow *f,
 	struct vt_freq_input in = {
 		.flow = f, .core = r->o->core, .method = r->o->method, .skewed = is_skewed(r)};
 	struct insn_numbers n = {0};
-	struct vt_stackflow stacks = {0};
+	struct vt_freq_counts counts = {0};
 	struct vt_freqs *freqs = NULL;
-	int code = fill_numbers(r, f, part, offset, &n, err);
+	int code = fill_numbers(r, f, part, &n, err);
 
 	if (code == 0)
-		code = count_stacks(r, f, offset, &stacks, &in, err);
+		code = count_procedure(r, f, offset, &counts, err);
 	if (code == 0) {
 		in.samples = n.samples;
 		in.cycles = n.cycles;
-		in.exact = n.exact;
-		in.exact_edges = n.edges;
+		in.exact = counts.exact;
+		in.exact_edges = counts.exact_edges;
+		in.measured = counts.measured;
+		in.measured_edges = counts.measured_edges;
+		in.measure_unit = counts.measure_unit;
+		in.measure_timed = counts.measure_timed;
 		in.entries = r->stubs ? vt_freqcalls_of(&r->calls, f->proc.start)
 				      : (struct vt_freq_measure){.executions = -1};
 		freqs = vt_freqs_new(&in, err);
@@ -452,7 +418,7 @@ static int analyse_procedure(struct freq_run *r, struct vt_procflow *f,
 		r->totals->complete += f->cfg->complete;
 	}
 	vt_freqs_free(freqs);
-	vt_stackflow_fini(&stacks);
+	vt_freq_counts_fini(&counts);
 	numbers_fini(&n);
 	return code;
 }

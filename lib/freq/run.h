@@ -6,8 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "freq/counted.h"
-#include "freq/stack_count.h"
+#include "freq/source.h"
 #include "image/images.h"
 #include "machine/pipeline/core.h"
 #include "profile/block_code.h"
@@ -44,11 +43,8 @@ struct vt_freqrun_options {
 	double scale;	   /* cycles in a unit of the event's period */
 	const char *clock; /* result of vt_freqrun_scale() */
 	enum vt_method method;
-	/* Counts of the same program; may be NULL. */
-	const struct vt_flowcount *exact;
-	const struct vt_images *exact_images;
-	/* Uses the stacks of the event, else of the event with most stacks.  May be NULL. */
-	const struct vt_stackcount *stacks;
+	const struct vt_count_source *sources; /* of counts, the most exact first */
+	size_t nsources;
 };
 
 /* The samples of the event by what became of them. */

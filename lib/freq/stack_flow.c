@@ -116,9 +116,9 @@ static struct vt_freq_measure edge_measure(const struct vt_cfg *g, const struct 
 	return measure_sum(&tallies[last - g->insns].on, scale);
 }
 
-int vt_stackflow_init(struct vt_stackflow *s, const struct vt_stackcount *c, uint64_t event,
-		      const struct vt_procflow *f, uint64_t offset, double scale,
-		      struct vt_error *err)
+int vt_stackflow_measure(const struct vt_stackcount *c, uint64_t event, const struct vt_procflow *f,
+			 uint64_t offset, double scale, struct vt_freq_counts *counts,
+			 struct vt_error *err)
 {
 	const struct vt_cfg *g = f->cfg;
 	int32_t pid = (int32_t)f->proc.pid;
@@ -128,30 +128,39 @@ int vt_stackflow_init(struct vt_stackflow *s, const struct vt_stackcount *c, uin
 	struct tally *tallies;
 	uint32_t i;
 
-	*s = (struct vt_stackflow){.insns = NULL};
 	runs = vt_stackcount_links(c, event, f->proc.image, pid, true, offset, end, &nruns);
 	links = vt_stackcount_links(c, event, f->proc.image, pid, false, offset, end, &nlinks);
 	if (!nruns)
 		return 0;
 	tallies = calloc((size_t)g->ninsns + 2, sizeof(*tallies));
-	s->insns = calloc((size_t)g->ninsns + 1, sizeof(*s->insns));
-	s->edges = calloc((size_t)g->nedges + 1, sizeof(*s->edges));
-	if (!tallies || !s->insns || !s->edges) {
+	counts->measured = calloc((size_t)g->ninsns + 1, sizeof(*counts->measured));
+	counts->measured_edges = calloc((size_t)g->nedges + 1, sizeof(*counts->measured_edges));
+	if (!tallies || !counts->measured || !counts->measured_edges) {
 		free(tallies);
 		return vt_error_nomem(err);
 	}
 	add_run_tallies(runs, nruns, g, bias, tallies);
 	sum_up_tallies(tallies, g->ninsns + 1);
 	for (i = 0; i < g->ninsns; i++)
-		s->insns[i] = measure_sum(&tallies[i].all, scale);
+		counts->measured[i] = measure_sum(&tallies[i].all, scale);
 	for (i = 0; i < g->nedges; i++)
-		s->edges[i] = edge_measure(g, &g->edges[i], tallies, links, nlinks, bias, scale);
+		counts->measured_edges[i] =
+			edge_measure(g, &g->edges[i], tallies, links, nlinks, bias, scale);
 	free(tallies);
 	return 0;
 }
 
-void vt_stackflow_fini(struct vt_stackflow *s)
+int vt_stackflow_count(const void *source, const struct vt_count_request *r,
+		       struct vt_freq_counts *c, struct vt_error *err)
 {
-	free(s->insns);
-	free(s->edges);
+	const struct vt_stackcount *stacks = source;
+	const struct vt_stackcount_event *e = stacks ? vt_stackcount_event(stacks, r->event) : NULL;
+
+	if (stacks && !e)
+		e = vt_stackcount_most(stacks);
+	if (!e)
+		return 0;
+	c->measure_unit = e->weight * r->scale;
+	c->measure_timed = e->timed && e->id == r->event;
+	return vt_stackflow_measure(stacks, e->id, r->flow, r->offset, r->scale, c, err);
 }

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "freq/counted.h"
 #include "freq/run.h"
 #include "tests/unit/common/profiles.h"
 #include "tests/unit/common/streams.h"
@@ -244,6 +245,8 @@ static void estimate(bool counted, enum vt_method method, struct vt_writer *w,
 	struct vt_images *images = vt_images_new(&none, &err);
 	struct vt_context *exact = vt_context_new(NULL);
 	struct vt_flowcount *c = counted ? make_exact(exact) : NULL;
+	const struct vt_flowcount_source counts_of = {c, images};
+	const struct vt_count_source source = {vt_flowcount_count, &counts_of};
 	struct vt_profile *p = make_profile(images, c);
 	struct vt_freqrun_options o = {
 		.profile = p,
@@ -252,8 +255,8 @@ static void estimate(bool counted, enum vt_method method, struct vt_writer *w,
 		.scale = SCALE,
 		.clock = "given",
 		.method = method,
-		.exact = c,
-		.exact_images = images,
+		.sources = &source,
+		.nsources = 1,
 	};
 	struct vt_core core;
 

@@ -155,19 +155,19 @@ static void test_all(void **state)
 	const struct vt_procflow f = {
 		.proc = {.image = IMAGE, .start = START, .end = START + sizeof(code)}, .cfg = g};
 	struct expected e = {count(stacks, 6), g, 2.5};
-	struct vt_stackflow s;
+	struct vt_freq_counts s = {0};
 	unsigned i, k, known = 0;
 
 	(void)state;
 	assert_non_null(g);
 	assert_int_equal(g->ninsns, 8);
-	assert_int_equal(vt_stackflow_init(&s, e.c, 1, &f, OFFSET, e.scale, &err), 0);
+	assert_int_equal(vt_stackflow_measure(e.c, 1, &f, OFFSET, e.scale, &s, &err), 0);
 	for (i = 0; i < g->ninsns; i++) {
 		struct vt_stackcount_sum sum = {.variance = 0};
 
 		add_runs(&e, g->insns[i].addr - START, false, &sum);
-		check(&e, &s.insns[i], &sum, "instruction", i);
-		assert_true(s.insns[i].executions > 0);
+		check(&e, &s.measured[i], &sum, "instruction", i);
+		assert_true(s.measured[i].executions > 0);
 	}
 	for (i = 0; i < g->nedges; i++) {
 		uint64_t from = g->blocks[g->edges[i].from].start - START;
@@ -177,8 +177,8 @@ static void test_all(void **state)
 		for (k = 0; k < 5 && (edges[k].from != from || edges[k].to != to); k++)
 			continue;
 		if (k == 5) {
-			assert_float_equal(s.edges[i].executions, -1, 0);
-			assert_float_equal(s.edges[i].sigma, 0, 0);
+			assert_float_equal(s.measured_edges[i].executions, -1, 0);
+			assert_float_equal(s.measured_edges[i].sigma, 0, 0);
 			continue;
 		}
 		known++;
@@ -186,17 +186,18 @@ static void test_all(void **state)
 			add_jumps(&e, edges[k].last, to, &sum);
 		if (edges[k].goes_on)
 			add_runs(&e, edges[k].last, true, &sum);
-		check(&e, &s.edges[i], &sum, "edge", i);
-		assert_true(s.edges[i].executions > 0);
+		check(&e, &s.measured_edges[i], &sum, "edge", i);
+		assert_true(s.measured_edges[i].executions > 0);
 	}
 	assert_int_equal(known, 5);
 	assert_int_equal(g->nedges, 8);
-	vt_stackflow_fini(&s);
+	vt_freq_counts_fini(&s);
+	s = (struct vt_freq_counts){0};
 	/* Of another event, and where no run begins, there is nothing. */
-	assert_int_equal(vt_stackflow_init(&s, e.c, 2, &f, OFFSET, 1, &err), 0);
-	assert_true(!s.insns && !s.edges);
-	assert_int_equal(vt_stackflow_init(&s, e.c, 1, &f, 0x800, 1, &err), 0);
-	assert_true(!s.insns && !s.edges);
+	assert_int_equal(vt_stackflow_measure(e.c, 2, &f, OFFSET, 1, &s, &err), 0);
+	assert_true(!s.measured && !s.measured_edges);
+	assert_int_equal(vt_stackflow_measure(e.c, 1, &f, 0x800, 1, &s, &err), 0);
+	assert_true(!s.measured && !s.measured_edges);
 	vt_cfg_free(g);
 	vt_stackcount_free(e.c);
 }
@@ -217,7 +218,7 @@ static void check_one(const uint8_t *bytes, size_t size, const uint64_t (*branch
 	struct stack stack = {.n = 2};
 	double got[6] = {0};
 	struct vt_stackcount *c;
-	struct vt_stackflow s;
+	struct vt_freq_counts s = {0};
 	size_t i, n = 0;
 
 	assert_non_null(g);
@@ -226,19 +227,19 @@ static void check_one(const uint8_t *bytes, size_t size, const uint64_t (*branch
 	for (i = 0; i < g->nedges; i++)
 		if (g->edges[i].kind == VT_EDGE_TAKEN)
 			g->edges[i].kind = taken;
-	assert_int_equal(vt_stackflow_init(&s, c, 1, &f, OFFSET, 1, &err), 0);
+	assert_int_equal(vt_stackflow_measure(c, 1, &f, OFFSET, 1, &s, &err), 0);
 	for (i = 0; i < g->nedges; i++) {
 		if (!g->blocks[g->edges[i].from].ninsns || !g->blocks[g->edges[i].to].ninsns)
 			continue;
 		assert_true(n < 6);
-		assert_true(s.edges[i].executions > 0 || s.edges[i].sigma == 0);
-		got[n++] = s.edges[i].executions;
+		assert_true(s.measured_edges[i].executions > 0 || s.measured_edges[i].sigma == 0);
+		got[n++] = s.measured_edges[i].executions;
 	}
 	assert_int_equal(n, nwant);
 	for (i = 0; i < nwant; i++)
 		if (fabs(got[i] - want[i]) > 1e-9)
 			fail_msg("edge %zu: %g, not %g", i, got[i], want[i]);
-	vt_stackflow_fini(&s);
+	vt_freq_counts_fini(&s);
 	vt_cfg_free(g);
 	vt_stackcount_free(c);
 }
@@ -277,12 +278,63 @@ static void test_behind(void **state)
 	check_one(jumps, sizeof(jumps), branches, want, 3, VT_EDGE_TAKEN);
 }
 
+/* ---- as a source of counts ---- */
+
+/* The stacks of the event of time, else of the one that has most; events 1 and 2 have 1 and 2. */
+static void test_source(void **state)
+{
+	static const uint64_t timed[][3] = {{3, 0xb, 1}, {0x300, 0, 0}};
+	static const uint64_t untimed[][3] = {{3, 0xb, 0}, {0x300, 0, 0}};
+	static const struct {
+		uint64_t time; /* id of the event of time */
+		bool timed;
+		double unit; /* a stack's period of 50 or 100, times the scale */
+	} rows[] = {{1, true, 0}, {2, false, 150}, {9, false, 150}};
+	const struct vt_cfg_source src = {.code = code, .size = sizeof(code), .start = START};
+	struct vt_cfg *g = vt_cfg_new(&src, &err);
+	const struct vt_procflow f = {
+		.proc = {.image = IMAGE, .start = START, .end = START + sizeof(code)}, .cfg = g};
+	struct vt_count_request r = {.flow = &f, .offset = 0, .scale = 3};
+	struct vt_freq_counts none = {0};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	struct vt_stackcount *c;
+	unsigned i;
+
+	(void)state;
+	stacks_put(w, 1, 100, timed, 2);
+	stacks_put(w, 2, 50, untimed, 2);
+	stacks_put(w, 2, 50, untimed, 2);
+	c = stacks_read(w, fd);
+	for (i = 0; i < 3; i++) {
+		struct vt_freq_counts counts = {0};
+
+		r.event = rows[i].time;
+		assert_int_equal(vt_stackflow_count(c, &r, &counts, &err), 0);
+		assert_true(counts.measured && counts.measured_edges && !counts.exact);
+		assert_true(counts.measure_timed == rows[i].timed);
+		if (rows[i].timed)
+			assert_float_equal(counts.measure_unit,
+					   3 * vt_stackcount_event(c, 1)->weight, 1e-9);
+		else
+			assert_float_equal(counts.measure_unit, rows[i].unit, 1e-9);
+		if (!rows[i].timed)
+			assert_float_equal(counts.measured[0].executions, 300, 1e-9);
+		vt_freq_counts_fini(&counts);
+	}
+	assert_int_equal(vt_stackflow_count(NULL, &r, &none, &err), 0);
+	assert_true(!none.measured && none.measure_unit == 0);
+	vt_cfg_free(g);
+	vt_stackcount_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all),
 		cmocka_unit_test(test_not_taken),
 		cmocka_unit_test(test_behind),
+		cmocka_unit_test(test_source),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

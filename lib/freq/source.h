@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_FREQ_SOURCE_H
+#define VT_FREQ_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "freq/freq.h"
+#include "image/images.h"
+#include "profile/procedure_flow.h"
+
+/*
+ * Sources of counts: what knows, beside the samples of time, how often code was executed.  Each is
+ * one row, a struct vt_count_source.
+ */
+
+/* The procedure whose counts are wanted, and the samples of time that they are combined with. */
+struct vt_count_request {
+	const struct vt_images *images; /* of the samples */
+	const struct vt_procflow *flow;
+	uint64_t offset; /* of the procedure in its image */
+	uint64_t event;	 /* id of the event that measures time */
+	double scale;	 /* cycles in a unit of the event's period */
+};
+
+/*
+ * The counts of a procedure by instruction and by edge of its graph: see struct vt_freq_input.
+ * Initially zero; arrays that no source fills stay NULL.
+ */
+struct vt_freq_counts {
+	double *exact;
+	double *exact_edges;
+	struct vt_freq_measure *measured;
+	struct vt_freq_measure *measured_edges;
+	double measure_unit;
+	bool measure_timed;
+};
+
+void vt_freq_counts_fini(struct vt_freq_counts *c);
+
+struct vt_count_source {
+	/*
+	 * Allocates and fills either `exact` and `exact_edges`, or all the others; nothing if the
+	 * source has not counted the procedure.  0 or -VT_E_NOMEM.
+	 */
+	int (*count)(const void *source, const struct vt_count_request *r, struct vt_freq_counts *c,
+		     struct vt_error *err);
+	const void *source; /* passed to count() */
+};
+
+#endif
