@@ -34,7 +34,7 @@ struct job {
 	uint64_t event; /* that the frequencies rest on */
 };
 
-static int take(void *arg, const struct vt_record *rec, struct vt_error *err)
+static int take_culprit_record(void *arg, const struct vt_record *rec, struct vt_error *err)
 {
 	struct job *j = arg;
 	int code = vt_cpu_feed(&j->cpu, rec, err);
@@ -80,7 +80,7 @@ static bool finish_reading(struct job *j)
 	return true;
 }
 
-static bool choose_core(struct job *j)
+static bool choose_culprit_core(struct job *j)
 {
 	const char *name = j->o->cpu;
 	struct vt_error err = VT_ERROR_INIT;
@@ -164,7 +164,7 @@ static void print_stalls(struct job *j)
 		app_fail(j->app, &err);
 }
 
-static bool start(struct job *j)
+static bool start_vculprit(struct job *j)
 {
 	if (!j->lists)
 		app_make_stream(j->app, j->o->form.output);
@@ -174,7 +174,8 @@ static bool start(struct job *j)
 	j->check = vt_culpritcheck_new(j->truth);
 	if (!j->list || !j->check)
 		return app_no_memory(j->app);
-	vt_context_add(j->in.in.context, &(struct vt_consumer){.record = take, .arg = j});
+	vt_context_add(j->in.in.context,
+		       &(struct vt_consumer){.record = take_culprit_record, .arg = j});
 	j->reader = app_open_reader(j->app, j->app->argc ? j->app->argv[0] : NULL);
 	if (j->reader && !j->lists)
 		j->writer =
@@ -194,15 +195,16 @@ static void stop(struct job *j)
 	vt_opcache_free(j->core.cache);
 }
 
-static void run(struct app *a, const struct options *o)
+static void run_vculprit(struct app *a, const struct options *o)
 {
 	struct job j = {
 		.app = a, .o = o, .lists = o->top_given || o->truth || app_form_count(&o->form)};
 
 	if (app_form_count(&o->form) > 1)
 		app_usage(a, "--json, --csv and --tsv exclude each other");
-	else if (start(&j) && app_each_run(a, j.reader, vt_context_feed, j.in.in.context) &&
-		 finish_reading(&j) && choose_core(&j) && find_culprits(&j) && !j.writer)
+	else if (start_vculprit(&j) &&
+		 app_each_run(a, j.reader, vt_context_feed, j.in.in.context) &&
+		 finish_reading(&j) && choose_culprit_core(&j) && find_culprits(&j) && !j.writer)
 		print_stalls(&j);
 	stop(&j);
 }
@@ -234,6 +236,6 @@ int main(int argc, char **argv)
 	};
 
 	if (app_start(&app, &page, argc, argv))
-		run(&app, &o);
+		run_vculprit(&app, &o);
 	return app_finish(&app);
 }

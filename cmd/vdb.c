@@ -73,7 +73,7 @@ static const struct {
 };
 
 /* The first option given that the command does not take; NULL if there is none. */
-static const char *misplaced(const struct vdb *v, unsigned takes, bool by_given)
+static const char *find_misplaced_option(const struct vdb *v, unsigned takes, bool by_given)
 {
 	const struct {
 		bool given;
@@ -104,7 +104,7 @@ static const char *misplaced(const struct vdb *v, unsigned takes, bool by_given)
 	return NULL;
 }
 
-static bool run(struct vdb *v, bool by_given)
+static bool run_vdb_command(struct vdb *v, bool by_given)
 {
 	const char *path = getenv("VTRACE_DB");
 	size_t i;
@@ -116,7 +116,7 @@ static bool run(struct vdb *v, bool by_given)
 
 		if (strcmp(commands[i].name, v->app->argv[0]) != 0)
 			continue;
-		option = misplaced(v, commands[i].options, by_given);
+		option = find_misplaced_option(v, commands[i].options, by_given);
 		if (option)
 			return app_usage(v->app, "%s: takes no %s", commands[i].name, option);
 		return commands[i].run(v);
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
 	};
 
 	if (app_start(&app, &page, argc, argv))
-		run(&v, by_given);
+		run_vdb_command(&v, by_given);
 	vt_opt_list_fini(&v.epochs);
 	vt_opt_list_fini(&v.labels);
 	vt_opt_list_fini(&v.images);

@@ -43,7 +43,7 @@ struct hot {
 
 /* ---- what to do ---- */
 
-static bool check_options(struct app *a, const struct options *o)
+static bool check_vhot_options(struct app *a, const struct options *o)
 {
 	bool table = o->algo == VT_ALGO_TNV || o->algo == VT_ALGO_CONVERGENT ||
 		     o->algo == VT_ALGO_RANDOM;
@@ -89,7 +89,8 @@ static bool open_lists(struct hot *h, const struct options *o)
 
 	h->asked = o->what != NULL;
 	h->cache = app_buildid_cache();
-	if (!check_options(h->app, o) || !app_parse_what(h->app, o->what, VT_COLLECT_WHAT, &what) ||
+	if (!check_vhot_options(h->app, o) ||
+	    !app_parse_what(h->app, o->what, VT_COLLECT_WHAT, &what) ||
 	    !app_collect_open(&h->collect, h->app, &lists, what, o->by_caller))
 		return false;
 	h->carried = (struct vt_carried_code){
@@ -108,7 +109,7 @@ static void note_silent_plugin(struct hot *h, const struct vt_record *rec)
 		vt_buf_put(&h->why, value.data, value.size);
 }
 
-static int pass_record(void *arg, const struct vt_record *rec, struct vt_error *err)
+static int pass_vhot_record(void *arg, const struct vt_record *rec, struct vt_error *err)
 {
 	struct hot *h = arg;
 
@@ -136,7 +137,7 @@ static bool read_hot_stream(struct hot *h, struct vt_reader *r)
 	if (!app_collect_begin(&h->collect, NULL))
 		return false;
 	vt_context_add(h->collect.context,
-		       &(struct vt_consumer){.record = pass_record, .arg = h, .kinds = kinds});
+		       &(struct vt_consumer){.record = pass_vhot_record, .arg = h, .kinds = kinds});
 	vt_carried_code_begin(&h->carried, h->collect.context);
 	if (!app_each_run(h->app, r, vt_context_feed, h->collect.context))
 		return false;

@@ -39,7 +39,7 @@ struct interp {
 
 /* ---- what to do ---- */
 
-static bool check_options(struct app *a, const struct options *o)
+static bool check_vinterp_options(struct app *a, const struct options *o)
 {
 	const struct app_rule rules[] = {
 		{o->form.json && !o->summary, "--json is for --summary"},
@@ -71,7 +71,7 @@ static bool load_plugins(struct interp *p, const struct vt_opt_list *names)
 	return ok;
 }
 
-static bool prepare(struct interp *p)
+static bool prepare_vinterp(struct interp *p)
 {
 	const struct options *o = p->o;
 	struct vt_interpret_output_options out = {
@@ -88,7 +88,7 @@ static bool prepare(struct interp *p)
 	struct vt_error err = VT_ERROR_INIT;
 	uint64_t frequency;
 
-	if (!check_options(p->app, o) ||
+	if (!check_vinterp_options(p->app, o) ||
 	    !app_parse_what(p->app, o->what, DEFAULT_WHAT, &out.what) ||
 	    !app_parse_fraction(p->app, "--frequency", o->frequency, &frequency))
 		return false;
@@ -144,7 +144,7 @@ static bool check_totals(struct interp *p, const char *name, const struct vt_int
 }
 
 /* Interprets a whole stream, into `out`; NULL for a summary. */
-static bool interpret(struct interp *p, struct vt_reader *r, struct vt_writer *out)
+static bool interpret_input(struct interp *p, struct vt_reader *r, struct vt_writer *out)
 {
 	struct vt_error err = VT_ERROR_INIT;
 	const struct vt_interpret_totals *t;
@@ -174,19 +174,19 @@ static bool interpret(struct interp *p, struct vt_reader *r, struct vt_writer *o
 		app_fail(p->app, &err));
 }
 
-static void run(struct interp *p)
+static void run_vinterp(struct interp *p)
 {
 	struct vt_writer *out = NULL;
 	struct vt_reader *r = NULL;
 
 	if (!p->o->summary)
 		app_make_stream(p->app, p->o->output);
-	if (prepare(p))
+	if (prepare_vinterp(p))
 		r = app_open_reader(p->app, p->app->argc ? p->app->argv[0] : NULL);
 	if (r && !p->o->summary)
 		out = app_open_writer(p->app, p->o->output, p->o->compress, &r, 1);
 	if (r && (out || p->o->summary))
-		interpret(p, r, out);
+		interpret_input(p, r, out);
 	app_close_writer(p->app, out);
 	vt_reader_close(r);
 	vt_interpret_output_free(p->output);
@@ -240,7 +240,7 @@ int main(int argc, char **argv)
 	};
 
 	if (app_start(&app, &page, argc, argv))
-		run(&p);
+		run_vinterp(&p);
 	vt_opt_list_fini(&o.plugins);
 	return app_finish(&app);
 }

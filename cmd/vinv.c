@@ -171,7 +171,7 @@ static bool list_intervals(struct run *r)
 
 /* ---- the program ---- */
 
-static bool check_options(struct app *a, const struct options *o)
+static bool check_vinv_options(struct app *a, const struct options *o)
 {
 	if (app_form_count(&o->form) > 1)
 		return app_usage(a, "--json, --csv and --tsv exclude each other");
@@ -184,13 +184,13 @@ static bool check_options(struct app *a, const struct options *o)
 	return !o->plot || app_may_write(a, o->plot);
 }
 
-static bool run(struct app *a, const struct options *o)
+static bool run_vinv(struct app *a, const struct options *o)
 {
 	struct run r = {.app = a, .o = o};
 	bool ok;
 	size_t i;
 
-	if (!check_options(a, o) || !app_what(a, o->what, &r.what))
+	if (!check_vinv_options(a, o) || !app_what(a, o->what, &r.what))
 		return false;
 	if (o->intervals)
 		return list_intervals(&r);
@@ -238,6 +238,6 @@ int main(int argc, char **argv)
 	};
 
 	if (app_start(&app, &page, argc, argv))
-		run(&app, &o);
+		run_vinv(&app, &o);
 	return app_finish(&app);
 }

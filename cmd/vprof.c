@@ -181,7 +181,7 @@ static bool check_usage(struct app *a, const struct options *o)
 	return APP_CHECK_RULES(a, rules);
 }
 
-static void run_program(struct app *a, const struct options *o)
+static void run_vprof(struct app *a, const struct options *o)
 {
 	struct sides s = {.before = o->before.count ? o->before.count : o->diff};
 	size_t i, most = o->before.count + (size_t)a->argc + 1;
@@ -242,7 +242,7 @@ int main(int argc, char **argv)
 	};
 
 	if (app_start(&app, &page, argc, argv))
-		run_program(&app, &o);
+		run_vprof(&app, &o);
 	vt_opt_list_fini(&o.events);
 	vt_opt_list_fini(&o.before);
 	return app_finish(&app);

@@ -60,8 +60,8 @@ static bool make_model(struct app *a, const struct options *o, struct vt_conflic
 	(VT_KIND(VT_IMAGE) | VT_KIND(VT_MAP) | VT_KIND(VT_THREAD) | VT_KIND(VT_KSYMBOL) |          \
 	 VT_KIND(VT_EVENT) | VT_KIND(VT_META) | VT_KIND(VT_LOST) | VT_KIND(VT_GAP))
 
-static int take_run(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
-		    struct vt_error *err)
+static int replay_run(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
+		      struct vt_error *err)
 {
 	struct job *j = arg;
 	struct vt_record rec = {block, block->kind, first};
@@ -74,7 +74,7 @@ static int take_run(void *arg, const struct vt_block *block, uint32_t first, uin
 }
 
 /* Whether anything could be looked at; says why not. */
-static bool check(struct job *j)
+static bool check_vreplay_options(struct job *j)
 {
 	const struct vt_replay_totals *t = vt_replay_totals(j->replay);
 	const char *name = vt_reader_name(j->reader);
@@ -103,13 +103,13 @@ static bool replay(struct job *j)
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_output *out;
 
-	if (!app_each_run(j->app, j->reader, take_run, j))
+	if (!app_each_run(j->app, j->reader, replay_run, j))
 		return false;
 	if (vt_replay_finish(j->replay, &err) < 0)
 		return app_fail(j->app, &err);
 	app_images_tell_missing(&j->images);
 	app_images_tell_unverified(&j->images);
-	if (!check(j))
+	if (!check_vreplay_options(j))
 		return false;
 	if (j->writer) {
 		vt_replay_write(j->replay, j->writer);
@@ -121,7 +121,7 @@ static bool replay(struct job *j)
 		       app_fail(j->app, &err));
 }
 
-static void run(struct app *a, const struct options *o)
+static void run_vreplay(struct app *a, const struct options *o)
 {
 	struct job j = {.app = a, .o = o};
 	struct vt_replay_options ro = {.model = &j.model,
@@ -207,7 +207,7 @@ int main(int argc, char **argv)
 	};
 
 	if (app_start(&app, &page, argc, argv))
-		run(&app, &o);
+		run_vreplay(&app, &o);
 	vt_opt_list_fini(&o.events);
 	return app_finish(&app);
 }

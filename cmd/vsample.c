@@ -71,7 +71,7 @@ static bool sample(struct app *a, struct vt_reader *r, struct vt_writer *w,
 	return ok;
 }
 
-static void run(struct app *a, const struct options *o)
+static void run_vsample(struct app *a, const struct options *o)
 {
 	struct vt_sampler_options so;
 	struct vt_reader *r;
@@ -132,6 +132,6 @@ int main(int argc, char **argv)
 	};
 
 	if (app_start(&app, &page, argc, argv))
-		run(&app, &o);
+		run_vsample(&app, &o);
 	return app_finish(&app);
 }

@@ -85,7 +85,7 @@ static bool parse_events(struct app *a, const struct options *o, struct vt_simul
 /* ---- the work ---- */
 
 /* What the recording lacks, so that nobody takes it for the machine's doing. */
-static void tell(struct app *a, const struct vt_simulate_totals *t)
+static void report_vsim(struct app *a, const struct vt_simulate_totals *t)
 {
 	if (t->loads && !t->addressed)
 		app_say(a, "the recording has no addresses of loads and stores (vtrace record "
@@ -111,12 +111,12 @@ static bool simulate(struct app *a, struct vt_reader *r, struct vt_writer *w,
 	ok = app_each_run(a, r, vt_context_feed, o->context);
 	ok = ok && (vt_simulate_finish(s, &err) == 0 || app_fail_stream(a, r, &err));
 	if (ok)
-		tell(a, vt_simulate_totals(s));
+		report_vsim(a, vt_simulate_totals(s));
 	vt_simulate_free(s);
 	return ok;
 }
 
-static void run_on(struct app *a, const struct options *o, struct vt_simulate_options *so)
+static void run_vsim_on(struct app *a, const struct options *o, struct vt_simulate_options *so)
 {
 	struct vt_reader *r = app_open_reader(a, a->argc ? a->argv[0] : NULL);
 	struct vt_writer *w = r ? app_open_writer(a, o->output, o->compress, &r, 1) : NULL;
@@ -132,7 +132,7 @@ static void run_on(struct app *a, const struct options *o, struct vt_simulate_op
 	vt_reader_close(r);
 }
 
-static void run(struct app *a, const struct options *o)
+static void run_vsim(struct app *a, const struct options *o)
 {
 	struct vt_simulate_event events[VT_SIMULATE_EVENTS];
 	struct vt_simulate_options so = {
@@ -158,7 +158,7 @@ static void run(struct app *a, const struct options *o)
 	if (core.order != VT_OUT_OF_ORDER || app_images_open(a, &images, o->symfs)) {
 		so.context = vt_context_new(images.store);
 		if (so.context)
-			run_on(a, o, &so);
+			run_vsim_on(a, o, &so);
 		else
 			app_no_memory(a);
 	}
@@ -202,7 +202,7 @@ int main(int argc, char **argv)
 	};
 
 	if (app_start(&app, &page, argc, argv))
-		run(&app, &o);
+		run_vsim(&app, &o);
 	vt_opt_list_fini(&o.samples);
 	return app_finish(&app);
 }

@@ -58,7 +58,7 @@ static size_t default_event(const struct state *s)
 	return s->events.index[0];
 }
 
-static bool choose_event(struct app *a, const struct options *o, struct state *s)
+static bool choose_vspec_event(struct app *a, const struct options *o, struct state *s)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
@@ -96,7 +96,7 @@ static bool check_lists(struct app *a, const struct options *o, const struct sta
 	return app_lacks(a, s->data.name, text);
 }
 
-static bool read_input(struct app *a, const struct options *o, struct state *s)
+static bool read_vspec_input(struct app *a, const struct options *o, struct state *s)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
@@ -109,7 +109,7 @@ static bool read_input(struct app *a, const struct options *o, struct state *s)
 		.hot = s->data.base.lists,
 		.opt = {.min_invariance = o->min_invariance / 100, .min_time = o->min_time / 100},
 	};
-	if (!choose_event(a, o, s))
+	if (!choose_vspec_event(a, o, s))
 		return false;
 	s->spec = vt_spec_new(s->data.base.profile, s->data.base.in.images.store,
 			      s->data.base.lists, &s->view.opt, &err);
@@ -129,8 +129,8 @@ static const char *event_label(const struct state *s)
 	return s->events.label[i];
 }
 
-static bool print(struct app *a, const struct options *o, const struct state *s,
-		  const struct vt_table *t, int64_t left_out)
+static bool print_specialisations(struct app *a, const struct options *o, const struct state *s,
+				  const struct vt_table *t, int64_t left_out)
 {
 	struct vt_output *out = app_text(a, o->form.output);
 
@@ -161,12 +161,12 @@ static bool list(struct app *a, const struct options *o, const struct state *s)
 		left_out = vt_error_nomem(&err);
 	else
 		left_out = listings[o->what].list(t, &s->view, &o->list, &err);
-	ok = left_out >= 0 ? print(a, o, s, t, left_out) : app_fail(a, &err);
+	ok = left_out >= 0 ? print_specialisations(a, o, s, t, left_out) : app_fail(a, &err);
 	vt_table_free(t);
 	return ok;
 }
 
-static bool check_options(struct app *a, struct options *o)
+static bool check_vspec_options(struct app *a, struct options *o)
 {
 	int i, n = 0;
 
@@ -186,15 +186,15 @@ static bool check_options(struct app *a, struct options *o)
 	return true;
 }
 
-static bool run(struct app *a, struct options *o)
+static bool run_vspec(struct app *a, struct options *o)
 {
 	struct state s;
 	bool ok;
 
 	memset(&s, 0, sizeof(s));
-	if (!check_options(a, o))
+	if (!check_vspec_options(a, o))
 		return false;
-	ok = read_input(a, o, &s) && list(a, o, &s);
+	ok = read_vspec_input(a, o, &s) && list(a, o, &s);
 	vt_spec_free(s.spec);
 	vt_event_choice_fini(&s.events);
 	app_values_end(&s.data);
@@ -239,7 +239,7 @@ int main(int argc, char **argv)
 	};
 
 	if (app_start(&app, &page, argc, argv))
-		run(&app, &o);
+		run_vspec(&app, &o);
 	vt_opt_list_fini(&o.events);
 	return app_finish(&app);
 }

@@ -31,8 +31,8 @@ struct runs {
 };
 
 /* The event's index in a run's profile: the one asked for, or the first run's first. */
-static bool find_event(struct app *a, struct runs *r, const struct options *o,
-		       const struct vt_profile *p, size_t *index)
+static bool find_stats_event(struct app *a, struct runs *r, const struct options *o,
+			     const struct vt_profile *p, size_t *index)
 {
 	const char *name = o->event ? o->event : r->event;
 	struct vt_event_choice events;
@@ -50,7 +50,7 @@ static bool find_event(struct app *a, struct runs *r, const struct options *o,
 	return ok || app_no_memory(a);
 }
 
-static bool add_run(struct app *a, struct runs *r, const struct options *o, const char *path)
+static bool add_stats_run(struct app *a, struct runs *r, const struct options *o, const char *path)
 {
 	struct vt_statrun *run = &r->list[r->count];
 	struct vt_error err = VT_ERROR_INIT;
@@ -58,7 +58,7 @@ static bool add_run(struct app *a, struct runs *r, const struct options *o, cons
 	struct vt_ranking *ranking = NULL;
 	size_t event = SIZE_MAX;
 	bool ok = app_profile_read(a, &data, path, o->symfs) &&
-		  find_event(a, r, o, data.profile, &event);
+		  find_stats_event(a, r, o, data.profile, &event);
 
 	if (ok) {
 		ranking = vt_ranking_new(data.profile, data.in.images.store,
@@ -108,7 +108,7 @@ static bool list_runs(struct app *a, const struct options *o, const struct runs 
 	return ok;
 }
 
-static bool run_program(struct app *a, const struct options *o)
+static bool run_vstats(struct app *a, const struct options *o)
 {
 	const struct app_rule rules[] = {
 		{app_form_count(&o->form) > 1, "--json, --csv and --tsv exclude each other"},
@@ -127,7 +127,7 @@ static bool run_program(struct app *a, const struct options *o)
 	if (!r.rows || !r.list)
 		ok = app_no_memory(a);
 	for (i = 0; i < a->argc && ok; i++)
-		ok = add_run(a, &r, o, a->argv[i]);
+		ok = add_stats_run(a, &r, o, a->argv[i]);
 	ok = ok && list_runs(a, o, &r);
 	vt_runs_free(r.rows);
 	free(r.list);
@@ -162,6 +162,6 @@ int main(int argc, char **argv)
 	};
 
 	if (app_start(&app, &page, argc, argv))
-		run_program(&app, &o);
+		run_vstats(&app, &o);
 	return app_finish(&app);
 }

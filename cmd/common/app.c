@@ -261,26 +261,26 @@ struct vt_output *app_text(struct app *a, const char *path)
 /* ---- files that must not be overwritten ---- */
 
 /* False of what is no regular file: a device or pipe takes several outputs. */
-static bool look_at(const char *path, int standard, struct stat *st)
+static bool stat_regular_file(const char *path, int standard, struct stat *st)
 {
 	int rc = !path || strcmp(path, "-") == 0 ? fstat(standard, st) : stat(path, st);
 
 	return rc == 0 && S_ISREG(st->st_mode);
 }
 
-static void note_file(struct app *a, const char *path, bool written)
+static void note_app_file(struct app *a, const char *path, bool written)
 {
 	struct stat st;
 
 	/* Out of memory only this check is lost. */
-	if (look_at(path, written ? STDOUT_FILENO : STDIN_FILENO, &st) &&
+	if (stat_regular_file(path, written ? STDOUT_FILENO : STDIN_FILENO, &st) &&
 	    vt_array_grow(&a->files, &a->files_cap, a->nfiles + 1, sizeof(*a->files)))
 		a->files[a->nfiles++] = (struct app_file){st.st_dev, st.st_ino, written};
 }
 
 void app_note_input(struct app *a, const char *path)
 {
-	note_file(a, path, false);
+	note_app_file(a, path, false);
 }
 
 bool app_is_no_terminal(struct app *a, const char *path)
@@ -294,7 +294,7 @@ void app_note_output(struct app *a, const char *path)
 {
 	if (!path || strcmp(path, "-") == 0)
 		a->stdout_taken = true;
-	note_file(a, path, true);
+	note_app_file(a, path, true);
 }
 
 bool app_may_write(struct app *a, const char *path)
@@ -305,7 +305,7 @@ bool app_may_write(struct app *a, const char *path)
 	/* What file the shell has opened is the user's choice: `vhot <x >>x`. */
 	if (!path || strcmp(path, "-") == 0)
 		return !a->stdout_taken || app_usage(a, "standard output: is also another output");
-	if (!look_at(path, STDOUT_FILENO, &st))
+	if (!stat_regular_file(path, STDOUT_FILENO, &st))
 		return true;
 	for (i = 0; i < a->nfiles; i++)
 		if (a->files[i].dev == st.st_dev && a->files[i].ino == st.st_ino)

@@ -87,8 +87,8 @@ static void decode_trace(struct app *a, const struct app_decode *d, const struct
 
 /* ---- a stream, written anew ---- */
 
-static int take_run(void *arg, const struct vt_block *b, uint32_t first, uint32_t count,
-		    struct vt_error *err)
+static int write_decoded_run(void *arg, const struct vt_block *b, uint32_t first, uint32_t count,
+			     struct vt_error *err)
 {
 	return vt_auxtrace_stream_take(arg, b, first, count, err);
 }
@@ -107,7 +107,7 @@ static void decode_records(struct app *a, const struct app_decode *d, struct vt_
 		app_fail(a, &err);
 		return;
 	}
-	if (app_each_run(a, r, take_run, s) && vt_auxtrace_stream_end(s, &sum, &err) < 0)
+	if (app_each_run(a, r, write_decoded_run, s) && vt_auxtrace_stream_end(s, &sum, &err) < 0)
 		app_fail(a, &err);
 	app_warnings_end(&warnings);
 	if (a->status <= APP_LOSSY)

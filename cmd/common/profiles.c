@@ -28,7 +28,7 @@ static void tell_bad(struct app *a, const char *name, uint64_t bad)
 		      name, bad, bad == 1 ? "" : "s", bad == 1 ? "s itself" : " themselves");
 }
 
-static bool read_stream(struct app *a, struct app_profile *p, const char *path)
+static bool read_profile_stream(struct app *a, struct app_profile *p, const char *path)
 {
 	struct vt_reader *r = app_open_reader(a, path);
 	struct vt_error err = VT_ERROR_INIT;
@@ -67,7 +67,7 @@ bool app_profile_read(struct app *a, struct app_profile *p, const char *path, co
 	if (!app_profile_open(a, p, symfs))
 		return false;
 	vt_profile_estimates(p->profile);
-	if (!read_stream(a, p, path) || !app_need_samples(a, p->name))
+	if (!read_profile_stream(a, p, path) || !app_need_samples(a, p->name))
 		return false;
 	return vt_blockcode_finish(p->code, &err) == 0 || app_fail(a, &err);
 }
@@ -85,7 +85,7 @@ bool app_profile_read_values(struct app *a, struct app_profile *p, const char *p
 		return app_no_memory(a);
 	vt_context_add(p->in.context,
 		       &(struct vt_consumer){.take = vt_hotprofile_feed, .arg = p->lists});
-	if (!read_stream(a, p, path))
+	if (!read_profile_stream(a, p, path))
 		return false;
 	if (vt_hotprofile_end(p->lists, &err) < 0 || vt_blockcode_finish(p->code, &err) < 0)
 		return app_fail(a, &err);
@@ -132,7 +132,7 @@ bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *pa
 {
 	struct vt_error err = VT_ERROR_INIT;
 
-	if (!app_profile_open_freqs(a, p, symfs) || !read_stream(a, p, path))
+	if (!app_profile_open_freqs(a, p, symfs) || !read_profile_stream(a, p, path))
 		return false;
 	if (!p->freq_images->count && !none)
 		return app_lacks(a, p->name, p->estimated ? APP_NO_ESTIMATES : APP_NO_FREQS);

@@ -220,8 +220,8 @@ struct loop {
 };
 
 /* Hands a run to the program: 0, 1 to end the loop, or a negative error. */
-static int deliver(const struct loop *loop, const struct vt_block *b, uint32_t first,
-		   uint32_t count, struct vt_error *err)
+static int deliver_run(const struct loop *loop, const struct vt_block *b, uint32_t first,
+		       uint32_t count, struct vt_error *err)
 {
 	struct vt_record rec = {b, b->kind, first};
 	int rc = 0;
@@ -273,7 +273,7 @@ static bool run_loop(struct app *a, struct vt_reader *r, const struct loop *loop
 			a->kinds |= UINT64_C(1) << b->kind;
 		if (b->kind == VT_LOST || b->kind == VT_GAP)
 			count_losses(&losses, b, first, count);
-		stopped = deliver(loop, b, first, count, &err);
+		stopped = deliver_run(loop, b, first, count, &err);
 		if (a->bad_records && !bad_at)
 			bad_at = vt_reader_offset(r);
 		progress_update(&p, vt_reader_offset(r));
@@ -322,8 +322,8 @@ bool app_each_record(struct app *a, struct vt_reader *r, app_record_fn *fn, void
 	return run_loop(a, r, &loop);
 }
 
-static bool read_input(struct app *a, const char *path, app_begin_fn *begin, app_record_fn *fn,
-		       void *arg)
+static bool read_stream_input(struct app *a, const char *path, app_begin_fn *begin,
+			      app_record_fn *fn, void *arg)
 {
 	struct vt_reader *r = app_open_reader(a, path);
 	struct vt_error err = VT_ERROR_INIT;
@@ -342,9 +342,9 @@ bool app_each_input(struct app *a, app_begin_fn *begin, app_record_fn *fn, void 
 	int i;
 
 	if (a->argc == 0)
-		return read_input(a, "-", begin, fn, arg);
+		return read_stream_input(a, "-", begin, fn, arg);
 	for (i = 0; i < a->argc; i++)
-		if (!read_input(a, a->argv[i], begin, fn, arg))
+		if (!read_stream_input(a, a->argv[i], begin, fn, arg))
 			return false;
 	return true;
 }

@@ -60,8 +60,8 @@ static void estimate_end(struct estimate *e)
 	app_context_close(&e->in);
 }
 
-static bool compare(struct app *a, const struct app_truth *o, const struct estimate *e,
-		    const struct app_counts *truth)
+static bool compare_with_truth(struct app *a, const struct app_truth *o, const struct estimate *e,
+			       const struct app_counts *truth)
 {
 	const struct vt_freqcompare_input in = {
 		.estimate = e->freqs,
@@ -88,7 +88,7 @@ bool app_truth(struct app *a, const struct app_truth *o)
 	struct estimate e = {0};
 	struct app_counts truth;
 	bool ok = app_counts_read(a, &truth, o->truth, o->symfs) && read_estimate(a, &e, o) &&
-		  compare(a, o, &e, &truth);
+		  compare_with_truth(a, o, &e, &truth);
 
 	estimate_end(&e);
 	app_counts_end(&truth);

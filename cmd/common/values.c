@@ -11,7 +11,7 @@
 #include "cmd/common/stream.h"
 
 /* The lists that were kept, as a stream that nobody else sees. */
-static bool write_lists(struct app *a, struct app_collect *c, int fd)
+static bool write_hot_lists(struct app *a, struct app_collect *c, int fd)
 {
 	char program[] = "vspec", version[] = VT_VERSION;
 	struct vt_stage stage = {.program = program, .version = version};
@@ -78,7 +78,7 @@ static bool take_lists(struct app *a, struct app_values *v, const char *symfs,
 		vt_error_set(&err, VT_E_SYSTEM, "no temporary file");
 		return app_fail(a, &err);
 	}
-	ok = write_lists(a, c, fileno(f)) && lseek(fileno(f), 0, SEEK_SET) == 0;
+	ok = write_hot_lists(a, c, fileno(f)) && lseek(fileno(f), 0, SEEK_SET) == 0;
 	app_values_end(v);
 	v->collected = true;
 	ok = ok && read_back(a, v, fileno(f), symfs);
@@ -87,8 +87,8 @@ static bool take_lists(struct app *a, struct app_values *v, const char *symfs,
 }
 
 /* A stream is read into both, hot lists and values: only its end tells which it was for. */
-static bool read_stream(struct app *a, struct app_values *v, const char *path,
-			struct app_collect *c)
+static bool read_values_stream(struct app *a, struct app_values *v, const char *path,
+			       struct app_collect *c)
 {
 	if (!app_collect_begin(c, v->base.in.images.store))
 		return false;
@@ -97,7 +97,7 @@ static bool read_stream(struct app *a, struct app_values *v, const char *path,
 	return app_read_stream(a, path, vt_context_feed, c->context) && app_collect_end(c);
 }
 
-static bool finish(struct app *a, struct app_values *v)
+static bool finish_values(struct app *a, struct app_values *v)
 {
 	const struct vt_hot_damage *damage;
 	struct vt_error err = VT_ERROR_INIT;
@@ -126,7 +126,7 @@ bool app_values_read(struct app *a, struct app_values *v, const char *path, cons
 	if (!p->lists)
 		return app_no_memory(a);
 	ok = app_collect_open(&c, a, &lists, VT_COLLECT_WHAT | 1u << VT_WHAT_RETURN, callers) &&
-	     read_stream(a, v, path, &c);
+	     read_values_stream(a, v, path, &c);
 	if (ok)
 		app_collect_tell(&c);
 	if (ok && vt_collect_stats(c.collect)->lists) {
@@ -139,7 +139,7 @@ bool app_values_read(struct app *a, struct app_values *v, const char *path, cons
 		ok = take_lists(a, v, symfs, &c);
 	}
 	app_collect_close(&c);
-	return ok && finish(a, v);
+	return ok && finish_values(a, v);
 }
 
 void app_values_end(struct app_values *v)

@@ -10,14 +10,14 @@
 #include "cmd/vdb/vdb.h"
 #include "listing/json.h"
 
-static int take_run(void *arg, const struct vt_block *b, uint32_t first, uint32_t count,
-		    struct vt_error *err)
+static int gather_run(void *arg, const struct vt_block *b, uint32_t first, uint32_t count,
+		      struct vt_error *err)
 {
 	return gather_feed(arg, b, first, count, err);
 }
 
-static void tell_text(struct vt_output *out, const char *input, const struct vt_db_batch *b,
-		      const char *epoch, bool added)
+static void print_added_text(struct vt_output *out, const char *input, const struct vt_db_batch *b,
+			     const char *epoch, bool added)
 {
 	struct vt_buf line = VT_BUF_INIT, text = VT_BUF_INIT;
 
@@ -33,8 +33,8 @@ static void tell_text(struct vt_output *out, const char *input, const struct vt_
 	vt_buf_free(&text);
 }
 
-static void tell_json(struct vt_output *out, const char *input, const struct vt_db_batch *b,
-		      const char *epoch, bool added)
+static void print_added_json(struct vt_output *out, const char *input, const struct vt_db_batch *b,
+			     const char *epoch, bool added)
 {
 	json_t *o = vt_json_doc("vdb-add/1");
 
@@ -56,15 +56,15 @@ bool vdb_told(struct vdb *v, const char *input, const struct vt_db_batch *batch,
 	if (!out)
 		return false;
 	if (v->form.json)
-		tell_json(out, input, batch, epoch, added);
+		print_added_json(out, input, batch, epoch, added);
 	else
-		tell_text(out, input, batch, epoch, added);
+		print_added_text(out, input, batch, epoch, added);
 	/* Why not, app_finish() says. */
 	return vt_output_flush(out) == 0;
 }
 
-static bool add_batch(struct vdb *v, struct vt_db *db, const char *path,
-		      const struct vt_db_batch *b)
+static bool add_batch_to_db(struct vdb *v, struct vt_db *db, const char *path,
+			    const struct vt_db_batch *b)
 {
 	struct vt_error err = VT_ERROR_INIT;
 	char *epoch = NULL;
@@ -76,7 +76,7 @@ static bool add_batch(struct vdb *v, struct vt_db *db, const char *path,
 	return ok;
 }
 
-static bool finish(struct vdb *v, struct vt_db *db, const char *path, struct gather *g)
+static bool add_gathered(struct vdb *v, struct vt_db *db, const char *path, struct gather *g)
 {
 	struct vt_db_input input = {.name = {(const uint8_t *)path, strlen(path)}};
 	struct vt_db_batch b = {
@@ -99,10 +99,10 @@ static bool finish(struct vdb *v, struct vt_db *db, const char *path, struct gat
 	input.added = b.now;
 	input.samples = vt_db_batch_samples(&b);
 	vt_db_batch_digest(&b, input.digest);
-	return add_batch(v, db, path, &b);
+	return add_batch_to_db(v, db, path, &b);
 }
 
-static bool read_all(struct vdb *v, const char *path, struct gather *g)
+static bool gather_input(struct vdb *v, const char *path, struct gather *g)
 {
 	struct source *s = source_open(v->app, path);
 	bool ok, cut;
@@ -112,7 +112,7 @@ static bool read_all(struct vdb *v, const char *path, struct gather *g)
 	v->app->source_tells = source_is_converted(s);
 	v->app->cut_means =
 		v->partial ? NULL : ": nothing of it was added (--partial adds what there is)";
-	ok = app_each_run(v->app, source_reader(s), take_run, g);
+	ok = app_each_run(v->app, source_reader(s), gather_run, g);
 	ok = ok && app_need_samples(v->app, path);
 	cut = vt_reader_damage(source_reader(s))->truncated || vt_reader_failure(source_reader(s));
 	if (!source_close(s) || !ok)
@@ -124,14 +124,14 @@ static bool read_all(struct vdb *v, const char *path, struct gather *g)
 	return false;
 }
 
-static bool add_input(struct vdb *v, struct vt_db *db, const char *path)
+static bool add_vdb_input(struct vdb *v, struct vt_db *db, const char *path)
 {
 	struct gather *g = gather_new();
 	bool ok;
 
 	if (!g)
 		return app_no_memory(v->app);
-	ok = read_all(v, path, g) && finish(v, db, path, g);
+	ok = gather_input(v, path, g) && add_gathered(v, db, path, g);
 	gather_free(g);
 	return ok;
 }
@@ -148,10 +148,10 @@ bool vdb_add(struct vdb *v)
 	if (!db)
 		return false;
 	if (v->app->argc == 1)
-		ok = add_input(v, db, "-");
+		ok = add_vdb_input(v, db, "-");
 	/* One that cannot be added keeps no other from it. */
 	for (i = 1; i < v->app->argc; i++)
-		ok = add_input(v, db, v->app->argv[i]) && ok;
+		ok = add_vdb_input(v, db, v->app->argv[i]) && ok;
 	vt_db_close(db);
 	return ok;
 }

@@ -35,7 +35,7 @@ static uint64_t input_samples(const struct import *m)
 	return sum;
 }
 
-static int tell(const struct import *m, const struct vt_db_batch *b, int added)
+static int print_imported(const struct import *m, const struct vt_db_batch *b, int added)
 {
 	struct vt_buf what = VT_BUF_INIT;
 	bool ok;
@@ -70,7 +70,7 @@ static int end_section(struct import *m, struct vt_error *err)
 	} else if (code == 0) {
 		code = vt_db_add(m->db, &b, NULL, err);
 		if (code >= 0)
-			code = tell(m, &b, code);
+			code = print_imported(m, &b, code);
 	}
 	gather_free(m->gather);
 	m->gather = NULL;
@@ -79,7 +79,7 @@ static int end_section(struct import *m, struct vt_error *err)
 
 /* ---- what a section begins with ---- */
 
-static int add_input(struct import *m, const char *text, struct vt_error *err)
+static int add_section_input(struct import *m, const char *text, struct vt_error *err)
 {
 	if (!vt_array_grow(&m->inputs, &m->inputs_cap, m->ninputs + 1, sizeof(*m->inputs)))
 		return vt_error_nomem(err);
@@ -104,7 +104,7 @@ static int begin_section(struct import *m, const char *epoch, struct vt_error *e
 	return m->gather ? 0 : vt_error_nomem(err);
 }
 
-static int take_fact(struct import *m, const struct vt_record *rec, struct vt_error *err)
+static int import_fact(struct import *m, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
 	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
@@ -125,19 +125,19 @@ static int take_fact(struct import *m, const struct vt_record *rec, struct vt_er
 	else if (strcmp(name, VT_DB_META_BEGUN) == 0)
 		return vt_parse_i64(text, "when the epoch began", &m->begun, err);
 	else if (strcmp(name, VT_DB_META_INPUT) == 0)
-		return add_input(m, text, err);
+		return add_section_input(m, text, err);
 	return gather_feed(m->gather, rec->block, rec->row, 1, err);
 }
 
-static int take_run(void *arg, const struct vt_block *b, uint32_t first, uint32_t count,
-		    struct vt_error *err)
+static int import_run(void *arg, const struct vt_block *b, uint32_t first, uint32_t count,
+		      struct vt_error *err)
 {
 	struct import *m = arg;
 	struct vt_record rec = {b, b->kind, first};
 	int code = 0;
 
 	for (; b->kind == VT_META && rec.row < first + count && code == 0; rec.row++)
-		code = take_fact(m, &rec, err);
+		code = import_fact(m, &rec, err);
 	if (b->kind == VT_META)
 		return code;
 	if (b->kind == VT_COUNT && !m->gather)
@@ -156,7 +156,7 @@ static bool import_stream(struct import *m, const char *path)
 	if (!r)
 		return false;
 	m->name = vt_reader_name(r);
-	ok = app_each_run(m->v->app, r, take_run, m);
+	ok = app_each_run(m->v->app, r, import_run, m);
 	if (ok && vt_reader_damage(r)->truncated && m->gather) {
 		app_say(m->v->app, "%s: epoch %s was not added", m->name, m->epoch);
 		app_raise(m->v->app, APP_INPUT);

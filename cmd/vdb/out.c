@@ -8,7 +8,7 @@
 
 /* ---- streams ---- */
 
-static bool write_stream(struct vdb *v, bool sections)
+static bool write_db_stream(struct vdb *v, bool sections)
 {
 	struct vt_db_selection sel = vdb_selection(v);
 	struct vt_error err = VT_ERROR_INIT;
@@ -32,19 +32,19 @@ static bool write_stream(struct vdb *v, bool sections)
 
 bool vdb_cat(struct vdb *v)
 {
-	return write_stream(v, false);
+	return write_db_stream(v, false);
 }
 
 bool vdb_export(struct vdb *v)
 {
-	return write_stream(v, true);
+	return write_db_stream(v, true);
 }
 
 /* ---- what is there ---- */
 
 const char *const vdb_by_words[] = {"epoch", "input", "profile", NULL};
 
-static bool print(struct vdb *v, const struct vt_table *t)
+static bool print_db_list(struct vdb *v, const struct vt_table *t)
 {
 	struct vt_output *out = app_text(v->app, v->form.output);
 	json_t *doc;
@@ -81,7 +81,7 @@ bool vdb_list(struct vdb *v)
 		vt_error_nomem(&err);
 	ok = t && vt_db_list(db, v->by, &sel, t, &err) == 0;
 	vt_db_close(db);
-	ok = ok ? print(v, t) : app_fail(v->app, &err);
+	ok = ok ? print_db_list(v, t) : app_fail(v->app, &err);
 	vt_table_free(t);
 	return ok;
 }
@@ -94,7 +94,7 @@ struct telling {
 	bool dry;
 };
 
-static int tell_section(void *arg, const struct vt_db_section_row *row)
+static int print_pruned(void *arg, const struct vt_db_section_row *row)
 {
 	const struct telling *t = arg;
 	struct vt_buf b = VT_BUF_INIT;
@@ -137,7 +137,7 @@ bool vdb_prune(struct vdb *v)
 	db = t.out ? vdb_open(v, VT_DB_WRITE) : NULL;
 	if (!db)
 		return false;
-	code = vt_db_prune(db, &how, tell_section, &t, &err);
+	code = vt_db_prune(db, &how, print_pruned, &t, &err);
 	vt_db_close(db);
 	return code >= 0 || app_fail(v->app, &err);
 }

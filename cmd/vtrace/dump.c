@@ -63,7 +63,7 @@ static void dump_executions(struct app *a, const struct dump *d, struct vt_outpu
 	vt_execution_dump_free(e);
 }
 
-static bool check_options(struct app *a, const struct dump *d)
+static bool check_dump_options(struct app *a, const struct dump *d)
 {
 	const bool values = d->executions.values, fields = d->records.fields != NULL;
 
@@ -79,7 +79,7 @@ static void dump_all(struct app *a, struct dump *d)
 {
 	struct vt_output *out;
 
-	if (!check_options(a, d))
+	if (!check_dump_options(a, d))
 		return;
 	out = app_text(a, d->output);
 	if (!out)

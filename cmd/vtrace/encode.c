@@ -35,7 +35,7 @@ struct encode {
 /* ---- options ---- */
 
 /* The two files of --pages; false after app_usage() if something else is there. */
-static bool check_pages(struct encode *c)
+static bool check_aux_pages(struct encode *c)
 {
 	struct vt_buf *const names[2] = {&c->dump, &c->addr};
 	int i;
@@ -58,7 +58,7 @@ static bool check_pages(struct encode *c)
 }
 
 /* The first option given that goes with --perf-data only, or NULL. */
-static const char *perf_option_given(const struct vt_pt_wrap_options *o)
+static const char *is_perf_output_option_given(const struct vt_pt_wrap_options *o)
 {
 	return o->cpus			      ? "--cpus"
 	       : o->wide		      ? "--cpu-wide"
@@ -70,16 +70,16 @@ static const char *perf_option_given(const struct vt_pt_wrap_options *o)
 static bool check_format(struct encode *c)
 {
 	bool perf = c->format == &vt_perfpt_output;
-	const char *stray = perf ? NULL : perf_option_given(&c->opt);
+	const char *stray = perf ? NULL : is_perf_output_option_given(&c->opt);
 
 	if (stray)
 		return app_usage(c->app, "%s needs --perf-data", stray);
 	if (perf && c->pages)
 		return app_usage(c->app, "--perf-data has no --pages: perf reads the images");
-	return app_may_write(c->app, c->out.path) && check_pages(c);
+	return app_may_write(c->app, c->out.path) && check_aux_pages(c);
 }
 
-static bool check_options(struct encode *c)
+static bool check_encode_options(struct encode *c)
 {
 	struct vt_pt_encode_options *o = &c->opt.encode;
 	int i;
@@ -242,7 +242,7 @@ int cmd_encode(int argc, char **argv)
 	memcpy(opts, pt_opts, sizeof(pt_opts));
 	memcpy(add_formats(&c, opts + sizeof(pt_opts) / sizeof(pt_opts[0])), perf_opts,
 	       sizeof(perf_opts));
-	if (app_start(&app, &page, argc, argv) && check_options(&c))
+	if (app_start(&app, &page, argc, argv) && check_encode_options(&c))
 		encode(&c);
 	vt_buf_free(&c.dump);
 	vt_buf_free(&c.addr);

@@ -30,7 +30,7 @@ static int feed_run(void *arg, const struct vt_block *b, uint32_t first, uint32_
 }
 
 /* False if there is nothing to show. */
-static bool read_stream(struct info *i, struct vt_error *err)
+static bool read_info_stream(struct info *i, struct vt_error *err)
 {
 	struct app *a = i->app;
 
@@ -169,7 +169,7 @@ static void show_input(struct app *a, const char *path, bool json, const char *o
 	if (!i.survey || vt_summary_init(&i.summary, r ? vt_reader_schema(r) : &none, &err) < 0) {
 		app_no_memory(a);
 	} else {
-		ok = r ? read_stream(&i, &err) : read_raw(&i, &err);
+		ok = r ? read_info_stream(&i, &err) : read_raw(&i, &err);
 		vt_pt_survey_finish(i.survey);
 		if (ok)
 			show_summary(&i, r ? vt_reader_name(r) : i.input.in.name, &err);

@@ -27,9 +27,9 @@ static void read_rest(struct vt_input *in)
  * A vt_decode_fn.  What an Intel PT trace holds is told without decoding it, so keeping its AUX
  * areas loses nothing.
  */
-static int decode_perfdata(struct vt_input *in, struct vt_writer *w,
-			   const struct vt_format_options *opt, struct vt_format_summary *sum,
-			   struct vt_error *err)
+static int decode_perfdata_info(struct vt_input *in, struct vt_writer *w,
+				const struct vt_format_options *opt, struct vt_format_summary *sum,
+				struct vt_error *err)
 {
 	struct vt_error ignored = VT_ERROR_INIT; /* decoding finds the same error and reports it */
 	struct vt_format_options o = *opt;
@@ -55,8 +55,8 @@ static bool open_perfdata(struct info_input *i)
 	struct vt_error err = VT_ERROR_INIT;
 
 	i->format = INFO_PERF;
-	i->reader =
-		vt_conversion_start(&i->conversion, &i->in, decode_perfdata, app_tmpdir(), &err);
+	i->reader = vt_conversion_start(&i->conversion, &i->in, decode_perfdata_info, app_tmpdir(),
+					&err);
 	return i->reader || fail_to_open(i, &err);
 }
 

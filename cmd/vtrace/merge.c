@@ -46,7 +46,7 @@ static bool add_inputs(struct merge *m)
 	return true;
 }
 
-static void write_sum(struct merge *m)
+static void write_merged_sum(struct merge *m)
 {
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_writer *w =
@@ -66,7 +66,7 @@ static void merge_inputs(struct merge *m)
 	if (!m->merge)
 		app_no_memory(m->app);
 	else if (app_open_inputs(m->app, &m->in) && add_inputs(m))
-		write_sum(m);
+		write_merged_sum(m);
 	app_close_inputs(&m->in);
 	vt_merge_free(m->merge);
 }

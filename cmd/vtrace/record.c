@@ -22,7 +22,7 @@ struct record {
 };
 
 /* The first option given that is for perf, or NULL. */
-static const char *perf_option_given(const struct record *r)
+static const char *is_perf_record_option_given(const struct record *r)
 {
 	return r->perf.regs	      ? "--regs"
 	       : r->perf.stack_given  ? "--stack"
@@ -38,7 +38,7 @@ static const char *perf_option_given(const struct record *r)
 
 static bool check_full(struct record *r)
 {
-	const char *other = perf_option_given(r);
+	const char *other = is_perf_record_option_given(r);
 
 	if (other)
 		return app_usage(r->app, "%s: not with --full", other);
@@ -49,7 +49,7 @@ static bool check_full(struct record *r)
 	return true;
 }
 
-static bool check(struct record *r)
+static bool check_record_options(struct record *r)
 {
 	const char *other = full_option_given(&r->full);
 
@@ -147,7 +147,7 @@ int cmd_record(int argc, char **argv)
 	};
 	int child = 0, status;
 
-	if (app_start(&app, &page, argc, argv) && check(&r))
+	if (app_start(&app, &page, argc, argv) && check_record_options(&r))
 		child = record(&r);
 	vt_opt_list_fini(&r.perf.events);
 	status = app_finish(&app);
