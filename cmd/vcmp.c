@@ -19,7 +19,7 @@ struct options {
 static bool print_comparison(struct app *a, const struct options *o, const struct vt_comparelist *l)
 {
 	struct vt_output *out = app_text(a, o->form.output);
-	/* The output tells whether there is colour. */
+	/* The output decides whether there is colour. */
 	const struct vt_invlist_form form = {.json = o->form.json,
 					     .table = app_table_form(&o->form),
 					     .color = app_form_color(a, &o->form),

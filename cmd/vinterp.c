@@ -12,7 +12,7 @@
 
 #define BIT(what) (1u << VT_WHAT_##what)
 
-/* What interpreting can find out; and what is told unless --what says otherwise. */
+/* The values that --what can choose; and those written without it. */
 #define ALL_WHAT                                                                                   \
 	(BIT(LOAD) | BIT(STORE) | BIT(LOAD_ADDRESS) | BIT(STORE_ADDRESS) | BIT(RESULT) |           \
 	 BIT(ARG) | BIT(TARGET) | BIT(OPERAND) | BIT(LATENCY) | BIT(RETURN))

@@ -104,7 +104,7 @@ static void tell_unknown(struct app *a, const struct options *o, const struct si
 	const struct side *side = &s->list[r->unknown_run];
 	struct vt_buf why = VT_BUF_INIT;
 
-	/* What was just told may be most of it. */
+	/* What was just reported may be most of it. */
 	if (!r->stripped.size)
 		vt_locate_unknown(side->data.profile, side->data.in.images.store, r->unknown_event,
 				  &why);

@@ -55,7 +55,7 @@ static bool make_model(struct app *a, const struct options *o, struct vt_conflic
 
 /* ---- reading ---- */
 
-/* What names the places of pairs, and what tells of the recording. */
+/* The records that name the places of pairs, and those that describe the recording. */
 #define PASSED_ON                                                                                  \
 	(VT_KIND(VT_IMAGE) | VT_KIND(VT_MAP) | VT_KIND(VT_THREAD) | VT_KIND(VT_KSYMBOL) |          \
 	 VT_KIND(VT_EVENT) | VT_KIND(VT_META) | VT_KIND(VT_LOST) | VT_KIND(VT_GAP))
@@ -74,24 +74,24 @@ static int replay_run(void *arg, const struct vt_block *block, uint32_t first, u
 }
 
 /* Whether anything could be looked at; says why not. */
-static bool check_vreplay_options(struct job *j)
+static bool report_unusable_accesses(struct job *j)
 {
 	const struct vt_replay_totals *t = vt_replay_totals(j->replay);
 	const char *name = vt_reader_name(j->reader);
-	uint64_t told = t->of.known + t->of.relative;
+	uint64_t known = t->of.known + t->of.relative;
 
 	if (t->ignored)
 		app_say(j->app,
 			"%s: %" PRIu64 " pieces of executed code are not looked at, as "
 			"samples with registers came first",
 			name, t->ignored);
-	if (!told && app_saw_no_sample(j->app))
+	if (!known && app_saw_no_sample(j->app))
 		app_say(j->app, "%s: no samples", name);
-	else if (!told)
+	else if (!known)
 		return app_lacks(j->app, name, vt_replay_remedy(vt_replay_source(j->replay)));
-	if (told < t->of.accesses)
+	if (known < t->of.accesses)
 		app_say(j->app, "%s: %" PRIu64 " of %" PRIu64 " accesses have no known address%s",
-			name, t->of.accesses - told, t->of.accesses,
+			name, t->of.accesses - known, t->of.accesses,
 			vt_replay_source(j->replay) == VT_REPLAY_PATH
 				? " (vtrace record --full --mem records them)"
 				: "");
@@ -109,7 +109,7 @@ static bool replay(struct job *j)
 		return app_fail(j->app, &err);
 	app_images_tell_missing(&j->images);
 	app_images_tell_unverified(&j->images);
-	if (!check_vreplay_options(j))
+	if (!report_unusable_accesses(j))
 		return false;
 	if (j->writer) {
 		vt_replay_write(j->replay, j->writer);

@@ -47,7 +47,7 @@ struct state {
 
 /* ---- the input ---- */
 
-/* Executed instructions tell time best, unless the user wants another event. */
+/* Executed instructions measure time best, unless the user wants another event. */
 static size_t default_event(const struct state *s)
 {
 	size_t i;

@@ -230,7 +230,7 @@ int app_finish(struct app *a)
 	if (a->text_open && vt_output_close(&a->text, &err) < 0)
 		app_fail(a, &err);
 	app_write_failure(a);
-	/* Some file systems tell of a failed write only here. */
+	/* Some file systems report a failed write only here. */
 	if (close(STDOUT_FILENO) < 0 && a->status != APP_OUTPUT) {
 		vt_error_errno(&err, VT_E_WRITE, errno, "standard output");
 		app_fail(a, &err);

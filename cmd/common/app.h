@@ -122,8 +122,8 @@ void app_warnings_end(struct app_warnings *w);
 
 /*
  * A record was left out, as it contradicts itself or exceeds a limit: a warn function, `arg` is the
- * struct app.  To be called while a stream is read (app_each_run()), which tells at its end how
- * many there were, and of the first where and why, and makes the status APP_LOSSY.
+ * struct app.  Call it while a stream is read: app_each_run() reports at its end how many
+ * there were, where the first was and why, and makes the status APP_LOSSY.
  */
 void app_bad_record(void *arg, const char *text);
 

@@ -40,7 +40,7 @@ bool app_cycles_check(struct app *a, struct app_cycles *o, bool other, bool top)
 	return APP_CHECK_RULES(a, more);
 }
 
-/* A listing of stalls needs some; others only have less to tell. */
+/* A listing of stalls needs some; other listings only lack columns. */
 static bool check_stalls(struct app *a, const struct app_cycles *o, const struct app_profile *p)
 {
 	static const char none[] = "no stalls (vculprit finds them)";

@@ -18,8 +18,8 @@ struct app_hots {
 /*
  * Reads all hot lists of a stream ("-" or NULL is standard input); `seed` is for lists of one
  * place, which are joined.  Images as app_images_open() finds them.  Lists that contradict
- * themselves are told, and set APP_LOSSY.  False after app_fail(); a stream without any hot list is
- * an error.  End with app_hots_end() in either case.
+ * themselves are reported, and set APP_LOSSY.  False after app_fail(); a stream without any hot
+ * list is an error.  End with app_hots_end() in either case.
  */
 bool app_hots_read(struct app *a, struct app_hots *h, const char *path, const char *symfs,
 		   uint64_t seed);

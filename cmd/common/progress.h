@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /*
- * One line on standard error that tells how far a long read has come: only if standard error is a
+ * One line on standard error that shows how far a long read has come: only if standard error is a
  * terminal and standard output is not, and only after two seconds.
  */
 struct progress {

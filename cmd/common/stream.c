@@ -133,7 +133,7 @@ static void tell_losses(struct app *a, const struct vt_reader *r, const struct v
 	const char *name = vt_reader_name(r);
 	char missing[128] = "";
 
-	/* Where the stream was cut there is a gap, which was told. */
+	/* Where the stream was cut there is a gap, which was reported. */
 	if (l->gaps > d->truncated)
 		snprintf(missing, sizeof(missing),
 			 "%" PRIu64 " gap%s, %" PRIu64 " bytes, %" PRIu64 " records", l->gaps,

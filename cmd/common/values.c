@@ -86,7 +86,7 @@ static bool take_lists(struct app *a, struct app_values *v, const char *symfs,
 	return ok;
 }
 
-/* A stream is read into both, hot lists and values: only its end tells which it was for. */
+/* A stream is read into both, hot lists and values: only its end shows which it holds. */
 static bool read_values_stream(struct app *a, struct app_values *v, const char *path,
 			       struct app_collect *c)
 {

@@ -48,8 +48,8 @@ static void print_added_json(struct vt_output *out, const char *input, const str
 	vt_json_write(out, o, false);
 }
 
-bool vdb_told(struct vdb *v, const char *input, const struct vt_db_batch *batch, const char *epoch,
-	      bool added)
+bool vdb_print_added(struct vdb *v, const char *input, const struct vt_db_batch *batch,
+		     const char *epoch, bool added)
 {
 	struct vt_output *out = app_text(v->app, NULL);
 
@@ -69,7 +69,7 @@ static bool add_batch_to_db(struct vdb *v, struct vt_db *db, const char *path,
 	struct vt_error err = VT_ERROR_INIT;
 	char *epoch = NULL;
 	int code = vt_db_add(db, b, &epoch, &err);
-	bool ok = code >= 0 ? vdb_told(v, path, b, epoch ? epoch : "?", code == 1)
+	bool ok = code >= 0 ? vdb_print_added(v, path, b, epoch ? epoch : "?", code == 1)
 			    : app_fail(v->app, &err);
 
 	free(epoch);

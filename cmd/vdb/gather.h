@@ -7,7 +7,8 @@
 
 /*
  * What of a stream goes into the database: the counts of samples (of executed code, the
- * instructions), where they are; what was lost; and the facts that are told once, as texts.
+ * instructions), where they are; what was lost; and the META records whose key occurs once and
+ * whose value is a text.
  */
 struct gather;
 

@@ -43,7 +43,7 @@ static int print_imported(const struct import *m, const struct vt_db_batch *b, i
 	vt_buf_printf(&what, "%s", m->name);
 	if (*m->label)
 		vt_buf_printf(&what, " (%s)", m->label);
-	ok = vdb_told(m->v, vt_buf_str(&what), b, m->epoch, added);
+	ok = vdb_print_added(m->v, vt_buf_str(&what), b, m->epoch, added);
 	vt_buf_free(&what);
 	return ok ? 0 : 1;
 }

@@ -88,15 +88,15 @@ bool vdb_list(struct vdb *v)
 
 /* ---- keeping it small and sound ---- */
 
-/* Tells what goes, or would. */
-struct telling {
+/* Prints the sections that are removed, or would be. */
+struct prune_report {
 	struct vt_output *out;
 	bool dry;
 };
 
 static int print_pruned(void *arg, const struct vt_db_section_row *row)
 {
-	const struct telling *t = arg;
+	const struct prune_report *t = arg;
 	struct vt_buf b = VT_BUF_INIT;
 
 	vt_escape(&b, row->epoch.data, row->epoch.size);
@@ -121,7 +121,7 @@ bool vdb_prune(struct vdb *v)
 		.dry = v->dry,
 	};
 	struct vt_error err = VT_ERROR_INIT;
-	struct telling t = {.dry = v->dry};
+	struct prune_report t = {.dry = v->dry};
 	struct vt_db *db;
 	int code;
 

@@ -51,10 +51,10 @@ struct vt_db_selection vdb_selection(const struct vdb *v);
 int64_t vdb_now(void);
 
 /*
- * Says at once, on standard output, what became of an input: it is on the disk when that is read.
+ * Prints at once, on standard output, what became of an input: by then it is on the disk.
  * False after app_fail().
  */
-bool vdb_told(struct vdb *v, const char *input, const struct vt_db_batch *batch, const char *epoch,
-	      bool added);
+bool vdb_print_added(struct vdb *v, const char *input, const struct vt_db_batch *batch,
+		     const char *epoch, bool added);
 
 #endif

@@ -24,8 +24,8 @@ static void read_rest(struct vt_input *in)
 }
 
 /*
- * A vt_decode_fn.  What an Intel PT trace holds is told without decoding it, so keeping its AUX
- * areas loses nothing.
+ * A vt_decode_fn.  The summary of an Intel PT trace needs no decoding, so nothing is lost by
+ * keeping its AUX areas.
  */
 static int decode_perfdata_info(struct vt_input *in, struct vt_writer *w,
 				const struct vt_format_options *opt, struct vt_format_summary *sum,

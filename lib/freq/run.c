@@ -127,7 +127,7 @@ static int write_sample_counts(const struct vt_profile *p, struct vt_writer *w,
 		const struct vt_profile_event *e = vt_profile_event(p, all[i].event);
 		uint64_t *row;
 
-		/* What was executed is told by other records. */
+		/* Other records say what was executed. */
 		if (e->kind == VT_PROFILE_EXECUTED)
 			continue;
 		row = vt_writer_row(w, VT_COUNT);
@@ -220,7 +220,7 @@ struct freq_run {
 	struct vt_freqrun_totals *totals;
 	struct vt_symbols *symbols; /* of the procedure's image */
 	struct vt_freqcalls calls;  /* of the image, so far */
-	bool stubs;		    /* whose turn it is now */
+	bool stubs;		    /* the pass over stubs, not that over other procedures */
 };
 
 /* A procedure's numbers, by instruction of its graph. */
@@ -466,7 +466,7 @@ static size_t count_alike(const struct spot *spots, size_t n)
 	return i;
 }
 
-/* Symbols may overlap: what was sampled in both tells of both. */
+/* Symbols may overlap: samples in both belong to both. */
 static size_t count_overlapping(const struct spot *spots, size_t own, size_t n)
 {
 	size_t i;
@@ -488,7 +488,7 @@ static bool is_plt_stub(const struct spot *spot)
 	return n >= strlen(suffix) && strcmp(spot->symbol->name + n - strlen(suffix), suffix) == 0;
 }
 
-/* Those of one procedure, or of none, if it is their turn; `n` are left of the image. */
+/* Those of one procedure, or of none, if this pass is for them; `n` are left of the image. */
 static int do_spots(struct freq_run *r, const struct spot *spots, size_t own, size_t n,
 		    struct vt_error *err)
 {
@@ -513,11 +513,11 @@ static int do_image(struct freq_run *r, const struct spot *spots, size_t count,
 		    struct vt_error *err)
 {
 	size_t i, n;
-	int turn, code = 0;
+	int pass, code = 0;
 
 	vt_freqcalls_clear(&r->calls);
-	for (turn = 0; turn < 2; turn++) {
-		r->stubs = turn;
+	for (pass = 0; pass < 2; pass++) {
+		r->stubs = pass;
 		for (i = 0; i < count && code == 0; i += n) {
 			n = count_alike(spots + i, count - i);
 			code = do_spots(r, spots + i, n, count - i, err);

@@ -53,8 +53,8 @@ struct run_start {
 };
 
 /*
- * The same, by how control got there: how long what follows takes often hangs on that.  Where the
- * branch before led is told by how far that is.
+ * The same, by how control got there: the time that follows often depends on it.  The distance to
+ * the target of the branch before identifies the way.
  */
 struct run_context {
 	uint64_t image;
@@ -74,7 +74,7 @@ struct stack_branch {
 	uint16_t cycles;  /* since the branch before */
 };
 
-/* Stacks with times that wait for what others tell of how long runs take. */
+/* Stacks with times, kept until other stacks have shown how long runs take. */
 struct stack_batch {
 	struct stack_branch *branches; /* newest first */
 	size_t nbranches;
@@ -178,17 +178,17 @@ static void add_stack_share(struct vt_stackcount *c, uint32_t entry, const struc
  */
 
 /*
- * Processors that never tell of two branches in one cycle tell of a cycle between them, whether
- * there was one or none.  What is known is that none goes on for longer with more than one taken
- * branch in a cycle.  So each such cycle is taken for half of one, but for that; and all of them or
- * none may be right.  (A Xeon 6154's stacks count 2,400 million executions, of a loop of 28 cycles
- * in which it tells of 3.7 such, as 2,230 million where these are taken as told.)
+ * Some processors never report 0 cycles between two branches: they report 1, whether it was 1 or 0.
+ * No processor sustains more than one taken branch a cycle.  So each such cycle counts as half a
+ * cycle within that limit, with the deviation that all of them or none are right.  (A Xeon 6154's
+ * stacks count 2,400 million executions of a loop of 28 cycles with 3.7 such cycles; taken as
+ * reported, they would count 2,230 million.)
  */
 #define HALF 0.5
 
 /*
- * A few zeros say nothing else: the first branch has one after a processor was told to begin, or
- * go on, with its stack.
+ * A few zeros do not show that a processor reports them: the first branch has one after the stack
+ * was switched on.
  */
 static bool has_zeros(const struct stack_source *s)
 {
@@ -298,8 +298,8 @@ static void note_runs(struct vt_stackcount *c, const struct timed_stack *s)
 }
 
 /*
- * What follows the newest branch, as far as stacks have told: if none has it elsewhere, like its
- * own runs.
+ * What follows the newest branch, if stacks have it elsewhere; else its own runs are the best
+ * guess.
  */
 static const struct vt_stacktimes *
 find_times(const struct vt_stackcount *c, const struct timed_stack *s, struct vt_stacktimes *own)

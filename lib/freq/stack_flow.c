@@ -105,7 +105,7 @@ static struct vt_freq_measure edge_measure(const struct vt_cfg *g, const struct 
 		link = find_branch_link(links, n, last->addr + bias, to->start + bias);
 		if (link)
 			add_stack_sum(&sum, &link->sum, 1);
-		/* A jump to the instruction behind it may not have been told as one. */
+		/* A jump to the instruction behind it may not have been recorded as a branch. */
 		if (to->start == last->addr + last->length && !block_falls_through(g, e->from))
 			add_stack_sum(&sum, &tallies[last - g->insns].on, 1);
 		return measure_sum(&sum, scale);

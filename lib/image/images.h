@@ -128,7 +128,7 @@ bool vt_images_changed(struct vt_images *im, uint32_t id);
 
 /*
  * vt_images_patch() marks code that the program could modify, [offset, offset + length), so that
- * the image's file does not tell what ran there.  vt_images_is_patched() returns true for such
+ * the image's file does not show what ran there.  vt_images_is_patched() returns true for such
  * offsets.
  */
 void vt_images_patch(struct vt_images *im, uint32_t id, uint64_t offset, uint64_t length);

@@ -394,7 +394,7 @@ static void check_order(struct vt_reader *r)
 			append_run(r, (uint32_t)i, r->slots[i].store.block.nrecords);
 }
 
-/* Ends a frame.  The order tells its number of records, so those of damaged blocks are counted. */
+/* Ends a frame.  The order has its number of records, so those of damaged blocks are counted. */
 static void end_frame(struct vt_reader *r)
 {
 	uint64_t total = 0;

@@ -49,7 +49,7 @@ static struct point_entry *add_point_entry(struct vt_listing *l, struct vt_hash 
 	return a;
 }
 
-/* Between which offsets of the image the procedure lies; all of it if that cannot be told. */
+/* The offsets of the image between which the procedure lies; all of it if they are unknown. */
 static void find_offset_range(struct vt_listing *l, uint64_t *first, uint64_t *last)
 {
 	if (l->proc.symbol && vt_images_offset(l->images, l->proc.image, l->proc.start, first) &&

@@ -70,7 +70,7 @@ void vti_listing_line(struct vt_listing *l, struct vt_sources *sources, const ch
 		      unsigned line, const struct vt_tally *tallies);
 
 /*
- * Appends the rows of a point's hot lists.  The instruction's bytes tell the types of the values;
+ * Appends the rows of a point's hot lists.  The instruction's bytes decide the types of the values;
  * they are NULL if unknown or not x86-64 code.  vti_listing_values_finish() composes the texts of
  * all these rows once the widths of their columns are known.
  */

@@ -192,7 +192,7 @@ static void put_list_row(struct vt_listing *l, const struct vti_point *point,
 	l->nlists++;
 }
 
-/* Lists of one kind of value, which only their callers tell apart, stand together. */
+/* Lists of one kind of value that differ by caller only stand together. */
 static bool is_same_list_kind(const struct vt_hot *a, const struct vt_hot *b)
 {
 	return a->key.what == b->key.what && a->key.reg == b->key.reg && a->key.lane == b->key.lane;

@@ -65,7 +65,7 @@ static void print_event_header(const struct vt_profile *p, const struct vt_ranki
 	vt_escape_str(&b, label);
 	vt_output_printf(out, "Total samples for event type %s = %" PRIu64 " (%s)", vt_buf_str(&b),
 			 e->samples, policy_text(e->policy));
-	/* A request for precise addresses may fail: each sample tells. */
+	/* A request for precise addresses may fail: each sample says whether it did. */
 	if (e->policy == VT_POLICY_PRECISE && e->single)
 		print_header_share("EXACT_IP", e->exact_ip, e->single, out);
 	print_header_share("unknown", vt_ranking_unknown(r, event).samples, e->samples, out);

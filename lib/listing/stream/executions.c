@@ -168,7 +168,7 @@ static int put_block_line(struct vt_execution_dump *d, const struct vt_exec *x, 
 	return put_part_line(d, parts, sizeof(parts) / sizeof(parts[0]));
 }
 
-/* The record tells who called its first block only. */
+/* The record has the caller of its first block only. */
 static int put_exec_lines(struct vt_execution_dump *d, const struct vt_record *rec,
 			  struct vt_error *err)
 {

@@ -424,12 +424,43 @@ static void test_lists(void **state)
 	vt_sites_free(s);
 }
 
+/* A loss keeps all fields but its event, which has another number in what is written. */
+static void test_loss(void **state)
+{
+	int fd = scratch_file(), copy = scratch_file();
+	struct vt_writer *w = start_stream(fd), *to = start_stream(copy);
+	uint64_t *row = vt_writer_row(w, VT_LOST);
+	struct vt_record rec;
+	struct vt_reader *r;
+	unsigned f;
+
+	(void)state;
+	for (f = 0; f < VT_LOST_NFIELDS; f++)
+		if (f != VT_LOST_SOURCE)
+			row[f] = 10 + f;
+	vt_writer_text(w, VT_LOST_SOURCE, "kernel");
+	r = reread_stream(fd, w);
+	rec = next_of_kind(r, VT_LOST);
+	vt_sites_write_loss(to, &rec);
+	vt_reader_close(r);
+	close(fd);
+	r = reread_stream(copy, to);
+	rec = next_of_kind(r, VT_LOST);
+	for (f = 0; f < VT_LOST_NFIELDS; f++)
+		if (f != VT_LOST_SOURCE)
+			assert_int_equal(vt_record_u64(&rec, f), f == VT_LOST_EVENT ? 0 : 10 + f);
+	assert_true(vt_bytes_are(vt_record_bytes(&rec, VT_LOST_SOURCE), "kernel"));
+	vt_reader_close(r);
+	close(copy);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bad_options), cmocka_unit_test(test_images),
-		cmocka_unit_test(test_maps),	    cmocka_unit_test(test_code),
-		cmocka_unit_test(test_counts),	    cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_bad_options), cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_images),	    cmocka_unit_test(test_maps),
+		cmocka_unit_test(test_code),	    cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_lists),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

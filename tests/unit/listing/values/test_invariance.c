@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "listing/values/comparison.h"
 #include "listing/values/invariance.h"
 #include "tests/unit/common/hots.h"
 #include "tests/unit/common/printed.h"
@@ -418,6 +419,71 @@ static void test_json(void **state)
 	vt_table_free(worst[1]);
 }
 
+/*
+ * Of 9500 executions, 3000 differ by 20 % in their top value's share and 1000 by 40 %: see
+ * test_worst().  The second profile added is the first itself.
+ */
+static void test_comparison(void **state)
+{
+	static const char *const parts[] = {
+		"Means over the instructions in both profiles, weighted by executions in first.\n"
+		"Find-Top is of instructions with an Inv-Top above 30 % there.\n\n",
+		"\n\nOver inputs:\n",
+		"\n\nWhat adds most to Diff-Top:\n",
+		"0x7     0x8",
+		"(3 more places)\n",
+	};
+	struct hot_spec others[5];
+	struct vt_hotprofile *a = profile(lists, 5), *b;
+	const struct vt_comparelist_options o = {.first = a,
+						 .images = images,
+						 .name = "first",
+						 .how = {.what = VT_INV_EVERY, .threshold = 0.3},
+						 .worst = 1};
+	struct vt_comparelist *l = vt_comparelist_new(&o);
+	struct vt_invlist_form form = {.table = VT_TABLE_TEXT};
+	struct vt_output out;
+	const char *at;
+	size_t i;
+
+	(void)state;
+	memcpy(others, lists, sizeof(others));
+	others[0].counts[0] = 900;
+	others[0].counts[1] = 50;
+	others[1].counts[0] = 1800;
+	others[1].values[0] = 8;
+	b = profile(others, 4);
+	assert_non_null(l);
+	assert_int_equal(vt_comparelist_add(l, "second", b, &err), 4);
+	assert_int_equal(vt_comparelist_add(l, "itself", a, &err), 4);
+	print_begin(&out);
+	assert_int_equal(vt_comparelist_print(l, &form, &out, &err), 0);
+	at = print_end(&out);
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		at = strstr(at, parts[i]);
+		if (!at)
+			fail_msg("no, or not here: %s", parts[i]);
+		at += strlen(parts[i]) - (i && parts[i][strlen(parts[i]) - 1] == '\n');
+	}
+	/* Then the places of the second comparison. */
+	assert_non_null(strstr(at, "What adds most to Diff-Top:\n"));
+	/* Programs get the first comparison's places. */
+	form.table = VT_TABLE_CSV;
+	print_begin(&out);
+	assert_int_equal(vt_comparelist_print(l, &form, &out, &err), 0);
+	assert_string_equal(print_end(&out),
+			    WORST "6.31579,3000,80,60,80,60,0x7,0x8,load,0x401004,p,f+4\n");
+	form.json = true;
+	print_begin(&out);
+	assert_int_equal(vt_comparelist_print(l, &form, &out, &err), 0);
+	at = print_end(&out);
+	assert_non_null(strstr(at, "\"second\": \"itself\""));
+	assert_non_null(strstr(at, "\"worst_left_out\": 3"));
+	vt_comparelist_free(l);
+	vt_hotprofile_free(a);
+	vt_hotprofile_free(b);
+}
+
 /* Code that process 7 generates, with a map of its names. */
 static void add_generated(void)
 {
@@ -477,8 +543,9 @@ int main(void)
 		cmocka_unit_test(test_overall),	    cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_ties),	    cmocka_unit_test(test_places),
 		cmocka_unit_test(test_comparisons), cmocka_unit_test(test_worst),
-		cmocka_unit_test(test_modules),	    cmocka_unit_test(test_text),
-		cmocka_unit_test(test_generated),   cmocka_unit_test(test_json),
+		cmocka_unit_test(test_comparison),  cmocka_unit_test(test_modules),
+		cmocka_unit_test(test_text),	    cmocka_unit_test(test_generated),
+		cmocka_unit_test(test_json),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
