@@ -19,10 +19,7 @@
 
 #include "image/addrspace.h"
 #include "image/procdata.h"
-#include "stream/kinds.h"
-#include "tests/unit/common/mappings.h"
-
-#define MAX_MAPS 4096
+#include "tests/tools/common/procmaps.h"
 
 struct truth {
 	struct vt_images *images;
@@ -95,46 +92,6 @@ static void wait_until_reading(pid_t pid)
 	}
 	errno = ETIMEDOUT;
 	fail("waiting for the program");
-}
-
-static uint32_t image_of(struct truth *t, const char *path)
-{
-	size_t i, n = vt_images_count(t->images);
-
-	for (i = 1; i <= n; i++)
-		if (strcmp(vt_images_get(t->images, (uint32_t)i)->path, path) == 0)
-			return (uint32_t)i;
-	if (vt_images_add(t->images, (uint32_t)i, VT_IMAGE_FILE, path, strlen(path), NULL, 0,
-			  &err) < 0 ||
-	    vt_addrspace_image(t->as, (uint32_t)i, VT_IMAGE_FILE, &err) < 0)
-		fail(path);
-	return (uint32_t)i;
-}
-
-static void read_maps(struct truth *t, bool code_only)
-{
-	char path[64], line[4200], name[4096], prot[5];
-	uint64_t first, end, offset;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%ld/maps", (long)t->pid);
-	f = fopen(path, "r");
-	if (!f)
-		fail(path);
-	while (fgets(line, sizeof(line), f)) {
-		uint32_t p;
-
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %4095s", &first,
-			   &end, prot, &offset, name) != 5 ||
-		    name[0] != '/')
-			continue;
-		p = (prot[0] == 'r' ? 1u : 0) | (prot[1] == 'w' ? 2u : 0) |
-		    (prot[2] == 'x' ? 4u : 0);
-		if ((!code_only || p & 4) && map_pages(t->as, (int32_t)t->pid, first, end - first,
-						       offset, image_of(t, name), p, &err) < 0)
-			fail(path);
-	}
-	fclose(f);
 }
 
 static void compare(struct truth *t, uint64_t address, uint64_t known, const uint8_t *bytes,
@@ -228,7 +185,8 @@ int main(int argc, char **argv)
 		fail("start");
 	t.pid = start(argv + 2);
 	wait_until_reading(t.pid);
-	read_maps(&t, strcmp(argv[1], "code") == 0);
+	if (!procmaps_read(t.images, t.as, t.pid, strcmp(argv[1], "code") == 0, &err))
+		fail("its mappings");
 	snprintf(path, sizeof(path), "/proc/%ld/mem", (long)t.pid);
 	t.mem = open(path, O_RDONLY);
 	if (t.mem < 0)

@@ -38,7 +38,7 @@ void tracee_start(struct tracee *t, char **argv)
 		personality(ADDR_NO_RANDOMIZE);
 		if (!freopen("/dev/null", "w", stdout) || ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
 			_exit(126);
-		execv(argv[0], argv);
+		execvp(argv[0], argv);
 		_exit(127);
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFSTOPPED(status)) {

@@ -32,8 +32,8 @@ void tracee_die(const char *what);
 void *tracee_pointer(uint64_t number);
 
 /*
- * Starts argv[0], its standard output thrown away, its addresses not made random, in front of its
- * first instruction.  Ends with status 3 where that is not possible.
+ * Starts argv[0], as execvp() finds it, its standard output thrown away, its addresses not made
+ * random, in front of its first instruction.  Ends with status 3 where that is not possible.
  */
 void tracee_start(struct tracee *t, char **argv);
 
