@@ -263,8 +263,9 @@ struct vt_conflicts *vt_conflicts_new(const struct vt_conflict_model *m, bool de
 		vt_error_set(err, VT_E_USAGE, "a model of a processor that makes no sense");
 		return NULL;
 	}
-	c = calloc(1, sizeof(*c));
+	c = aligned_alloc(_Alignof(struct vt_conflicts), sizeof(*c));
 	if (c) {
+		memset(c, 0, sizeof(*c));
 		c->model = *m;
 		c->dependent = dependent;
 		c->keep_loads = m->types & 1u << VT_CONFLICT_SYNONYM;

@@ -11,13 +11,15 @@
  */
 #define VTI_MAX_WORDS 16
 
-/* Sets are joined four words at a time; they need not be aligned for that. */
+/* Sets are joined four words at a time. */
 #define VTI_FOUR 4
-typedef uint64_t vti_four
-	__attribute__((vector_size(VTI_FOUR * sizeof(uint64_t)), aligned(sizeof(uint64_t))));
+typedef uint64_t vti_four __attribute__((vector_size(VTI_FOUR * sizeof(uint64_t))));
+
+/* Sets begin cache lines of the host, so that no four words lie in two. */
+#define VTI_HOST_LINE 64
 
 struct vti_set {
-	union {
+	_Alignas(VTI_HOST_LINE) union {
 		uint64_t w[VTI_MAX_WORDS];
 		vti_four v[VTI_MAX_WORDS / VTI_FOUR];
 	};

@@ -51,11 +51,16 @@ static void join_past(const struct vti_depends *d, struct vti_set *to, const str
 
 bool vti_depends_init(struct vti_depends *d, uint64_t window)
 {
+	size_t size;
+
 	/* The word that is used anew has none of the window. */
 	for (d->words = VTI_FOUR; 64 * (uint64_t)(d->words - 1) < window; d->words *= 2)
 		;
 	d->window = window;
-	d->past = calloc(64 * (size_t)d->words, sizeof(*d->past));
+	size = 64 * (size_t)d->words * sizeof(*d->past);
+	d->past = aligned_alloc(VTI_HOST_LINE, size);
+	if (d->past)
+		memset(d->past, 0, size);
 	vti_depends_begin(d);
 	return d->past != NULL;
 }
