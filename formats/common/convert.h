@@ -21,9 +21,9 @@ struct vt_conversion {
 
 /*
  * Starts converting `in`, which stands at its first byte and must not be touched before
- * vt_conversion_end().  The stream ends with VT_STATUS_LOSSY if `decode` counts damage.  Returns
- * the reader, owned by the caller; NULL with *err: VT_E_READ, VT_E_NOMEM, or why decoding failed
- * before its first record.  Nothing is left running then.
+ * vt_conversion_end().  The stream ends with VT_STATUS_LOSSY if `decode` counts damage; it is cut
+ * off if `decode` fails.  Returns the reader, owned by the caller; NULL with *err: VT_E_READ or
+ * VT_E_NOMEM.  Nothing is left running then.
  */
 struct vt_reader *vt_conversion_start(struct vt_conversion *c, struct vt_input *in,
 				      vt_decode_fn *decode, const char *tmpdir,
