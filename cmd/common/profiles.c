@@ -136,8 +136,8 @@ bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *pa
 		return false;
 	if (!p->freq_images->count && !none)
 		return app_lacks(a, p->name, p->estimated ? APP_NO_ESTIMATES : APP_NO_FREQS);
-	if (vt_freqprofile_finish(p->freqs, &err) < 0 || vt_blockcode_finish(p->code, &err) < 0 ||
-	    note_images(p, &err) < 0 ||
+	vt_freqprofile_finish(p->freqs);
+	if (vt_blockcode_finish(p->code, &err) < 0 || note_images(p, &err) < 0 ||
 	    (!vt_profile_nplaces(p->profile) &&
 	     vt_freqprofile_count_cycles(p->freqs, p->profile, &err) < 0))
 		return app_fail(a, &err);

@@ -31,8 +31,6 @@ static int note_freqs(void *arg, const struct vt_block *block, uint32_t first, u
 
 static bool read_estimate(struct app *a, struct estimate *e, const struct app_truth *o)
 {
-	struct vt_error err = VT_ERROR_INIT;
-
 	if (!app_context_open(a, &e->in, o->symfs))
 		return false;
 	e->profile = vt_profile_new(e->in.context);
@@ -48,8 +46,7 @@ static bool read_estimate(struct app *a, struct estimate *e, const struct app_tr
 	vt_context_add(e->in.context, &(struct vt_consumer){.take = note_freqs, .arg = e});
 	if (!app_read_stream(a, o->estimate, vt_context_feed, e->in.context))
 		return false;
-	if (vt_freqprofile_finish(e->freqs, &err) < 0)
-		return app_fail(a, &err);
+	vt_freqprofile_finish(e->freqs);
 	return e->nfreqs || app_lacks(a, app_input_name(o->estimate), APP_NO_FREQS);
 }
 

@@ -289,17 +289,15 @@ static void sort_records(void *list, size_t n, size_t size, order_fn *by)
 		qsort(list, n, size, by);
 }
 
-int vt_freqprofile_finish(struct vt_freqprofile *p, struct vt_error *err)
+void vt_freqprofile_finish(struct vt_freqprofile *p)
 {
 	size_t i;
 
-	(void)err;
 	for (i = 0; p->culprits && i < p->nstalls; i++)
 		p->stalls[i].culprits = p->culprits + p->first[i];
 	sort_records(p->freqs, p->nfreqs, sizeof(*p->freqs), compare_freqs);
 	sort_records(p->edges, p->nedges, sizeof(*p->edges), compare_edge_ends);
 	sort_records(p->stalls, p->nstalls, sizeof(*p->stalls), compare_stalls);
-	return 0;
 }
 
 /* ---- looking up ---- */

@@ -62,8 +62,8 @@ void vt_freqprofile_free(struct vt_freqprofile *p);
 int vt_freqprofile_feed(void *profile, const struct vt_block *block, uint32_t first, uint32_t count,
 			struct vt_error *err);
 
-/* Sorts the records.  Call it after the last one.  0. */
-int vt_freqprofile_finish(struct vt_freqprofile *p, struct vt_error *err);
+/* Sorts the records.  Call it after the last one. */
+void vt_freqprofile_finish(struct vt_freqprofile *p);
 
 /* The images (uint32_t) that have FREQ records, in the order of the first.  Borrowed. */
 const struct vt_hash *vt_freqprofile_images(const struct vt_freqprofile *p);

@@ -240,19 +240,11 @@ static void numbers_fini(struct insn_numbers *n)
 /* The instruction that holds an address; samples may fall inside of one. */
 static uint32_t insn_holding(const struct vt_cfg *g, uint64_t addr)
 {
-	uint32_t low = 0, high = g->ninsns;
+	size_t n = vt_array_up_to(g->insns, g->ninsns, sizeof(*g->insns), addr);
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (g->insns[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (!low || addr - g->insns[low - 1].addr >= g->insns[low - 1].length)
+	if (!n || addr - g->insns[n - 1].addr >= g->insns[n - 1].length)
 		return UINT32_MAX;
-	return low - 1;
+	return (uint32_t)n - 1;
 }
 
 /* A procedure's places, and behind them those of procedures that begin before it ends. */
