@@ -25,7 +25,9 @@ static char *make_label(const struct vt_profile *p, size_t event)
 	size_t size = strlen(e->name) + 24;
 	char *label = malloc(size);
 
-	if (label && name_is_shared(p, event))
+	if (label && name_is_shared(p, event) && e->origin)
+		snprintf(label, size, "%s#%s", e->name, e->origin);
+	else if (label && name_is_shared(p, event))
 		snprintf(label, size, "%s#%" PRIu64, e->name, e->id);
 	else if (label)
 		snprintf(label, size, "%s", e->name);

@@ -10,7 +10,7 @@
 /* Columns of a profile that the user chose. */
 struct vt_event_choice {
 	size_t *index; /* in the profile */
-	char **label;  /* the name, followed by "#id" if two columns share it */
+	char **label;  /* the name; if two columns share it, with "#id" or "#executed", … */
 	size_t count;
 };
 

@@ -107,16 +107,17 @@ static const struct {
 	const char *name;
 	const char *unit;
 	enum vt_policy policy;
+	const char *origin;
 } own_columns[VT_PROFILE_NKINDS] = {
-	[VT_PROFILE_EXECUTED] = {"instructions", "instructions", VT_POLICY_EXACT},
-	[VT_ESTIMATE_EXECUTIONS] = {"executions", "", VT_POLICY_MODEL},
-	[VT_ESTIMATE_CYCLES] = {"head cycles", "", VT_POLICY_MODEL},
-	[VT_ESTIMATE_STALL] = {"stall cycles", "", VT_POLICY_MODEL},
-	[VT_PROFILE_LISTED] = {"executions", "", VT_POLICY_EXACT},
-	[VT_PROFILE_CYCLES] = {"estimated cycles", "", VT_POLICY_EXACT},
+	[VT_PROFILE_EXECUTED] = {"instructions", "instructions", VT_POLICY_EXACT, "executed"},
+	[VT_ESTIMATE_EXECUTIONS] = {"executions", "", VT_POLICY_MODEL, "estimated"},
+	[VT_ESTIMATE_CYCLES] = {"head cycles", "", VT_POLICY_MODEL, "estimated"},
+	[VT_ESTIMATE_STALL] = {"stall cycles", "", VT_POLICY_MODEL, "estimated"},
+	[VT_PROFILE_LISTED] = {"executions", "", VT_POLICY_EXACT, "listed"},
+	[VT_PROFILE_CYCLES] = {"estimated cycles", "", VT_POLICY_EXACT, "estimated"},
 };
 
-/* The number of the first of them in labels. */
+/* The number of the first of them, for FREQ records of executed code. */
 #define OWN_NUMBERS 0x76730000u
 
 /* Adds a column without samples.  -VT_E_NOMEM. */
@@ -166,6 +167,7 @@ static int find_own(struct vt_profile *p, enum vt_profile_kind kind, uint32_t *i
 		.policy = own_columns[kind].policy,
 		.sampling = kind == VT_PROFILE_EXECUTED,
 		.estimate = own_columns[kind].policy == VT_POLICY_MODEL,
+		.origin = own_columns[kind].origin,
 	};
 
 	assert(kind != VT_PROFILE_EVENT);

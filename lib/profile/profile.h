@@ -66,16 +66,17 @@ enum vt_unmapped vt_unmapped_cause(uint64_t ip, uint64_t misc, uint64_t has);
 /* A column of the profile. */
 struct vt_profile_event {
 	enum vt_profile_kind kind;
-	uint64_t id;	  /* of the EVENT record; other kinds have a number for labels */
+	uint64_t id;	  /* of the EVENT record; other kinds have a number for FREQ records */
 	const char *name; /* borrowed from the context, like `unit` */
 	const char *unit; /* of the period; "" if unknown */
 	enum vt_policy policy;
 	uint64_t sampling; /* requested period; 0 if a frequency was requested */
 	uint64_t samples;
-	uint64_t period;   /* sum of the samples' periods */
-	uint64_t single;   /* samples from SAMPLE records, which say whether their pc is exact */
-	uint64_t exact_ip; /* of these, samples with an exact pc (PERF_RECORD_MISC_EXACT_IP) */
-	bool estimate;	   /* not a count: one of the three estimates */
+	uint64_t period;    /* sum of the samples' periods */
+	uint64_t single;    /* samples from SAMPLE records, which say whether their pc is exact */
+	uint64_t exact_ip;  /* of these, samples with an exact pc (PERF_RECORD_MISC_EXACT_IP) */
+	bool estimate;	    /* not a count: one of the three estimates */
+	const char *origin; /* NULL: an event of the stream; else a word for its label */
 };
 
 struct vt_place {

@@ -676,6 +676,35 @@ static void counts_executed_code(void **state)
 	}
 }
 
+/* Executed code and an event of the stream may have one name: the label says which is which. */
+static void labels_executed_code(void **state)
+{
+	static const uint8_t ids[] = {0};
+	const char *one[] = {"instructions#executed"};
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	struct vt_event_choice c;
+	struct vt_profile *p;
+
+	(void)state;
+	put_event(w, 5, "instructions", VT_POLICY_PRECISE, 0);
+	put_sample(w, 5, 10, 0x1010, USER, 0);
+	put_block(w, 0, 0x1010);
+	put_exec(w, ids, 1);
+	p = profile_of(w, fd, NULL);
+	assert_int_equal(vt_profile_finish(p, &err), 0);
+	assert_int_equal(vt_event_choice_init(&c, p, NULL, 0, &err), 0);
+	assert_int_equal(c.count, 2);
+	assert_string_equal(c.label[0], "instructions#5");
+	assert_string_equal(c.label[1], "instructions#executed");
+	vt_event_choice_fini(&c);
+	assert_int_equal(vt_event_choice_init(&c, p, one, 1, &err), 0);
+	assert_int_equal(c.count, 1);
+	assert_int_equal(c.index[0], 1);
+	vt_event_choice_fini(&c);
+	free_profile(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -691,6 +720,7 @@ int main(void)
 		cmocka_unit_test(notes_patched_code),
 		cmocka_unit_test(finds_places_of_a_process),
 		cmocka_unit_test(counts_executed_code),
+		cmocka_unit_test(labels_executed_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
