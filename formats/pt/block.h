@@ -33,6 +33,12 @@ enum vt_pt_end {
 	VT_PT_END_BAD_CODE, /* the bytes at `next` are no instruction, or not the whole of one */
 };
 
+/* True if the next block is not known without a packet. */
+static inline bool vt_pt_end_needs_packet(unsigned end)
+{
+	return end == VT_PT_END_COND || (end >= VT_PT_END_RET && end <= VT_PT_END_FAR_JUMP);
+}
+
 struct vt_pt_block {
 	uint64_t addr;
 	uint64_t next;	  /* the address behind its last instruction */

@@ -5,12 +5,11 @@
 #include "formats/pt/decode/walk.h"
 
 /*
- * Events and the code that they bind to: an event is found in the trace before the code that leads
- * to it has been walked.
+ * Binds events to code: the trace gives an event before the code that leads to it has been walked.
  */
 
 /* Takes an event from the trace if one comes next.  1 if there is one, 0, or a negative fault. */
-static int find_event(struct vti_pt_walk *w)
+static int take_pending_event(struct vti_pt_walk *w)
 {
 	struct vti_pt_query *q = &w->query;
 	int r;
@@ -27,7 +26,7 @@ static int find_event(struct vti_pt_walk *w)
 	return 1;
 }
 
-static int status(const struct vti_pt_walk *w, unsigned flags)
+static int add_end_flag(const struct vti_pt_walk *w, unsigned flags)
 {
 	const struct vti_pt_query *q = &w->query;
 
@@ -36,10 +35,10 @@ static int status(const struct vti_pt_walk *w, unsigned flags)
 	return (int)flags;
 }
 
-/* ---- up to an event -------------------------------------------------------------- */
+/* ---- walking to an event ---------------------------------------------------------- */
 
-/* Up to an address, or through one decision: 1: it is reached; 0: not yet; or a negative fault. */
-static int to_ip_deciding(struct vti_pt_walk *w, uint64_t ip)
+/* Walks to an address, but through one decision at most.  1: reached; 0: not; or a fault. */
+static int walk_to_ip(struct vti_pt_walk *w, uint64_t ip)
 {
 	struct vti_pt_insn insn;
 	int r = vti_pt_walk_code(w, VTI_PT_WANT_IP, ip, &insn);
@@ -50,8 +49,15 @@ static int to_ip_deciding(struct vti_pt_walk *w, uint64_t ip)
 	return r < 0 ? r : w->ip == ip;
 }
 
-/* Tracing ends behind a decision that the trace does not tell any more, or at an address. */
-static int to_disabled(struct vti_pt_walk *w, const struct vti_pt_event *ev)
+/* The address after an instruction whose decision is not in the trace, if it is known; else 0. */
+static uint64_t get_ip_after_disable(const struct vti_pt_insn *insn)
+{
+	return insn->end == VT_PT_END_CALL_INDIRECT || insn->end == VT_PT_END_FAR_CALL ? insn->next
+										       : 0;
+}
+
+/* Walks to where tracing ends: at an address, or at a decision that is not in the trace. */
+static int walk_to_disable(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 {
 	enum vti_pt_want want = ev->suppressed ? VTI_PT_WANT_CR3 : VTI_PT_WANT_IP;
 	struct vti_pt_insn insn;
@@ -59,20 +65,19 @@ static int to_disabled(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 
 	if (r != -VTI_PT_QUERY)
 		return r;
-	w->ip = insn.end == VT_PT_END_CALL_INDIRECT || insn.end == VT_PT_END_FAR_CALL ? insn.next
-										      : 0;
+	w->ip = get_ip_after_disable(&insn);
 	return 1;
 }
 
-/* Several events may bind to an instruction: it is not gone past before all have been told. */
-static int postpone(struct vti_pt_walk *w, const struct vti_pt_insn *insn)
+/* Several events may bind to an instruction: w->ip stays there until all have been taken. */
+static int postpone_insn(struct vti_pt_walk *w, const struct vti_pt_insn *insn)
 {
 	w->query.postponed = true;
 	w->query.insn = *insn;
 	return 1;
 }
 
-static int to_sort(struct vti_pt_walk *w, enum vti_pt_want want, bool *bound)
+static int walk_to_wanted(struct vti_pt_walk *w, enum vti_pt_want want, bool *bound)
 {
 	struct vti_pt_insn insn;
 	int r = vti_pt_walk_code(w, want, 0, &insn);
@@ -80,10 +85,10 @@ static int to_sort(struct vti_pt_walk *w, enum vti_pt_want want, bool *bound)
 	if (r < 0)
 		return r;
 	*bound = true;
-	return postpone(w, &insn);
+	return postpone_insn(w, &insn);
 }
 
-static int to_ptwrite(struct vti_pt_walk *w, struct vti_pt_event *ev)
+static int walk_to_ptwrite(struct vti_pt_walk *w, struct vti_pt_event *ev)
 {
 	struct vti_pt_insn insn;
 	int r;
@@ -103,11 +108,11 @@ static int to_ptwrite(struct vti_pt_walk *w, struct vti_pt_event *ev)
 			return r;
 	}
 	w->query.bound_ptwrite = true;
-	return postpone(w, &insn);
+	return postpone_insn(w, &insn);
 }
 
-/* With this fault the asynchronous end of tracing at a VM entry is a synchronous one. */
-static bool skd022_applies(struct vti_pt_walk *w, struct vti_pt_event *ev)
+/* With this erratum an asynchronous end of tracing at a VM entry is a synchronous one. */
+static bool apply_skd022(struct vti_pt_walk *w, struct vti_pt_event *ev)
 {
 	struct vti_pt_insn insn;
 
@@ -119,21 +124,21 @@ static bool skd022_applies(struct vti_pt_walk *w, struct vti_pt_event *ev)
 	return true;
 }
 
-static int to_async_disabled(struct vti_pt_walk *w, struct vti_pt_event *ev)
+static int walk_to_async_disable(struct vti_pt_walk *w, struct vti_pt_event *ev)
 {
 	struct vti_pt_insn insn;
 	int r = vti_pt_walk_code(w, VTI_PT_WANT_IP, ev->from, &insn);
 
 	if (r < 0)
 		return r;
-	return skd022_applies(w, ev) ? to_disabled(w, ev) : 1;
+	return apply_skd022(w, ev) ? walk_to_disable(w, ev) : 1;
 }
 
 /*
- * Takes an event that vti_pt_walk_trailing() has left.  Nothing is postponed then, and tracing is
- * enabled if the event binds to code.
+ * Walks to an event that vti_pt_walk_trailing() has not found at w->ip.  No instruction is
+ * postponed then, and tracing is enabled if the event binds to code.
  */
-static int walk_event(struct vti_pt_walk *w)
+static int walk_to_event(struct vti_pt_walk *w)
 {
 	struct vti_pt_query *q = &w->query;
 	struct vti_pt_event *ev = &q->current;
@@ -142,24 +147,24 @@ static int walk_event(struct vti_pt_walk *w)
 
 	switch (ev->type) {
 	case VTI_PT_EV_DISABLED:
-		r = to_disabled(w, ev);
+		r = walk_to_disable(w, ev);
 		break;
 	case VTI_PT_EV_ASYNC_DISABLED:
-		r = to_async_disabled(w, ev);
+		r = walk_to_async_disable(w, ev);
 		break;
 	case VTI_PT_EV_ASYNC_BRANCH:
 		r = vti_pt_walk_code(w, VTI_PT_WANT_IP, ev->from, &insn);
 		break;
 	case VTI_PT_EV_PAGING:
-		r = to_sort(w, VTI_PT_WANT_PAGING, &q->bound_paging);
+		r = walk_to_wanted(w, VTI_PT_WANT_PAGING, &q->bound_paging);
 		break;
 	case VTI_PT_EV_VMCS:
-		r = to_sort(w, VTI_PT_WANT_VMCS, &q->bound_vmcs);
+		r = walk_to_wanted(w, VTI_PT_WANT_VMCS, &q->bound_vmcs);
 		break;
 	case VTI_PT_EV_ASYNC_PAGING:
 	case VTI_PT_EV_ASYNC_VMCS:
 	case VTI_PT_EV_EXEC_MODE:
-		r = ev->suppressed ? 1 : to_ip_deciding(w, ev->ip);
+		r = ev->suppressed ? 1 : walk_to_ip(w, ev->ip);
 		break;
 	case VTI_PT_EV_TSX:
 		if (!ev->suppressed)
@@ -171,19 +176,19 @@ static int walk_event(struct vti_pt_walk *w)
 			r = vti_pt_walk_code(w, VTI_PT_WANT_IP, ev->ip, &insn);
 		break;
 	case VTI_PT_EV_PTWRITE:
-		r = to_ptwrite(w, ev);
+		r = walk_to_ptwrite(w, ev);
 		break;
 	default:
 		break;
 	}
 	if (r < 0)
 		return r;
-	return status(w, r ? VTI_PT_PENDING : 0);
+	return add_end_flag(w, r ? VTI_PT_PENDING : 0);
 }
 
 /* ---- at an event ------------------------------------------------------------------- */
 
-static void unpostpone(struct vti_pt_query *q)
+static void clear_postponed(struct vti_pt_query *q)
 {
 	q->postponed = false;
 	q->bound_paging = false;
@@ -191,7 +196,7 @@ static void unpostpone(struct vti_pt_query *q)
 	q->bound_ptwrite = false;
 }
 
-static int go_past(struct vti_pt_walk *w)
+static int pass_postponed(struct vti_pt_walk *w)
 {
 	struct vti_pt_query *q = &w->query;
 	int r;
@@ -205,12 +210,12 @@ static int go_past(struct vti_pt_walk *w)
 		if (r < 0)
 			return r;
 	}
-	unpostpone(q);
+	clear_postponed(q);
 	return 0;
 }
 
-/* Can code lead from w->ip to an address without a decision, in that many steps? */
-static bool leads_to(struct vti_pt_walk *w, uint64_t ip, unsigned steps)
+/* True if code leads from w->ip to an address without a decision, in so many steps. */
+static bool can_reach_ip(struct vti_pt_walk *w, uint64_t ip, unsigned steps)
 {
 	struct vti_pt_insn insn;
 	uint64_t at = w->ip;
@@ -222,27 +227,27 @@ static bool leads_to(struct vti_pt_walk *w, uint64_t ip, unsigned steps)
 	return true;
 }
 
-/* With this fault the branch right before the abort of a transaction may be wrong. */
+/* With this erratum the branch right before the abort of a transaction may be wrong. */
 static void apply_bdm64(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 {
 	struct vti_pt_query *q = &w->query;
 
 	if (!(q->errata & VTI_PT_BDM64) || !(ev->value & 2) || !q->branched)
 		return;
-	if (!leads_to(w, ev->ip, 256))
+	if (!can_reach_ip(w, ev->ip, 256))
 		w->ip = ev->ip;
 }
 
-/* Events that bind to no instruction.  1: it is here; 0: not yet; or a negative fault. */
-static int here(struct vti_pt_walk *w, struct vti_pt_event *ev, bool behind_code)
+/* For events that bind to no instruction.  1: it is at w->ip; 0: it is not; or a fault. */
+static int check_unbound_event(struct vti_pt_walk *w, struct vti_pt_event *ev, bool behind_code)
 {
-	int r = go_past(w);
+	int r = pass_postponed(w);
 
 	if (r < 0)
 		return r;
 	switch (ev->type) {
 	case VTI_PT_EV_ASYNC_DISABLED:
-		return w->ip == ev->from && !skd022_applies(w, ev);
+		return w->ip == ev->from && !apply_skd022(w, ev);
 	case VTI_PT_EV_ASYNC_BRANCH:
 		return w->ip == ev->from;
 	case VTI_PT_EV_ASYNC_PAGING:
@@ -262,7 +267,7 @@ static int here(struct vti_pt_walk *w, struct vti_pt_event *ev, bool behind_code
 }
 
 /* The same for an event that may bind to the instruction that is postponed. */
-static int bound_here(struct vti_pt_walk *w, enum vti_pt_want want, bool *bound)
+static int check_bound_event(struct vti_pt_walk *w, enum vti_pt_want want, bool *bound)
 {
 	struct vti_pt_query *q = &w->query;
 
@@ -274,7 +279,7 @@ static int bound_here(struct vti_pt_walk *w, enum vti_pt_want want, bool *bound)
 	return 1;
 }
 
-static int disabled_here(struct vti_pt_walk *w, const struct vti_pt_event *ev)
+static int check_disabled_event(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 {
 	struct vti_pt_query *q = &w->query;
 
@@ -283,12 +288,10 @@ static int disabled_here(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 	if (ev->suppressed && vti_pt_insn_is(&q->insn, VTI_PT_WANT_CR3))
 		return 1;
 	if (vti_pt_walk_next_ip(&q->insn, &w->ip) < 0) {
-		w->ip = q->insn.end == VT_PT_END_CALL_INDIRECT || q->insn.end == VT_PT_END_FAR_CALL
-				? q->insn.next
-				: 0;
+		w->ip = get_ip_after_disable(&q->insn);
 		return 1;
 	}
-	unpostpone(q);
+	clear_postponed(q);
 	return !ev->suppressed && w->ip == ev->ip;
 }
 
@@ -296,49 +299,49 @@ int vti_pt_walk_trailing(struct vti_pt_walk *w, bool behind_code)
 {
 	struct vti_pt_query *q = &w->query;
 	struct vti_pt_event *ev = &q->current;
-	int r = find_event(w);
+	int r = take_pending_event(w);
 
 	if (r < 0)
 		return r;
 	if (r) {
 		switch (ev->type) {
 		case VTI_PT_EV_DISABLED:
-			r = disabled_here(w, ev);
+			r = check_disabled_event(w, ev);
 			break;
 		case VTI_PT_EV_PAGING:
-			r = bound_here(w, VTI_PT_WANT_PAGING, &q->bound_paging);
+			r = check_bound_event(w, VTI_PT_WANT_PAGING, &q->bound_paging);
 			break;
 		case VTI_PT_EV_VMCS:
-			r = bound_here(w, VTI_PT_WANT_VMCS, &q->bound_vmcs);
+			r = check_bound_event(w, VTI_PT_WANT_VMCS, &q->bound_vmcs);
 			break;
 		case VTI_PT_EV_PTWRITE:
 			r = ev->suppressed || !w->enabled
-				    ? bound_here(w, VTI_PT_WANT_PTWRITE, &q->bound_ptwrite)
+				    ? check_bound_event(w, VTI_PT_WANT_PTWRITE, &q->bound_ptwrite)
 				    : 0;
 			break;
 		default:
-			r = here(w, ev, behind_code);
+			r = check_unbound_event(w, ev, behind_code);
 			break;
 		}
 		if (r < 0)
 			return r;
 		if (r)
-			return status(w, VTI_PT_PENDING);
+			return add_end_flag(w, VTI_PT_PENDING);
 	}
-	r = go_past(w);
-	return r < 0 ? r : status(w, 0);
+	r = pass_postponed(w);
+	return r < 0 ? r : add_end_flag(w, 0);
 }
 
 /* One more block, or up to an event. */
 int vti_pt_walk_block(struct vti_pt_walk *w)
 {
 	struct vti_pt_insn insn;
-	int r = find_event(w);
+	int r = take_pending_event(w);
 
 	if (r < 0)
 		return r;
 	if (r)
-		return walk_event(w);
+		return walk_to_event(w);
 	if (!w->enabled)
 		return w->query.flags & VTI_PT_AT_END ? -VTI_PT_EOS : -VTI_PT_DISABLED;
 	r = vti_pt_walk_code(w, VTI_PT_WANT_NOTHING, 0, &insn);

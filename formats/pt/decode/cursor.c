@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "formats/pt/decode/cursor.h"
 
-/* What is looked for in vain so far on is passed over: no trace takes quadratic time. */
+/* After a vain search over so many bytes the cursor stays there: no trace takes quadratic time. */
 #define MAX_LOOKED 4096
 
 /*
- * Which processors have which errata, as libipt 2.0.5 has it; Intel's specification updates.  BDM70
- * is taken for everybody's (engine.h).
+ * The errata of processors, as in libipt 2.0.5 and Intel's specification updates.  All are taken to
+ * have BDM70 (engine.h).
  */
 struct model {
 	uint8_t model; /* of family 6 */
@@ -58,11 +58,11 @@ void vti_pt_cursor_init(struct vti_pt_cursor *c, const uint8_t *trace, size_t si
 }
 
 /*
- * Reads on to a packet of the wanted kinds, which is returned and passed; NULL when one of the
- * kinds `stop` comes first, or `limit`.
+ * Moves past the next packet of the wanted kinds, and returns it; NULL if one of the kinds `stop`
+ * comes first, or `limit`.
  */
-static const uint8_t *read_on(struct vti_pt_cursor *c, uint64_t wanted, uint64_t stop,
-			      const uint8_t *limit, struct vt_pt_packet *packet)
+static const uint8_t *read_to_kind(struct vti_pt_cursor *c, uint64_t wanted, uint64_t stop,
+				   const uint8_t *limit, struct vt_pt_packet *packet)
 {
 	while (c->p < limit) {
 		const uint8_t *at = c->p;
@@ -88,7 +88,7 @@ static const uint8_t *read_on(struct vti_pt_cursor *c, uint64_t wanted, uint64_t
 	return NULL;
 }
 
-static const uint8_t *limit_of(const struct vti_pt_cursor *c, uint64_t offset)
+static const uint8_t *clamp_limit(const struct vti_pt_cursor *c, uint64_t offset)
 {
 	uint64_t size = (uint64_t)(c->end - c->begin);
 
@@ -106,7 +106,7 @@ void vti_pt_cursor_warm(struct vti_pt_cursor *c, const uint8_t *from, const uint
 	struct vt_pt_packet packet;
 
 	c->p = from;
-	read_on(c, 0, 0, to, &packet);
+	read_to_kind(c, 0, 0, to, &packet);
 }
 
 void vti_pt_cursor_begin(struct vti_pt_cursor *c, uint64_t offset)
@@ -114,18 +114,18 @@ void vti_pt_cursor_begin(struct vti_pt_cursor *c, uint64_t offset)
 	struct vt_pt_packet packet;
 	const uint8_t *at;
 
-	c->p = limit_of(c, offset);
+	c->p = clamp_limit(c, offset);
 	c->bip = c->tnt = 0;
-	c->owed = VT_PT_END_FALL;
-	at = read_on(c, VT_PT_BIT(VT_PT_PSBEND) | VT_PT_BIT(VT_PT_OVF), 0, c->end, &packet);
-	/* It ends the header, too, and is an event of its own. */
+	c->pending_end = VT_PT_END_FALL;
+	at = read_to_kind(c, VT_PT_BIT(VT_PT_PSBEND) | VT_PT_BIT(VT_PT_OVF), 0, c->end, &packet);
+	/* An OVF ends the header, and is an event of its own. */
 	if (at && packet.kind == VT_PT_OVF)
 		c->p = at;
 }
 
 /*
- * To the packet of a decision, or of an address.  A TNT packet may lie before the TIP of a decision
- * that comes before its own: they are kept.
+ * Moves to the packet of a decision, or of an address.  A TNT packet may lie before the TIP of an
+ * earlier branch: its decisions are kept.
  */
 static bool find_decision(struct vti_pt_cursor *c, bool address, const uint8_t *limit,
 			  struct vt_pt_packet *packet)
@@ -134,7 +134,7 @@ static bool find_decision(struct vti_pt_cursor *c, bool address, const uint8_t *
 	uint64_t off = VT_PT_BIT(VT_PT_TIP_PGE) | VT_PT_BIT(VT_PT_TIP_PGD);
 	struct vti_pt_cursor saved = *c;
 
-	while (read_on(c, tnt | VT_PT_BIT(VT_PT_TIP), off, limit, packet)) {
+	while (read_to_kind(c, tnt | VT_PT_BIT(VT_PT_TIP), off, limit, packet)) {
 		if (packet->kind == VT_PT_TIP)
 			return true;
 		if (c->tnt)
@@ -154,20 +154,20 @@ bool vti_pt_cursor_decide(struct vti_pt_cursor *c, unsigned end, uint64_t limit)
 	bool address = end != VT_PT_END_COND && end != VT_PT_END_RET;
 	struct vt_pt_packet packet;
 
-	c->owed = VT_PT_END_FALL;
+	c->pending_end = VT_PT_END_FALL;
 	if (c->tnt && !address) {
 		c->tnt--;
 		return false;
 	}
-	if (find_decision(c, address, limit_of(c, limit), &packet))
+	if (find_decision(c, address, clamp_limit(c, limit), &packet))
 		return true;
-	c->owed = (uint8_t)end;
+	c->pending_end = (uint8_t)end;
 	return false;
 }
 
-bool vti_pt_cursor_pay(struct vti_pt_cursor *c, uint64_t limit)
+bool vti_pt_cursor_decide_pending(struct vti_pt_cursor *c, uint64_t limit)
 {
-	return c->owed != VT_PT_END_FALL && vti_pt_cursor_decide(c, c->owed, limit);
+	return c->pending_end != VT_PT_END_FALL && vti_pt_cursor_decide(c, c->pending_end, limit);
 }
 
 bool vti_pt_cursor_suppressed(const struct vti_pt_cursor *c, unsigned end, uint64_t limit,
@@ -179,7 +179,7 @@ bool vti_pt_cursor_suppressed(const struct vti_pt_cursor *c, unsigned end, uint6
 
 	if (end < VT_PT_END_RET || (c->tnt && !address))
 		return false;
-	if (!find_decision(&ahead, address, limit_of(c, limit), &packet) ||
+	if (!find_decision(&ahead, address, clamp_limit(c, limit), &packet) ||
 	    packet.kind != VT_PT_TIP || packet.ipc != VT_PT_IPC_SUPPRESSED)
 		return false;
 	*behind = (uint64_t)(ahead.p - c->begin);
@@ -187,24 +187,23 @@ bool vti_pt_cursor_suppressed(const struct vti_pt_cursor *c, unsigned end, uint6
 }
 
 /*
- * What a change of mode or of address space was bound to comes behind its packet, and may be used
- * up with it: the end of tracing with nothing else being said of it, the beginning of tracing,
- * which is told of before.
+ * Moves past the packet that a change of mode or address space is bound to, which comes later: the
+ * end of tracing, which may have no event of its own, or the beginning, whose event comes first.
  */
-static void pass_bound(struct vti_pt_cursor *c, const uint8_t *limit)
+static void pass_bound_packet(struct vti_pt_cursor *c, const uint8_t *limit)
 {
 	uint64_t bound = VT_PT_BIT(VT_PT_TIP) | VT_PT_BIT(VT_PT_TIP_PGE) | VT_PT_BIT(VT_PT_TIP_PGD);
 	struct vti_pt_cursor saved = *c;
 	struct vt_pt_packet packet;
 
-	if (read_on(c, bound, VT_PT_BIT(VT_PT_TNT8) | VT_PT_BIT(VT_PT_TNT64), limit, &packet))
-		c->owed = VT_PT_END_FALL;
+	if (read_to_kind(c, bound, VT_PT_BIT(VT_PT_TNT8) | VT_PT_BIT(VT_PT_TNT64), limit, &packet))
+		c->pending_end = VT_PT_END_FALL;
 	else
 		*c = saved;
 }
 
-/* The TIP that an OVF has its address of, where the FUP is missing (SKD010): no decision's. */
-static void pass_address(struct vti_pt_cursor *c, const uint8_t *limit)
+/* Moves past the TIP that gives an OVF its address if the FUP is missing (SKD010). */
+static void pass_address_packet(struct vti_pt_cursor *c, const uint8_t *limit)
 {
 	uint64_t others = VT_PT_BIT(VT_PT_FUP) | VT_PT_BIT(VT_PT_TIP_PGE) |
 			  VT_PT_BIT(VT_PT_TIP_PGD) | VT_PT_BIT(VT_PT_TNT8) |
@@ -212,7 +211,7 @@ static void pass_address(struct vti_pt_cursor *c, const uint8_t *limit)
 	struct vti_pt_cursor saved = *c;
 	struct vt_pt_packet packet;
 
-	if (!read_on(c, VT_PT_BIT(VT_PT_TIP), others, limit, &packet))
+	if (!read_to_kind(c, VT_PT_BIT(VT_PT_TIP), others, limit, &packet))
 		*c = saved;
 }
 
@@ -220,7 +219,7 @@ uint64_t vti_pt_cursor_seek(struct vti_pt_cursor *c, uint64_t kinds, uint64_t li
 {
 	struct vti_pt_cursor saved = *c;
 	struct vt_pt_packet packet;
-	const uint8_t *at = read_on(c, kinds, 0, limit_of(c, limit), &packet);
+	const uint8_t *at = read_to_kind(c, kinds, 0, clamp_limit(c, limit), &packet);
 
 	if (!at && c->p - saved.p < MAX_LOOKED)
 		*c = saved;
@@ -228,16 +227,16 @@ uint64_t vti_pt_cursor_seek(struct vti_pt_cursor *c, uint64_t kinds, uint64_t li
 		c->tnt = 0;
 	if (kinds & (VT_PT_BIT(VT_PT_TIP) | VT_PT_BIT(VT_PT_TIP_PGE) | VT_PT_BIT(VT_PT_TIP_PGD) |
 		     VT_PT_BIT(VT_PT_OVF)))
-		c->owed = VT_PT_END_FALL;
+		c->pending_end = VT_PT_END_FALL;
 	if (at &&
 	    kinds & (VT_PT_BIT(VT_PT_MODE_EXEC) | VT_PT_BIT(VT_PT_PIP) | VT_PT_BIT(VT_PT_VMCS)))
-		pass_bound(c, limit_of(c, limit));
+		pass_bound_packet(c, clamp_limit(c, limit));
 	if (at && kinds & VT_PT_BIT(VT_PT_OVF))
-		pass_address(c, limit_of(c, limit));
+		pass_address_packet(c, clamp_limit(c, limit));
 	return (uint64_t)((at ? at : c->p) - c->begin);
 }
 
-/* A PSB that is found lies behind the one before: no trace is gone through twice. */
+/* Each PSB found lies after the previous one, so no part of a trace is decoded twice. */
 const uint8_t *vti_pt_resync(const uint8_t *begin, const uint8_t *end, const uint8_t *pos,
 			     const uint8_t *sync)
 {

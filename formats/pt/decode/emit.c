@@ -12,15 +12,15 @@
 #include "stream/kinds.h"
 
 #define RUN_BLOCKS 65536 /* of an EXEC record, at most */
-#define STRIDE	   1024	 /* blocks looked at together: they stay in the first-level cache */
+#define STRIDE	   1024	 /* blocks handled together: they stay in the first-level cache */
 
-/* A block that was written: its number in the table of them is its id. */
+/* A block that was written: its number in the hash table is its id. */
 struct block_key {
 	int64_t pid;
 	uint64_t addr;
 	uint32_t size;
 	uint32_t mode;
-	uint32_t code; /* its bytes: what vt_intern_add() gave */
+	uint32_t code; /* its bytes, by vt_intern_add() */
 	uint32_t unused;
 };
 
@@ -29,11 +29,11 @@ struct process {
 	uint64_t insns;
 };
 
-/* Blocks that wait for being written as one record. */
+/* Buffered blocks, which will be one record. */
 struct exec_run {
 	uint32_t n;
-	bool wide;	 /* there is an id above 65535: they are in wide_ids, else packed */
-	uint8_t *packed; /* as the record has them: 2 or 4 bytes each */
+	bool wide;	 /* an id is above 65535: all are in wide_ids, else in packed */
+	uint8_t *packed; /* as in the record: 2 or 4 bytes each */
 	uint32_t *wide_ids;
 	uint64_t insns;
 	uint64_t tsc, cycles; /* when it began */
@@ -43,7 +43,7 @@ struct exec_run {
 	bool has_cycles;
 };
 
-/* Which id an engine's index stands for. */
+/* The ids of an engine's block indexes. */
 struct id_map {
 	struct vt_pt_blocks *of;
 	uint32_t *ids;	 /* VT_PT_NO_ID: not executed yet */
@@ -67,7 +67,7 @@ struct vt_pt_emit {
 	struct id_map map;
 	uint64_t tsc, cycles; /* now */
 	uint64_t time;	      /* ns, where there is no TSC */
-	bool moved;	      /* and no block has begun since they became so */
+	bool moved;	      /* tsc or cycles changed, and no block has begun since */
 };
 
 uint64_t vt_pt_time(const struct vt_pt_timeconv *conv, uint64_t tsc)
@@ -78,7 +78,7 @@ uint64_t vt_pt_time(const struct vt_pt_timeconv *conv, uint64_t tsc)
 		return 0;
 	whole = tsc >> conv->shift;
 	rest = tsc & ((1ULL << conv->shift) - 1);
-	/* The product has up to 95 bits, of which those below `shift` are dropped. */
+	/* The product has up to 95 bits; those below `shift` are dropped. */
 	return conv->zero + whole * conv->mult +
 	       (conv->shift <= 32
 			? rest * conv->mult >> conv->shift
@@ -146,8 +146,8 @@ static void put_block(struct vt_pt_emit *e, uint32_t id, const struct vt_pt_bloc
 	vt_writer_bytes(e->w, VT_BLOCK_CODE, vt_pt_block_code(e->map.of, k), k->size);
 }
 
-/* Whether an id that is in the table of blocks stands for the block in this process. */
-static bool is_ours(const struct vt_pt_emit *e, const struct vt_pt_block *k)
+/* True if the id of a block is valid in this process. */
+static bool is_own_block(const struct vt_pt_emit *e, const struct vt_pt_block *k)
 {
 	const struct block_key *key;
 
@@ -157,13 +157,13 @@ static bool is_ours(const struct vt_pt_emit *e, const struct vt_pt_block *k)
 	return key->pid == e->pid && key->addr == k->addr && key->size == k->size;
 }
 
-/* Gives an index its id.  Writes the block if it is new. */
+/* Gives a block index its id.  Writes the block if it is new. */
 static int define_block(struct vt_pt_emit *e, uint32_t index, struct vt_error *err)
 {
 	struct id_map *m = &e->map;
 	struct vt_pt_block *k = vt_pt_blocks_get(m->of, index);
 
-	if (!is_ours(e, k)) {
+	if (!is_own_block(e, k)) {
 		struct block_key key = {
 			.pid = e->pid, .addr = k->addr, .size = k->size, .mode = k->mode};
 		struct block_key *found;
@@ -184,13 +184,13 @@ static int define_block(struct vt_pt_emit *e, uint32_t index, struct vt_error *e
 	return 0;
 }
 
-/* Makes the map that of a table of blocks, which may have grown. */
+/* Makes the id map fit a table of blocks, which may be another one or have grown. */
 static int set_map(struct vt_pt_emit *e, struct vt_pt_blocks *of, struct vt_error *err)
 {
 	struct id_map *m = &e->map;
 	uint32_t count = vt_pt_blocks_count(of), i;
 
-	/* Another table may have come to lie where one was that is gone. */
+	/* Another table may lie at the address of one that has been freed. */
 	if (m->of != of || count < m->n ||
 	    (m->n && m->ids[m->last] != VT_PT_NO_ID &&
 	     vt_pt_blocks_get(of, m->last)->id != m->ids[m->last]))
@@ -211,7 +211,7 @@ static int set_map(struct vt_pt_emit *e, struct vt_pt_blocks *of, struct vt_erro
 
 /* ---- runs ---- */
 
-/* Brings ids that may be above 65535 to the form of the record. */
+/* Packs ids that may be above 65535 as in the record.  Returns the bytes of each. */
 static unsigned pack_wide(struct exec_run *r, uint32_t *base_out)
 {
 	uint32_t base = UINT32_MAX, high = 0, i;
@@ -265,8 +265,8 @@ static void put_run(struct vt_pt_emit *e)
 	r->n = 0;
 }
 
-/* The time is told for the next block: that which the run has as number n. */
-static int note_time(struct vt_pt_emit *e, uint32_t n, struct vt_error *err)
+/* Adds a time mark for the next block, number n of the run. */
+static int mark_run_time(struct vt_pt_emit *e, uint32_t n, struct vt_error *err)
 {
 	struct exec_run *r = &e->run;
 
@@ -296,8 +296,8 @@ static void set_time(struct vt_pt_emit *e, uint64_t tsc, uint64_t cycles)
 	e->moved = true;
 }
 
-/* From now on the ids of the run are kept in full. */
-static int widen(struct exec_run *r, struct vt_error *err)
+/* Moves the ids of the run to wide_ids. */
+static int widen_run_ids(struct exec_run *r, struct vt_error *err)
 {
 	uint32_t i;
 
@@ -312,8 +312,8 @@ static int widen(struct exec_run *r, struct vt_error *err)
 }
 
 /*
- * Appends the ids of a few indexes, if all have one and it fits 16 bits; else nothing.  This is
- * where the time goes: one look-up for each block, and nothing else.
+ * Appends the ids of some indexes, if all have one that fits 16 bits; else nothing.  Most of the
+ * run time is spent here, so there is only one look-up for each block.
  */
 static bool append_narrow(struct exec_run *r, const struct id_map *m, const uint32_t *indexes,
 			  uint32_t n)
@@ -340,7 +340,7 @@ static int append_wide(struct exec_run *r, const struct id_map *m, const uint32_
 {
 	uint32_t i;
 
-	if (!r->wide && widen(r, err) < 0)
+	if (!r->wide && widen_run_ids(r, err) < 0)
 		return -VT_E_NOMEM;
 	for (i = 0; i < n; i++)
 		r->wide_ids[r->n + i] = m->ids[indexes[i]];
@@ -372,7 +372,7 @@ static int take_ids(struct vt_pt_emit *e, const uint32_t *indexes, uint32_t n, s
 
 /* ---- batches ---- */
 
-/* What is still to be taken of a batch. */
+/* The part of a batch that has not been taken yet. */
 struct rest {
 	const struct vt_pt_batch *batch;
 	uint32_t pos;
@@ -390,7 +390,7 @@ static uint64_t sum_insns(const struct id_map *m, const uint32_t *indexes, size_
 	return sum;
 }
 
-/* The instructions of the next n blocks: the shorter part is added up. */
+/* The instructions of the next n blocks.  Sums up these or the others, whichever are fewer. */
 static uint64_t count_insns(const struct id_map *m, const struct rest *rest, uint32_t n)
 {
 	const uint32_t *ids = rest->batch->ids + rest->pos;
@@ -399,7 +399,7 @@ static uint64_t count_insns(const struct id_map *m, const struct rest *rest, uin
 	return n <= after ? sum_insns(m, ids, n) : rest->insns - sum_insns(m, ids + n, after);
 }
 
-/* The times up to that of block `end` of the batch. */
+/* Takes the times before block `end` of the batch. */
 static int take_times(struct vt_pt_emit *e, struct rest *rest, uint32_t end, struct vt_error *err)
 {
 	const struct vt_pt_batch *b = rest->batch;
@@ -411,19 +411,19 @@ static int take_times(struct vt_pt_emit *e, struct rest *rest, uint32_t end, str
 		e->run.has_cycles = false;
 		e->moved = true;
 	}
-	/* What was told between the blocks counts from the next one on. */
+	/* A time between blocks is that of the next block. */
 	for (; rc == 0 && rest->time < b->ntimes && b->times[rest->time].at <= rest->pos;
 	     rest->time++)
 		set_time(e, b->times[rest->time].tsc, b->times[rest->time].cycles);
 	if (e->moved)
-		rc = note_time(e, n, err);
+		rc = mark_run_time(e, n, err);
 	while (rc == 0 && rest->time < b->ntimes && b->times[rest->time].at < end) {
 		uint32_t at = b->times[rest->time].at;
 
 		for (; rest->time < b->ntimes && b->times[rest->time].at == at; rest->time++)
 			set_time(e, b->times[rest->time].tsc, b->times[rest->time].cycles);
 		if (e->moved)
-			rc = note_time(e, n + at - rest->pos, err);
+			rc = mark_run_time(e, n + at - rest->pos, err);
 	}
 	return rc;
 }
@@ -457,8 +457,8 @@ static int take_blocks(struct vt_pt_emit *e, struct rest *rest, uint32_t end, st
 
 /* ---- notes ---- */
 
-static void put_gap(struct vt_pt_emit *e, const struct vt_pt_context *ctx,
-		    const struct vt_pt_note *n)
+static void put_gap_row(struct vt_pt_emit *e, const struct vt_pt_context *ctx,
+			const struct vt_pt_note *n)
 {
 	bool overflow = n->type == VT_PT_NOTE_OVERFLOW;
 	uint64_t *row = vt_writer_row(e->w, VT_GAP);
@@ -477,7 +477,7 @@ static void put_gap(struct vt_pt_emit *e, const struct vt_pt_context *ctx,
 	e->totals.skipped += n->bytes;
 }
 
-static void put_value(struct vt_pt_emit *e, const struct vt_pt_note *n)
+static void put_ptwrite_row(struct vt_pt_emit *e, const struct vt_pt_note *n)
 {
 	uint64_t *row = vt_writer_row(e->w, VT_VALUE);
 
@@ -490,8 +490,8 @@ static void put_value(struct vt_pt_emit *e, const struct vt_pt_note *n)
 	row[VT_VALUE_VALUE] = n->value;
 }
 
-static void put_trace(struct vt_pt_emit *e, const struct vt_pt_context *ctx,
-		      const struct vt_pt_note *n, enum vt_trace_event event)
+static void put_trace_row(struct vt_pt_emit *e, const struct vt_pt_context *ctx,
+			  const struct vt_pt_note *n, enum vt_trace_event event)
 {
 	uint64_t *row = vt_writer_row(e->w, VT_TRACE);
 
@@ -530,21 +530,21 @@ static void take_note(struct vt_pt_emit *e, const struct vt_pt_context *ctx,
 		[VT_PT_NOTE_MNT] = VT_TRACE_MNT,
 	};
 
-	/* What was told already says nothing new. */
+	/* A repeated state gives no record. */
 	if (n->status)
 		return;
 	put_run(e);
 	if (n->tsc || n->cycles)
 		set_time(e, n->tsc, n->cycles);
 	if (n->type == VT_PT_NOTE_OVERFLOW || n->type == VT_PT_NOTE_ERROR)
-		put_gap(e, ctx, n);
+		put_gap_row(e, ctx, n);
 	else if (n->type == VT_PT_NOTE_PTWRITE)
-		put_value(e, n);
+		put_ptwrite_row(e, n);
 	else
-		put_trace(e, ctx, n, events[n->type]);
+		put_trace_row(e, ctx, n, events[n->type]);
 }
 
-/* ---- whose blocks they are ---- */
+/* ---- threads ---- */
 
 static int set_thread(struct vt_pt_emit *e, const struct vt_pt_context *ctx, struct vt_error *err)
 {

@@ -11,10 +11,10 @@
 
 /*
  * Writes what engines decode as records: BLOCK, EXEC, TRACE, VALUE and GAP (formats/vt.md).  The
- * same blocks give the same bytes, whatever engine they come from and however it cut its batches.
+ * bytes depend only on the blocks, not on the engine nor on how it divides them into batches.
  */
 
-/* How the TSC is made nanoseconds: as TIMECONV has it. */
+/* Converts the TSC to nanoseconds: the fields of a TIMECONV record. */
 struct vt_pt_timeconv {
 	bool known;
 	uint16_t shift;
@@ -22,12 +22,12 @@ struct vt_pt_timeconv {
 	uint64_t zero;
 };
 
-/* Who executed it, and where the trace lies. */
+/* The thread that executed the blocks, and where the trace lies. */
 struct vt_pt_context {
 	int64_t pid;
 	int64_t tid;
 	int64_t cpu;	   /* -1: not known */
-	uint64_t time;	   /* ns, for what has no TSC; 0: not known */
+	uint64_t time;	   /* ns, for records without a TSC; 0: not known */
 	const char *input; /* for GAP records */
 	uint64_t offset;   /* of the trace's first byte in `input` */
 };
@@ -47,16 +47,16 @@ struct vt_pt_emit *vt_pt_emit_new(struct vt_writer *w, const struct vt_pt_timeco
 void vt_pt_emit_free(struct vt_pt_emit *e);
 
 /*
- * Takes a batch of a trace, whose blocks have at least one instruction each.  Runs of blocks are
- * kept until they are long enough, so that records of other sources come before what is still kept:
- * vt_pt_emit_flush() first where that matters (a map that changes).  Another thread, and each note
- * that is not marked as status, ends a run, so that its own records are in order.  0, -VT_E_NOMEM,
- * or the error that sticks to the writer.
+ * Takes a batch of a trace; each block has at least one instruction.  Runs of blocks are buffered
+ * until they are long enough, so records that others write meanwhile come first: where that matters
+ * (a mapping changes) call vt_pt_emit_flush() before.  A change of thread, and each note that is
+ * not marked as status, ends a run, so that these records are in order.  0, -VT_E_NOMEM, or the
+ * writer's error.
  */
 int vt_pt_emit_batch(struct vt_pt_emit *e, const struct vt_pt_context *ctx,
 		     const struct vt_pt_batch *batch, struct vt_error *err);
 
-/* Writes what is kept; errors likewise. */
+/* Writes the buffered run; errors likewise. */
 int vt_pt_emit_flush(struct vt_pt_emit *e, struct vt_error *err);
 
 /* TSC to nanoseconds; 0 when the conversion or the time is not known. */

@@ -12,42 +12,40 @@
 #include "stream/record.h"
 
 /*
- * A decoder of Intel PT: bytes of a trace and code in, executed blocks out.  There are two, which
- * give the same: "libipt", the reference, and "fast".
+ * An engine decodes Intel PT: it takes the bytes of a trace and the code, and gives the executed
+ * blocks.  There are two engines with the same results: "libipt", the reference, and "fast".
  *
- * Blocks are those of vt_pt_blocks_at() from an entry on, and are cut (vt_pt_blocks_cut()) where a
- * note lies inside.  A state that the trace tells again (EXEC_MODE and CBR always, TSX, PAGING and
- * VMCS in a PSB+) is a note only where it differs from what was told last.
+ * Blocks are those that vt_pt_blocks_at() finds at an entry.  A note inside a block cuts it
+ * (vt_pt_blocks_cut()).  A trace repeats some states: EXEC_MODE and CBR always, TSX, PAGING and
+ * VMCS in a PSB+.  These give a note only when the state changes.
  *
- * Decoding begins at the first PSB; what lies before it, if it is not all padding, is a gap from
- * offset 0 (VT_PT_ERR_BAD_PACKET).  Where it fails, a gap begins at the packet that would have been
- * read next, packets of no consequence being passed already, and reaches to the next PSB behind
- * that from which decoding can go on, or to the end; its reason is the first failure.  For
- * VT_PT_ERR_NO_CODE, `ip` is the address of the missing code.  An overflow is a gap of no bytes at
- * the OVF packet.
+ * Decoding begins at the first PSB.  The bytes before it, unless all are padding, are a gap at
+ * offset 0 (VT_PT_ERR_BAD_PACKET).  When decoding fails, a gap begins at the next packet to be
+ * read, after packets without effect, and ends at the next PSB where decoding can resume, or at the
+ * end of the trace.  Its reason is the first failure.  For VT_PT_ERR_NO_CODE, `ip` is the address
+ * of the missing code.  An overflow is a gap of 0 bytes at the OVF packet.
  *
- * A block whose entry has been the entry of another one since a packet was last used up (a bit of a
- * TNT packet, a TIP, an event) is the second turn of a loop that leaves no trace: the gap begins
- * before it.
+ * A block that is entered twice, with no packet used up in between (a bit of a TNT packet, a TIP,
+ * an event), is in a loop without trace: the gap begins before the second entry.
  *
- * A PSB of which a bad packet took the first bytes is one to go on at, too.  Where an address is
- * needed and a TIP without one comes, the gap begins behind that TIP (VT_PT_ERR_NO_IP).
+ * Decoding can also resume at a PSB whose first bytes a bad packet has taken.  Where an address is
+ * needed and a TIP without one comes, the gap begins after that TIP (VT_PT_ERR_NO_IP).
  *
- * A FUP in a PSB+ with tracing disabled counts for nothing if a TIP.PGE follows, with no packets
- * but those of states and times in between: erratum BDM70 is worked around for every processor.
+ * A FUP in a PSB+ with tracing disabled is ignored if a TIP.PGE follows and only packets of states
+ * and times lie in between: erratum BDM70 is worked around for every processor.
  *
- * Nothing is executed before a MODE.EXEC behind the PSB where decoding began has told what code it
- * is: VT_PT_ERR_MISMATCH.
+ * Decoding needs a MODE.EXEC after the PSB where it began, which says the mode of the code; else it
+ * fails with VT_PT_ERR_MISMATCH.
  *
- * Times: that of a decision is the clock's at the first decision of its packet, that of an event at
- * its packet (TIP, TIP.PGE or TIP.PGD where it has one), that of what a PSB+ tells at PSBEND, that
- * of an error as at the last of these.  Blocks behind a decision, a note, or a gap get a time mark
- * if the time has moved since the last mark.
+ * Times: a decision has the time of the first decision of its packet, an event that of its packet
+ * (TIP, TIP.PGE or TIP.PGD where it has one), a state in a PSB+ that of the PSBEND, and an error
+ * that of the last of these.  Blocks after a decision, a note or a gap get a time mark if the time
+ * has moved since the last mark.
  */
 
 /* What happened between two blocks. */
 enum vt_pt_note_type {
-	VT_PT_NOTE_ENABLED,	   /* ip: tracing goes on there */
+	VT_PT_NOTE_ENABLED,	   /* ip: tracing resumes there */
 	VT_PT_NOTE_DISABLED,	   /* to: first address that is not traced, if known */
 	VT_PT_NOTE_ASYNC_DISABLED, /* ip: where; to */
 	VT_PT_NOTE_ASYNC_BRANCH,   /* ip: from; to: an interrupt, an exception, an abort */
@@ -64,8 +62,8 @@ enum vt_pt_note_type {
 	VT_PT_NOTE_PTWRITE,  /* value; extra: its bytes */
 	VT_PT_NOTE_CBR,	     /* value: core to bus ratio */
 	VT_PT_NOTE_MNT,	     /* value */
-	VT_PT_NOTE_OVERFLOW, /* a gap: packets were lost in the processor; ip: where it goes on */
-	VT_PT_NOTE_ERROR,    /* a gap: from `offset` on nothing could be decoded for `bytes` */
+	VT_PT_NOTE_OVERFLOW, /* a gap: the processor lost packets; ip: where tracing resumes */
+	VT_PT_NOTE_ERROR,    /* a gap: `bytes` from `offset` on could not be decoded */
 	VT_PT_NNOTES
 };
 
@@ -73,12 +71,12 @@ enum vt_pt_note_type {
 enum vt_pt_error {
 	VT_PT_ERR_NONE,
 	VT_PT_ERR_BAD_PACKET, /* no such packet, or one where it must not be */
-	VT_PT_ERR_NO_CODE,    /* nothing is known of the code at `ip` */
+	VT_PT_ERR_NO_CODE,    /* the code at `ip` is unknown */
 	VT_PT_ERR_BAD_CODE,   /* the bytes at `ip` are no instruction */
 	VT_PT_ERR_MISMATCH,   /* the trace and the code contradict each other */
 	VT_PT_ERR_RETURN,     /* a compressed return without its call */
 	VT_PT_ERR_NO_IP,      /* an address is needed and suppressed */
-	VT_PT_ERR_LOOP,	      /* the code at `ip` is a loop without end that leaves no trace */
+	VT_PT_ERR_LOOP,	      /* the code at `ip` is an endless loop without trace */
 	VT_PT_ERR_OTHER,
 	VT_PT_NERRS
 };
@@ -87,7 +85,7 @@ struct vt_pt_note {
 	uint32_t at;   /* it happened before block number `at` of the batch */
 	uint8_t type;  /* enum vt_pt_note_type */
 	uint8_t error; /* enum vt_pt_error */
-	bool status;   /* told again at a PSB, not new: no record is made of it */
+	bool status;   /* repeated in a PSB+, not new: it gives no record */
 	bool flag;
 	bool has_ip;
 	bool has_to;
@@ -102,9 +100,9 @@ struct vt_pt_note {
 };
 
 /*
- * Whether a note waits for what happens at time `until`: its time is not before that, and it may
- * be of another process than the notes before it.  Such notes tell that tracing goes on or that the
- * address space changes, or have no code.  UINT64_MAX: nothing happens, so no note waits.
+ * True if a note waits for what happens at time `until`: the note is not earlier, and may belong to
+ * another process than the notes before it.  Such notes resume tracing, change the address space,
+ * or need no code.  UINT64_MAX: nothing happens, so no note waits.
  */
 static inline bool vt_pt_note_waits(const struct vt_pt_note *n, uint64_t until)
 {
@@ -114,19 +112,20 @@ static inline bool vt_pt_note_waits(const struct vt_pt_note *n, uint64_t until)
 		(n->type >= VT_PT_NOTE_EXSTOP && n->type <= VT_PT_NOTE_MNT));
 }
 
-/* The time before block number `at` of the batch began. */
+/* The time at which block number `at` of the batch began. */
 struct vt_pt_mark_time {
 	uint32_t at;
 	uint64_t tsc;
 	uint64_t cycles;
 };
 
-/* A piece of the decoded trace; arrays are the engine's, and good until its next call. */
+/* A piece of the decoded trace.  The arrays belong to the engine and are valid until its next call.
+ */
 struct vt_pt_batch {
-	struct vt_pt_blocks *blocks; /* whose indexes `ids` are */
+	struct vt_pt_blocks *blocks; /* `ids` are indexes of these */
 	const uint32_t *ids;
 	size_t nids;
-	uint64_t insns;			/* sum of the blocks' */
+	uint64_t insns;			/* in all these blocks */
 	const struct vt_pt_note *notes; /* in the order of `at` */
 	size_t nnotes;
 	const struct vt_pt_mark_time *times; /* in the order of `at` */
@@ -141,10 +140,10 @@ struct vt_pt_options {
 	uint16_t family;
 	uint8_t model;
 	uint8_t stepping;
-	unsigned jobs; /* threads, for engines that can; 0 and 1: none but the caller's */
+	unsigned jobs; /* threads, for engines that have them; 0 and 1: only the caller's */
 };
 
-/* Takes the processor from a META record, if that tells of one of Intel's. */
+/* Takes the processor from a META record "cpuid", if it is one of Intel's. */
 void vt_pt_options_meta(struct vt_pt_options *opt, const struct vt_record *rec);
 
 struct vt_pt_engine;
@@ -155,15 +154,15 @@ struct vt_pt_engine_ops {
 	struct vt_pt_engine *(*open)(const uint8_t *trace, size_t size,
 				     const struct vt_pt_options *opt, struct vt_error *err);
 	/*
-	 * From the next batch on the code is this, which is borrowed until the engine is closed;
-	 * before the first batch, and for a change of process.
+	 * Sets the code for the next batches; it is borrowed until the engine is closed.  Called
+	 * before the first batch, and when the process changes.
 	 */
 	int (*set_code)(struct vt_pt_engine *e, const struct vt_pt_code *code,
 			struct vt_error *err);
 	/*
-	 * The next piece.  1; 0: the trace is at its end; negative: out of memory.  Damage is no
-	 * error but a note.  It stops early, with whatever it has, perhaps nothing, before the
-	 * first note for which vt_pt_note_waits().
+	 * Decodes the next batch.  1; 0: the trace has ended; negative: out of memory.  Damage
+	 * gives a note, not an error.  The batch ends early, and may be empty, before the first
+	 * note for which vt_pt_note_waits().
 	 */
 	int (*next)(struct vt_pt_engine *e, uint64_t until, struct vt_pt_batch *batch,
 		    struct vt_error *err);
@@ -174,7 +173,7 @@ extern const struct vt_pt_engine_ops vt_pt_libipt;
 extern const struct vt_pt_engine_ops vt_pt_fast;
 extern const struct vt_pt_engine_ops vt_pt_careful; /* fast without its accelerator, for tests */
 
-/* The engine of who names none. */
+/* The engine when none is named. */
 #define VT_PT_DEFAULT_ENGINE "fast"
 
 /* The engine of that name, or NULL. */

@@ -19,7 +19,7 @@ struct vt_pt_engine {
 	bool begun;
 };
 
-static void close_engine(struct vt_pt_engine *e)
+static void close_fast_engine(struct vt_pt_engine *e)
 {
 	size_t i;
 
@@ -31,8 +31,8 @@ static void close_engine(struct vt_pt_engine *e)
 	free(e);
 }
 
-static struct vt_pt_engine *open_engine(const uint8_t *trace, size_t size,
-					const struct vt_pt_options *opt, struct vt_error *err)
+static struct vt_pt_engine *open_fast_engine(const uint8_t *trace, size_t size,
+					     const struct vt_pt_options *opt, struct vt_error *err)
 {
 	struct vt_pt_engine *e = calloc(1, sizeof(*e));
 
@@ -47,17 +47,19 @@ static struct vt_pt_engine *open_engine(const uint8_t *trace, size_t size,
 	return NULL;
 }
 
-static struct vt_pt_engine *open_careful(const uint8_t *trace, size_t size,
-					 const struct vt_pt_options *opt, struct vt_error *err)
+static struct vt_pt_engine *open_careful_engine(const uint8_t *trace, size_t size,
+						const struct vt_pt_options *opt,
+						struct vt_error *err)
 {
-	struct vt_pt_engine *e = open_engine(trace, size, opt, err);
+	struct vt_pt_engine *e = open_fast_engine(trace, size, opt, err);
 
 	if (e)
 		e->walk->careful = true;
 	return e;
 }
 
-static int set_code(struct vt_pt_engine *e, const struct vt_pt_code *code, struct vt_error *err)
+static int set_fast_code(struct vt_pt_engine *e, const struct vt_pt_code *code,
+			 struct vt_error *err)
 {
 	struct vti_pt_walk *w = e->walk;
 	struct space *s = NULL;
@@ -82,15 +84,15 @@ static int set_code(struct vt_pt_engine *e, const struct vt_pt_code *code, struc
 	if (w->blocks != s->blocks) {
 		w->code = code;
 		w->blocks = s->blocks;
-		vti_pt_walk_moved(w);
+		vti_pt_walk_begin_epoch(w);
 		vti_pt_runs_forget(w->runs);
 	}
 	return 0;
 }
 
-/* The next piece: by several threads, where there is nothing to stop for. */
-static int next(struct vt_pt_engine *e, uint64_t until, struct vt_pt_batch *batch,
-		struct vt_error *err)
+/* Decodes the next batch: with several threads if notes need not wait. */
+static int decode_fast_batch(struct vt_pt_engine *e, uint64_t until, struct vt_pt_batch *batch,
+			     struct vt_error *err)
 {
 	struct vti_pt_walk *w = e->walk;
 
@@ -104,16 +106,16 @@ static int next(struct vt_pt_engine *e, uint64_t until, struct vt_pt_batch *batc
 
 const struct vt_pt_engine_ops vt_pt_fast = {
 	.name = "fast",
-	.open = open_engine,
-	.set_code = set_code,
-	.next = next,
-	.close = close_engine,
+	.open = open_fast_engine,
+	.set_code = set_fast_code,
+	.next = decode_fast_batch,
+	.close = close_fast_engine,
 };
 
 const struct vt_pt_engine_ops vt_pt_careful = {
 	.name = "careful",
-	.open = open_careful,
-	.set_code = set_code,
-	.next = next,
-	.close = close_engine,
+	.open = open_careful_engine,
+	.set_code = set_fast_code,
+	.next = decode_fast_batch,
+	.close = close_fast_engine,
 };

@@ -7,18 +7,18 @@
 
 /*
  * The fast loop takes TNT and TIP packets, and the timing packets between them, and puts out the
- * blocks that the cache of runs has for them.  Of events it handles only a TIP.PGD followed by a
- * TIP.PGE, which are frequent where tracing is filtered by address.
+ * blocks that the cache of runs has for them.  The only events that it handles are a TIP.PGD with a
+ * TIP.PGE after it, which are frequent where tracing is filtered by address.
  *
- * It consists of two loops.  The inner one takes TNT-8 and TIP while nothing comes between them, in
- * some thirty instructions for each look-up: its state stays in registers, and it leaves all that
- * is rare to the outer one.
+ * It consists of two loops.  The inner loop takes TNT-8 and TIP packets while no others come
+ * between them, with some thirty instructions for each look-up: its state stays in registers, and
+ * it leaves rare cases to the outer loop.
  */
 
-/* Classes of first bytes.  Up to PGD: the packets that the inner loop knows of. */
+/* Classes of first bytes.  Those up to PGD are the packets that the inner loop knows. */
 enum packet_class { OTHER, TNT, TIP, PGD, PGE, PAD, EXTENDED, CYC, TSC, MTC };
 
-/* Four bytes that differ in bits 0 and 1: all that are even are TNT, but for two. */
+/* Four bytes that differ in bits 0 and 1.  Even bytes are TNT, except 0x00 and 0x02. */
 #define ROW(odd) TNT, odd, TNT, CYC
 
 /* Bytes that differ in bits 0 to 4. */
@@ -53,12 +53,12 @@ static const uint8_t packet_classes[256] = {
 	ROWS(OTHER, OTHER, OTHER),
 };
 
-/* Readable bytes from the start of a packet: enough for it and for what is peeked at behind it. */
+/* Readable bytes from the start of a packet: enough for it and for a look at the next one. */
 #define READABLE 32
 
 #define LOW(n) ((UINT64_C(1) << (n)) - 1)
 
-/* How to build an address: masks of the payload and of the last address, and the sign bit. */
+/* Builds an address: masks of the payload and of the last address, and the sign bit. */
 struct ip_parts {
 	uint64_t payload;
 	uint64_t last;
@@ -78,14 +78,14 @@ static const struct ip_parts ip_parts[8] = {
 struct loop_state {
 	struct vti_pt_runs *r;
 	const uint8_t *p;
-	const uint8_t *safe;  /* READABLE bytes can be read of what begins before it */
-	const uint8_t *limit; /* nothing is taken that begins at or behind it */
-	const uint8_t *used;  /* behind the last packet that was taken */
+	const uint8_t *safe;  /* before it, READABLE bytes can be read */
+	const uint8_t *limit; /* only packets that begin before it are taken */
+	const uint8_t *used;  /* the end of the last packet that was taken */
 	uint32_t *out;
 	uint64_t ip;
 	uint64_t last_ip;
 	uint64_t insns;
-	const struct vti_pt_run *tail; /* what is executed if a TIP comes next; NULL: not known */
+	const struct vti_pt_run *tail; /* executed if a TIP comes next; NULL: not known */
 	unsigned mode;
 	bool timed; /* there are timing packets between this packet and the next */
 	bool clock; /* the time may have changed since the last mark */
@@ -93,9 +93,9 @@ struct loop_state {
 
 /* ---- runs -------------------------------------------------------------------- */
 
-/* Adds a run to the cache.  NULL: no memory, which sticks. */
+/* Adds a run to the cache.  NULL: no memory, also in w->error. */
 static const struct vti_pt_run *__attribute__((noinline))
-make_run(struct vti_pt_walk *w, struct vti_pt_runs *r, uint64_t ip, uint32_t bits)
+make_cached_run(struct vti_pt_walk *w, struct vti_pt_runs *r, uint64_t ip, uint32_t bits)
 {
 	const struct vti_pt_run *e;
 
@@ -113,7 +113,7 @@ static inline const struct vti_pt_run *find_run(struct vti_pt_walk *w, struct vt
 {
 	const struct vti_pt_run *e = vti_pt_runs_find(r, ip, vti_pt_run_key(mode, bits));
 
-	return __builtin_expect(!e, 0) ? make_run(w, r, ip, bits) : e;
+	return __builtin_expect(!e, 0) ? make_cached_run(w, r, ip, bits) : e;
 }
 
 static inline void push_returns(struct vti_pt_walk *w, const uint32_t *words, unsigned n)
@@ -135,7 +135,7 @@ static inline void push_tail_returns(struct vti_pt_walk *w, const struct vti_pt_
 	push_returns(w, &r->pool[e->pool + at], rest->tail_pushes);
 }
 
-/* Applies a run's first part to the return stack.  False: it returns to an unknown address. */
+/* Applies a run's head to the return stack.  False: it returns to an unknown address. */
 static inline bool apply_returns(struct vti_pt_walk *w, const struct vti_pt_runs *r,
 				 const struct vti_pt_run *e, uint64_t *ip)
 {
@@ -180,7 +180,7 @@ struct inner_state {
 	const struct vti_pt_run *tail;
 };
 
-/* A packet may be taken only if the inner loop knows the one behind it, too. */
+/* A packet may be taken only if the inner loop knows the next one, too. */
 static inline bool is_inner_packet(const uint8_t *p)
 {
 	return packet_classes[*p] - 1U < PGD;
@@ -242,8 +242,8 @@ static inline bool take_inner_tip(struct vti_pt_walk *w, struct vti_pt_runs *r,
 }
 
 /*
- * Takes TNT-8 and TIP packets until another one comes.  Returns how many it took as a whole; if it
- * took a TNT in part, w->tnt_count is not 0.
+ * Takes TNT-8 and TIP packets until another one comes.  Returns how many it took completely; if it
+ * took only a part of a TNT, w->tnt_count is not 0.
  */
 static int __attribute__((noinline))
 run_inner_loop(struct vti_pt_walk *w, struct loop_state *c, const uint32_t *full)
@@ -289,9 +289,9 @@ run_inner_loop(struct vti_pt_walk *w, struct loop_state *c, const uint32_t *full
 
 /* ---- the outer loop ------------------------------------------------------------ */
 
-/* Sets the time of a packet's first decision, which `blocks` more blocks lead up to. */
+/* Sets the time of a packet's first decision, which comes after `blocks` more blocks. */
 static void __attribute__((noinline))
-mark_time(struct vti_pt_walk *w, const uint32_t *out, uint32_t blocks)
+mark_decision_time(struct vti_pt_walk *w, const uint32_t *out, uint32_t blocks)
 {
 	w->out.nids = (size_t)(out - w->out.ids) + blocks;
 	w->settled = w->timing;
@@ -301,7 +301,7 @@ mark_time(struct vti_pt_walk *w, const uint32_t *out, uint32_t blocks)
 static inline void mark_if_time_moved(struct vti_pt_walk *w, struct loop_state *c, uint32_t blocks)
 {
 	if (__builtin_expect(c->clock, 0)) {
-		mark_time(w, c->out, blocks);
+		mark_decision_time(w, c->out, blocks);
 		c->clock = false;
 	}
 }
@@ -421,7 +421,7 @@ static inline const uint8_t *skip_padding(const struct loop_state *c, const uint
 	return p + ((unsigned)__builtin_ctzll(word) >> 3);
 }
 
-/* Returns p, or NULL if a TIP.PGD is there with no good packet behind it. */
+/* Returns p, or NULL if a TIP.PGD is there with no good packet after it. */
 static inline const uint8_t *check_tracing_end(const struct loop_state *c, const uint8_t *p)
 {
 	unsigned size = ip_parts[*p >> 5].size;
@@ -432,8 +432,8 @@ static inline const uint8_t *check_tracing_end(const struct loop_state *c, const
 }
 
 /*
- * p is behind the current packet.  Returns the next packet if the current one may be taken, else
- * NULL.
+ * p is the end of the current packet.  Returns the next packet if the current one may be taken,
+ * else NULL.
  */
 static inline const uint8_t *next_if_takeable(struct loop_state *c, const uint8_t *p)
 {
@@ -525,7 +525,7 @@ static inline bool take_outer_tip(struct vti_pt_walk *w, struct loop_state *c)
 	return true;
 }
 
-/* The run to where a TIP.PGD ends tracing, at address `to` if known.  NULL: there is none. */
+/* The run to where a TIP.PGD ends tracing, at address `to` if known.  NULL: it cannot be used. */
 static const struct vti_pt_run *find_end_run(struct vti_pt_walk *w, const struct loop_state *c,
 					     bool known, uint64_t to)
 {

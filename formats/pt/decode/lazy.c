@@ -31,8 +31,8 @@ void vti_pt_lazy_get(const struct vti_pt_walk *w, struct vti_pt_lazy *s)
 		s->returns[i] = w->ret[(w->ret_top - w->ret_count + i) % VTI_PT_RETURNS];
 }
 
-/* All that packets have said is forgotten. */
-static void forget(struct vti_pt_walk *w)
+/* Resets the state decoded from packets. */
+static void reset_decoded_state(struct vti_pt_walk *w)
 {
 	struct vti_pt_query *q = &w->query;
 	struct vti_pt_query old = *q;
@@ -41,17 +41,17 @@ static void forget(struct vti_pt_walk *w)
 	q->errata = old.errata;
 	q->entered = old.entered;
 	q->nentered = old.nentered;
-	q->turn = old.turn;
+	q->epoch = old.epoch;
 	q->next = VTI_PT_NONE;
 	w->tnt_count = 0;
-	vti_pt_walk_moved(w);
+	vti_pt_walk_begin_epoch(w);
 }
 
 void vti_pt_lazy_set(struct vti_pt_walk *w, const struct vti_pt_lazy *s)
 {
 	struct vti_pt_query *q = &w->query;
 
-	forget(w);
+	reset_decoded_state(w);
 	q->sync = s->sync;
 	q->started = true;
 	q->enabled = true;
@@ -77,7 +77,7 @@ void vti_pt_lazy_set(struct vti_pt_walk *w, const struct vti_pt_lazy *s)
 
 void vti_pt_lazy_restart(struct vti_pt_walk *w, const uint8_t *warm, const uint8_t *at)
 {
-	forget(w);
+	reset_decoded_state(w);
 	vti_pt_cursor_init(&w->query.cursor, w->begin, (size_t)(w->end - w->begin), &w->opt);
 	vti_pt_cursor_warm(&w->query.cursor, warm, at);
 	w->pos = at;
@@ -89,17 +89,16 @@ void vti_pt_lazy_restart(struct vti_pt_walk *w, const uint8_t *warm, const uint8
 	w->ret_high = w->ret_count = w->ret_top = 0;
 }
 
-/* A clock that never told more than that many cycles has not come near what it can count. */
+/* A clock with fewer cycles cannot overflow. */
 #define MANY_CYCLES (UINT64_C(1) << 62)
 
 /*
- * Does one clock go on as the other one does?  The cycles so far may differ; nothing depends on how
- * long a cycle was measured to be where their ratio to the bus clock is told, nor on when the last
- * time was told where none was.
+ * True if two clocks continue alike.  Their cycles may differ.  The measured rate does not matter
+ * where the trace gives the ratio to the bus clock, nor `since` where it has given no time.
  */
 static bool same_clock(const struct vt_pt_timing *a, const struct vt_pt_timing *b, uint64_t cycles)
 {
-	bool told = a->cbr && a->clock.nominal_ratio;
+	bool has_ratio = a->cbr && a->clock.nominal_ratio;
 
 	return a->cycles < MANY_CYCLES && b->cycles < MANY_CYCLES && a->tsc == b->tsc &&
 	       a->cbr == b->cbr && a->has_tsc == b->has_tsc && a->has_cycles == b->has_cycles &&
@@ -107,18 +106,18 @@ static bool same_clock(const struct vt_pt_timing *a, const struct vt_pt_timing *
 	       a->limit == b->limit && a->edge == b->edge && a->part == b->part &&
 	       a->ctc == b->ctc && a->shown == b->shown && a->has_ctc == b->has_ctc &&
 	       a->has_mtc == b->has_mtc && a->off == b->off &&
-	       (told || (a->rate == b->rate && a->measuring == b->measuring &&
-			 (!a->measuring || (a->rate_tsc == b->rate_tsc &&
-					    a->rate_cycles == b->rate_cycles + cycles))));
+	       (has_ratio || (a->rate == b->rate && a->measuring == b->measuring &&
+			      (!a->measuring || (a->rate_tsc == b->rate_tsc &&
+						 a->rate_cycles == b->rate_cycles + cycles))));
 }
 
-/* Was the same time marked last? */
+/* True if the last time marks are the same. */
 static bool same_mark(const struct vti_pt_lazy *a, const struct vti_pt_lazy *b, uint64_t cycles)
 {
 	return a->marked.tsc == b->marked.tsc && a->marked.cycles == b->marked.cycles + cycles;
 }
 
-/* True if the later walk reported the same states, of those types that it had reported by then. */
+/* True if the reported states are the same, of the types that the later walk has reported. */
 static bool same_reported(const struct vti_pt_reported *now, const struct vti_pt_reported *from,
 			  const struct vti_pt_reported *to)
 {
@@ -140,10 +139,10 @@ static bool same_place(const struct vti_pt_lazy *a, const struct vti_pt_lazy *b)
 	       a->branched == b->branched && a->has_mode == b->has_mode && a->mode == b->mode &&
 	       a->has_tsc == b->has_tsc && a->has_tma == b->has_tma && a->cursor.p == b->cursor.p &&
 	       a->cursor.bip == b->cursor.bip && a->cursor.tnt == b->cursor.tnt &&
-	       a->cursor.owed == b->cursor.owed;
+	       a->cursor.pending_end == b->cursor.pending_end;
 }
 
-/* Are the return addresses of the later walk the newest of the earlier one's? */
+/* True if the return addresses of the later walk are the newest of the earlier walk. */
 static bool same_returns(const struct vti_pt_lazy *now, const struct vti_pt_lazy *from)
 {
 	uint32_t n = from->nreturns;
@@ -152,7 +151,8 @@ static bool same_returns(const struct vti_pt_lazy *now, const struct vti_pt_lazy
 					    n * sizeof(*from->returns)) == 0;
 }
 
-/* Puts what one walk has pushed above what the one before it left, but for what both have. */
+/* Replaces the newest return addresses, which both walks have, by those that the later walk left.
+ */
 static void join_returns(struct vti_pt_lazy *now, const struct vti_pt_lazy *from,
 			 const struct vti_pt_lazy *to)
 {

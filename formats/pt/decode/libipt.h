@@ -15,14 +15,14 @@
 
 /* Parts of the engine "libipt". */
 
-/* ---- the code of the address spaces, as libipt wants it ---- */
+/* ---- the code of address spaces, as libipt's images ---- */
 
 struct pt_image;
 struct vti_ipt_images;
 
 /*
- * One address space.  Its images change when its code does.  There is one for each mode of code:
- * what libipt keeps of a section that it has decoded does not tell modes apart.
+ * One address space.  Its images are made anew when its code changes.  Each mode of code has its
+ * own image, because libipt's cache of decoded sections does not distinguish modes.
  */
 #define VTI_IPT_MODES 3
 struct vti_ipt_image {
@@ -37,8 +37,8 @@ struct vti_ipt_images *vti_ipt_images_new(void);
 void vti_ipt_images_free(struct vti_ipt_images *s);
 
 /*
- * The images of some code as it is now, that of `mode` (16, 32, 64) being in *image; borrowed until
- * the next call, what they point to until the code changes.  NULL: no memory.
+ * The images of the code as it is now; *image is that of `mode` (16, 32, 64).  The result is
+ * borrowed until the next call, *image until the code changes.  NULL: no memory.
  */
 struct vti_ipt_image *vti_ipt_image_of(struct vti_ipt_images *s, const struct vt_pt_code *code,
 				       unsigned mode, struct pt_image **image);
@@ -47,13 +47,13 @@ struct vti_ipt_image *vti_ipt_image_of(struct vti_ipt_images *s, const struct vt
 
 struct pt_event;
 
-/* 16, 32, 64, or 0, of libipt's enum pt_exec_mode. */
+/* Converts libipt's enum pt_exec_mode to 16, 32, 64, or 0. */
 unsigned vti_ipt_mode(int mode);
 
-/* The kind of packet that has the time of an event, as bit n: enum vt_pt_kind n. */
+/* The kind of packet whose time is that of an event; bit n: enum vt_pt_kind n. */
 uint64_t vti_ipt_packets(const struct pt_event *ev);
 
-/* Makes a note of an event, without its place and time.  False if the event is not worth one. */
+/* Makes a note of an event, without its offset and time.  False if the event gives none. */
 bool vti_ipt_note(struct vt_pt_note *n, const struct pt_event *ev, struct vti_pt_reported *r);
 
 #endif

@@ -54,45 +54,45 @@ uint64_t vti_ipt_packets(const struct pt_event *ev)
 	}
 }
 
-static void set_ip(struct vt_pt_note *n, const struct pt_event *ev, uint64_t ip)
+static void set_note_ip(struct vt_pt_note *n, const struct pt_event *ev, uint64_t ip)
 {
 	n->has_ip = !ev->ip_suppressed;
 	n->ip = n->has_ip ? ip : 0;
 }
 
-static void set_to(struct vt_pt_note *n, const struct pt_event *ev, uint64_t to)
+static void set_note_to(struct vt_pt_note *n, const struct pt_event *ev, uint64_t to)
 {
 	n->has_to = !ev->ip_suppressed;
 	n->to = n->has_to ? to : 0;
 }
 
-/* Fills a note of flow; false if the event is none of these. */
-static bool flow_note(struct vt_pt_note *n, const struct pt_event *ev)
+/* Fills the note of an event of control flow; false if it is another one. */
+static bool fill_flow_note(struct vt_pt_note *n, const struct pt_event *ev)
 {
 	switch (ev->type) {
 	case ptev_enabled:
 		n->type = VT_PT_NOTE_ENABLED;
-		set_ip(n, ev, ev->variant.enabled.ip);
+		set_note_ip(n, ev, ev->variant.enabled.ip);
 		return true;
 	case ptev_disabled:
 		n->type = VT_PT_NOTE_DISABLED;
-		set_to(n, ev, ev->variant.disabled.ip);
+		set_note_to(n, ev, ev->variant.disabled.ip);
 		return true;
 	case ptev_async_disabled:
 		n->type = VT_PT_NOTE_ASYNC_DISABLED;
 		n->has_ip = true;
 		n->ip = ev->variant.async_disabled.at;
-		set_to(n, ev, ev->variant.async_disabled.ip);
+		set_note_to(n, ev, ev->variant.async_disabled.ip);
 		return true;
 	case ptev_async_branch:
 		n->type = VT_PT_NOTE_ASYNC_BRANCH;
 		n->has_ip = true;
 		n->ip = ev->variant.async_branch.from;
-		set_to(n, ev, ev->variant.async_branch.to);
+		set_note_to(n, ev, ev->variant.async_branch.to);
 		return true;
 	case ptev_overflow:
 		n->type = VT_PT_NOTE_OVERFLOW;
-		set_ip(n, ev, ev->variant.overflow.ip);
+		set_note_ip(n, ev, ev->variant.overflow.ip);
 		return true;
 	case ptev_stop:
 		n->type = VT_PT_NOTE_STOP;
@@ -102,9 +102,9 @@ static bool flow_note(struct vt_pt_note *n, const struct pt_event *ev)
 	}
 }
 
-/* Fills a note of state; *fresh: it is worth telling.  False if the event is none of these. */
-static bool state_note(struct vti_pt_reported *r, struct vt_pt_note *n, const struct pt_event *ev,
-		       bool *fresh)
+/* Fills the note of a state; *fresh: the state is new.  False if it is another event. */
+static bool fill_state_note(struct vti_pt_reported *r, struct vt_pt_note *n,
+			    const struct pt_event *ev, bool *fresh)
 {
 	switch (ev->type) {
 	case ptev_paging:
@@ -117,7 +117,7 @@ static bool state_note(struct vti_pt_reported *r, struct vt_pt_note *n, const st
 		n->type = VT_PT_NOTE_PAGING;
 		n->value = ev->variant.async_paging.cr3;
 		n->flag = ev->variant.async_paging.non_root;
-		set_ip(n, ev, ev->variant.async_paging.ip);
+		set_note_ip(n, ev, ev->variant.async_paging.ip);
 		*fresh = !ev->status_update;
 		break;
 	case ptev_vmcs:
@@ -128,19 +128,19 @@ static bool state_note(struct vti_pt_reported *r, struct vt_pt_note *n, const st
 	case ptev_async_vmcs:
 		n->type = VT_PT_NOTE_VMCS;
 		n->value = ev->variant.async_vmcs.base;
-		set_ip(n, ev, ev->variant.async_vmcs.ip);
+		set_note_ip(n, ev, ev->variant.async_vmcs.ip);
 		*fresh = !ev->status_update;
 		break;
 	case ptev_exec_mode:
 		n->type = VT_PT_NOTE_EXEC_MODE;
 		n->value = vti_ipt_mode(ev->variant.exec_mode.mode);
-		set_ip(n, ev, ev->variant.exec_mode.ip);
+		set_note_ip(n, ev, ev->variant.exec_mode.ip);
 		*fresh = false;
 		break;
 	case ptev_tsx:
 		n->type = VT_PT_NOTE_TSX;
 		n->value = ev->variant.tsx.speculative | ev->variant.tsx.aborted << 1;
-		set_ip(n, ev, ev->variant.tsx.ip);
+		set_note_ip(n, ev, ev->variant.tsx.ip);
 		*fresh = !ev->status_update;
 		break;
 	case ptev_cbr:
@@ -155,19 +155,19 @@ static bool state_note(struct vti_pt_reported *r, struct vt_pt_note *n, const st
 	return true;
 }
 
-/* Fills a note of what is neither flow nor state; false for what is no note. */
-static bool other_note(struct vt_pt_note *n, const struct pt_event *ev)
+/* Fills the note of any other event; false if it gives no note. */
+static bool fill_other_note(struct vt_pt_note *n, const struct pt_event *ev)
 {
 	switch (ev->type) {
 	case ptev_exstop:
 		n->type = VT_PT_NOTE_EXSTOP;
-		set_ip(n, ev, ev->variant.exstop.ip);
+		set_note_ip(n, ev, ev->variant.exstop.ip);
 		return true;
 	case ptev_mwait:
 		n->type = VT_PT_NOTE_MWAIT;
 		n->value = ev->variant.mwait.hints;
 		n->extra = ev->variant.mwait.ext;
-		set_ip(n, ev, ev->variant.mwait.ip);
+		set_note_ip(n, ev, ev->variant.mwait.ip);
 		return true;
 	case ptev_pwre:
 		n->type = VT_PT_NOTE_PWRE;
@@ -184,7 +184,7 @@ static bool other_note(struct vt_pt_note *n, const struct pt_event *ev)
 		n->type = VT_PT_NOTE_PTWRITE;
 		n->value = ev->variant.ptwrite.payload;
 		n->extra = ev->variant.ptwrite.size;
-		set_ip(n, ev, ev->variant.ptwrite.ip);
+		set_note_ip(n, ev, ev->variant.ptwrite.ip);
 		return true;
 	case ptev_mnt:
 		n->type = VT_PT_NOTE_MNT;
@@ -199,7 +199,7 @@ bool vti_ipt_note(struct vt_pt_note *n, const struct pt_event *ev, struct vti_pt
 {
 	bool fresh = true;
 
-	if (flow_note(n, ev) || other_note(n, ev))
+	if (fill_flow_note(n, ev) || fill_other_note(n, ev))
 		return true;
-	return state_note(r, n, ev, &fresh) && fresh;
+	return fill_state_note(r, n, ev, &fresh) && fresh;
 }

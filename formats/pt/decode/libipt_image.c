@@ -21,7 +21,8 @@ struct vti_ipt_images *vti_ipt_images_new(void)
 
 	for (i = 0; s && i < VTI_IPT_MODES; i++) {
 		s->caches[i] = pt_iscache_alloc(NULL);
-		/* What was decoded of a section is kept while it is mapped: keep all of them so. */
+		/* libipt keeps the decoded blocks of a section while it is mapped: keep all mapped.
+		 */
 		if (!s->caches[i] || pt_iscache_set_limit(s->caches[i], UINT64_MAX) < 0) {
 			vti_ipt_images_free(s);
 			return NULL;
@@ -30,7 +31,7 @@ struct vti_ipt_images *vti_ipt_images_new(void)
 	return s;
 }
 
-static void free_images(struct vti_ipt_image *m)
+static void free_code_images(struct vti_ipt_image *m)
 {
 	unsigned i;
 
@@ -47,7 +48,7 @@ void vti_ipt_images_free(struct vti_ipt_images *s)
 	if (!s)
 		return;
 	for (i = 0; i < s->n; i++) {
-		free_images(&s->all[i]);
+		free_code_images(&s->all[i]);
 		vt_pt_blocks_free(s->all[i].blocks);
 	}
 	free(s->all);
@@ -56,9 +57,9 @@ void vti_ipt_images_free(struct vti_ipt_images *s)
 	free(s);
 }
 
-/* What libipt finds in no file: compressed images, the kernel's code, … */
-static int read_code(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_t ip,
-		     void *context)
+/* Reads code that libipt finds in no file: compressed images, the kernel's code, … */
+static int read_code_bytes(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_t ip,
+			   void *context)
 {
 	size_t n = vt_pt_code_read(context, ip, buffer, size < INT_MAX ? size : INT_MAX);
 
@@ -66,8 +67,8 @@ static int read_code(uint8_t *buffer, size_t size, const struct pt_asid *asid, u
 	return n ? (int)n : -pte_nomap;
 }
 
-static struct pt_image *make_image(struct pt_image_section_cache *cache,
-				   const struct vt_pt_code *code)
+static struct pt_image *make_libipt_image(struct pt_image_section_cache *cache,
+					  const struct vt_pt_code *code)
 {
 	struct pt_image *image = pt_image_alloc(NULL);
 	size_t i, n = vt_pt_code_count(code);
@@ -82,16 +83,17 @@ static struct pt_image *make_image(struct pt_image_section_cache *cache,
 		if (!k->path)
 			continue;
 		id = pt_iscache_add_file(cache, k->path, k->offset, k->size, k->start);
-		/* A file that is gone is no loss: its bytes are in the section. */
+		/* If the file is gone, read_code_bytes() finds the bytes in the section. */
 		if (id > 0)
 			pt_image_add_cached(image, cache, id, NULL);
 	}
 	memcpy(&context, &code, sizeof(context));
-	pt_image_set_callback(image, read_code, context);
+	pt_image_set_callback(image, read_code_bytes, context);
 	return image;
 }
 
-static struct vti_ipt_image *add_image(struct vti_ipt_images *s, const struct vt_pt_code *code)
+static struct vti_ipt_image *add_code_images(struct vti_ipt_images *s,
+					     const struct vt_pt_code *code)
 {
 	struct vti_ipt_image *m;
 
@@ -117,14 +119,14 @@ struct vti_ipt_image *vti_ipt_image_of(struct vti_ipt_images *s, const struct vt
 			m = &s->all[i];
 	}
 	if (!m)
-		m = add_image(s, code);
+		m = add_code_images(s, code);
 	if (!m)
 		return NULL;
 	if (m->generation != vt_pt_code_generation(code))
-		free_images(m);
+		free_code_images(m);
 	m->generation = vt_pt_code_generation(code);
 	if (!m->images[which])
-		m->images[which] = make_image(s->caches[which], code);
+		m->images[which] = make_libipt_image(s->caches[which], code);
 	*image = m->images[which];
 	return *image ? m : NULL;
 }

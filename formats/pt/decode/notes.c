@@ -4,9 +4,9 @@
 
 #include "formats/pt/decode/walk.h"
 
-/* ---- what an event does -------------------------------------------------------- */
+/* ---- applying events ----------------------------------------------------------- */
 
-static int enable(struct vti_pt_walk *w, const struct vti_pt_event *ev)
+static int apply_enable(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 {
 	if (w->enabled)
 		return -VTI_PT_CONTEXT;
@@ -15,7 +15,7 @@ static int enable(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 	return 0;
 }
 
-static int disable(struct vti_pt_walk *w, const struct vti_pt_event *ev)
+static int apply_disable(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 {
 	if (ev->type == VTI_PT_EV_ASYNC_DISABLED && w->ip != ev->from)
 		return -VTI_PT_QUERY;
@@ -25,7 +25,7 @@ static int disable(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 	return 0;
 }
 
-static int branch(struct vti_pt_walk *w, const struct vti_pt_event *ev)
+static int apply_async_branch(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 {
 	if (w->ip != ev->from)
 		return -VTI_PT_QUERY;
@@ -35,14 +35,14 @@ static int branch(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 	return 0;
 }
 
-static int overflow(struct vti_pt_walk *w, const struct vti_pt_event *ev)
+static int apply_overflow(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 {
 	w->enabled = !ev->suppressed;
 	w->ip = ev->suppressed ? 0 : ev->ip;
 	return 0;
 }
 
-static int exec_mode(struct vti_pt_walk *w, const struct vti_pt_event *ev)
+static int apply_exec_mode(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 {
 	if (!ev->suppressed && w->ip != ev->ip)
 		return -VTI_PT_QUERY;
@@ -53,22 +53,22 @@ static int exec_mode(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 }
 
 /* 0 or a negative fault. */
-static int apply(struct vti_pt_walk *w, const struct vti_pt_event *ev)
+static int apply_walk_event(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 {
 	bool elsewhere = !ev->suppressed && w->ip != ev->ip;
 
 	switch (ev->type) {
 	case VTI_PT_EV_ENABLED:
-		return enable(w, ev);
+		return apply_enable(w, ev);
 	case VTI_PT_EV_DISABLED:
 	case VTI_PT_EV_ASYNC_DISABLED:
-		return disable(w, ev);
+		return apply_disable(w, ev);
 	case VTI_PT_EV_ASYNC_BRANCH:
-		return branch(w, ev);
+		return apply_async_branch(w, ev);
 	case VTI_PT_EV_OVERFLOW:
-		return overflow(w, ev);
+		return apply_overflow(w, ev);
 	case VTI_PT_EV_EXEC_MODE:
-		return exec_mode(w, ev);
+		return apply_exec_mode(w, ev);
 	case VTI_PT_EV_ASYNC_PAGING:
 	case VTI_PT_EV_ASYNC_VMCS:
 	case VTI_PT_EV_TSX:
@@ -83,10 +83,10 @@ static int apply(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 	}
 }
 
-/* ---- what is said of it ----------------------------------------------------------- */
+/* ---- reporting events -------------------------------------------------------------- */
 
-/* How an event is told: the note, the packet that it is at, which of its fields count. */
-struct telling {
+/* How an event is reported: its note, the packet that it is at, which of its fields are used. */
+struct report {
 	uint8_t note;
 	uint8_t packet;
 	bool ip;     /* `ip` is where it happens */
@@ -96,7 +96,7 @@ struct telling {
 	bool always; /* and always outside a PSB+ */
 };
 
-static const struct telling tellings[] = {
+static const struct report reports[] = {
 	[VTI_PT_EV_ENABLED] = {.note = VT_PT_NOTE_ENABLED, .packet = VT_PT_TIP_PGE, .ip = true},
 	[VTI_PT_EV_DISABLED] = {.note = VT_PT_NOTE_DISABLED, .packet = VT_PT_TIP_PGD, .to = true},
 	[VTI_PT_EV_ASYNC_DISABLED] = {.note = VT_PT_NOTE_ASYNC_DISABLED,
@@ -162,26 +162,26 @@ bool vti_pt_walk_note(struct vti_pt_walk *w, const struct vt_pt_note *n)
 	return false;
 }
 
-/* Behind an event that bound to the same instruction, a decision may have been taken. */
-static void pay(struct vti_pt_walk *w)
+/* After an event that bound to the same instruction, a decision may have been taken. */
+static void decide_pending_walk(struct vti_pt_walk *w)
 {
 	struct vti_pt_cursor *c = &w->query.cursor;
 
-	if (vti_pt_cursor_pay(c, (uint64_t)(w->pos - w->begin)))
+	if (vti_pt_cursor_decide_pending(c, (uint64_t)(w->pos - w->begin)))
 		vti_pt_walk_mark(w, &c->timing);
 }
 
-static void tell(struct vti_pt_walk *w, const struct vti_pt_event *ev)
+static void report_event(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 {
-	const struct telling *t = &tellings[ev->type];
+	const struct report *t = &reports[ev->type];
 	struct vti_pt_query *q = &w->query;
 	uint64_t kinds = VT_PT_BIT(ev->status ? (unsigned)VT_PT_PSBEND : t->packet);
 	struct vt_pt_note n = {.type = t->note, .value = ev->value, .extra = ev->extra};
-	bool news = !t->state || (t->always && !ev->status);
+	bool fresh = !t->state || (t->always && !ev->status);
 
 	n.flag = ev->flag;
 	if (t->state)
-		news |= vti_pt_report_state(&q->reported, &n);
+		fresh |= vti_pt_report_state(&q->reported, &n);
 	n.has_ip = t->from || (t->ip && !ev->suppressed);
 	n.has_to = t->to && !ev->suppressed;
 	if (n.has_ip)
@@ -189,23 +189,23 @@ static void tell(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 	if (n.has_to)
 		n.to = ev->ip;
 	n.offset = vti_pt_cursor_seek(&q->cursor, kinds, (uint64_t)(w->pos - w->begin));
-	if (!news) {
-		pay(w);
+	if (!fresh) {
+		decide_pending_walk(w);
 		return;
 	}
 	n.tsc = q->cursor.timing.tsc;
 	n.cycles = q->cursor.timing.cycles;
 	if (vti_pt_walk_note(w, &n) && !q->stopped) {
 		vti_pt_walk_mark(w, &q->cursor.timing);
-		pay(w);
+		decide_pending_walk(w);
 	}
 }
 
-int vti_pt_walk_take(struct vti_pt_walk *w)
+int vti_pt_walk_take_event(struct vti_pt_walk *w)
 {
 	struct vti_pt_query *q = &w->query;
 	struct vti_pt_event ev = q->current;
-	int r = apply(w, &ev);
+	int r = apply_walk_event(w, &ev);
 
 	if (r < 0)
 		return r;
@@ -213,8 +213,8 @@ int vti_pt_walk_take(struct vti_pt_walk *w)
 	if (ev.type == VTI_PT_EV_EXEC_MODE)
 		q->has_mode = ev.value;
 	r = vti_pt_walk_trailing(w, false);
-	/* What libipt tells of an event is where it stands behind it. */
-	vti_pt_walk_moved(w);
-	tell(w, &ev);
+	/* libipt reports an event from where it stands after it. */
+	vti_pt_walk_begin_epoch(w);
+	report_event(w, &ev);
 	return w->error ? -VTI_PT_NOMEM : r;
 }

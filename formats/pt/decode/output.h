@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "formats/pt/decode/engine.h"
 
-/* What both engines put out: the batch that they fill, and the states reported so far. */
+/* The output of both engines: the batch that they fill, and the states reported so far. */
 
 struct vti_pt_output {
 	uint32_t *ids;

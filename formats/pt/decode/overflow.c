@@ -2,12 +2,12 @@
 #include "formats/pt/decode/walk.h"
 
 /*
- * An OVF packet: the processor lost packets.  If a FUP follows, tracing is enabled and goes on at
- * its address.  If not, tracing is disabled up to a TIP.PGE.  Some processors get that wrong, which
- * the packets that follow reveal.
+ * An OVF packet: the processor lost packets.  If a FUP follows, tracing is enabled and resumes at
+ * its address.  If not, tracing is disabled up to a TIP.PGE.  Errata of some processors break these
+ * rules; the packets that follow show it.
  */
 
-/* Packets that tell nothing of where tracing goes on. */
+/* Packets that do not say where tracing resumes. */
 #define NEUTRAL                                                                                    \
 	(VT_PT_BIT(VT_PT_PAD) | VT_PT_BIT(VT_PT_MNT) | VT_PT_BIT(VT_PT_CBR) |                      \
 	 VT_PT_BIT(VT_PT_TSC) | VT_PT_BIT(VT_PT_TMA) | VT_PT_BIT(VT_PT_MTC) |                      \
@@ -20,7 +20,7 @@ static int put_overflow_disabled(struct vti_pt_walk *w)
 	return 0;
 }
 
-/* Tells if there is a FUP in the header of a PSB; p is behind the PSB.  1, 0 or a fault. */
+/* Looks for a FUP in the header of a PSB; p is the end of the PSB.  1, 0 or a fault. */
 static int header_has_fup(const struct vti_pt_walk *w, const uint8_t *p, struct vt_pt_packet *pkt)
 {
 	for (;;) {
@@ -36,7 +36,7 @@ static int header_has_fup(const struct vti_pt_walk *w, const uint8_t *p, struct 
 	}
 }
 
-/* Looks for the FUP that the OVF binds to.  1: *p is behind it; 0: none; or a negative fault. */
+/* Looks for the FUP that the OVF binds to.  1: *p is its end; 0: none; or a negative fault. */
 static int find_overflow_fup(const struct vti_pt_walk *w, const uint8_t **p)
 {
 	struct vt_pt_packet pkt;
@@ -131,7 +131,7 @@ static int try_skd010(struct vti_pt_walk *w)
 	}
 }
 
-/* ---- APL11: there may be a TIP.PGD too many -------------------------------------------- */
+/* ---- APL11: there may be one TIP.PGD too many ------------------------------------------ */
 
 static int try_apl11(struct vti_pt_walk *w)
 {
@@ -157,7 +157,7 @@ static int try_apl11(struct vti_pt_walk *w)
 
 /* ---- APL12: there may be a FUP although tracing is disabled ------------------------------ */
 
-/* 0: tracing certainly is disabled; 1: it is not, or that is unknown; or a negative fault. */
+/* 0: tracing is certainly disabled; 1: it is enabled, or unknown; or a negative fault. */
 static int check_disabled(const struct vti_pt_walk *w, const uint8_t *p)
 {
 	struct vt_pt_packet pkt;
@@ -205,7 +205,7 @@ static int try_apl12(struct vti_pt_walk *w, const uint8_t *behind_fup)
 	return put_overflow_disabled(w);
 }
 
-/* Undoes the timing checks of packets that are not taken in the end. */
+/* Tries a workaround.  Undoes its timing checks of packets if it does not apply. */
 static int try_erratum(struct vti_pt_walk *w, int (*try)(struct vti_pt_walk *))
 {
 	struct vti_pt_query *q = &w->query;

@@ -8,15 +8,15 @@
 #include "base/buf.h"
 #include "formats/pt/decode/lazy.h"
 
-#define JOB_SIZE    (128 << 10) /* bytes of trace, at least: what it gives fits a cache */
+#define JOB_SIZE    (128 << 10) /* bytes of trace, at least: its output fits a cache */
 #define JOB_BLOCKS  (4 << 20)	/* a job that puts out more is left to the single walk */
 #define MAX_THREADS 64
-#define AHEAD	    4	       /* jobs for each thread that may be done and not yet taken */
-#define WARM	    (16 << 10) /* bytes before a job from which its clock goes on, about */
-#define SETTLED	    64	       /* bytes behind a PSB at which walks are in step, wherever it came */
-#define SMALL	    1024       /* blocks that are rather copied than given a piece of their own */
+#define AHEAD	    4	       /* jobs per thread that may be walked and not yet taken */
+#define WARM	    (16 << 10) /* bytes before a job at which its clock starts, about */
+#define SETTLED	    64	       /* bytes after a PSB at which all walks are in the same state */
+#define SMALL	    1024       /* blocks that are copied instead of having their own piece */
 
-/* What a walk has put out in one go.  The walk has got other arrays for these. */
+/* The output of one call of a walk, which has been given other arrays. */
 struct piece {
 	struct piece *next;
 	struct vti_pt_output out;
@@ -27,7 +27,7 @@ struct job {
 	const uint8_t *begin; /* a PSB; of the first one, the beginning of the trace */
 	const uint8_t *next;  /* the next job's PSB; the end of the trace */
 	bool done;
-	bool good;  /* it came from `from` to `to` without damage */
+	bool good;  /* it was walked from `from` to `to` without damage */
 	bool ended; /* the trace has ended */
 	struct vti_pt_lazy from;
 	struct vti_pt_lazy to;
@@ -39,22 +39,22 @@ struct job {
 
 struct vti_pt_parallel {
 	struct vti_pt_walk *w;	  /* the single walk */
-	struct vti_pt_lazy state; /* where it is, unless it is itself on the way */
-	bool walking;		  /* it is: the job at hand is not good */
+	struct vti_pt_lazy state; /* of the single walk, unless `walking` */
+	bool walking;		  /* the single walk repeats the current job */
 	bool ended;
 
-	/* The blocks as they were when a batch was last given out: those in use change. */
+	/* A copy of the blocks at the time of the last batch: the original changes. */
 	struct vt_pt_blocks shown;
 
 	struct job *jobs;
 	size_t njobs;
-	size_t at;		       /* the job that is taken next */
-	struct piece *given;	       /* of the job at hand: what was given last */
-	uint64_t cycles;	       /* that it lacks */
-	struct vt_pt_mark_time *times; /* of the piece that was given last, with these */
+	size_t at;		       /* the next job */
+	struct piece *given;	       /* the piece of the current job that was given last */
+	uint64_t cycles;	       /* to be added to its cycle counts */
+	struct vt_pt_mark_time *times; /* its time marks, with these */
 	size_t times_cap;
-	size_t nwalked; /* jobs that had been walked when they were wanted, */
-	size_t njoined; /* and those of them whose pieces were taken */
+	size_t nwalked; /* jobs that had been walked when they were needed, */
+	size_t njoined; /* and those of them whose output was used */
 
 	struct worker {
 		struct vti_pt_parallel *p;
@@ -63,9 +63,9 @@ struct vti_pt_parallel {
 	} workers[MAX_THREADS];
 	unsigned nthreads;
 	size_t ahead;	       /* jobs that may be begun at a time */
-	pthread_mutex_t code;  /* who holds it may use blocks */
-	pthread_mutex_t mutex; /* for what follows, and for the states of jobs */
-	struct piece *pool;    /* to be used again */
+	pthread_mutex_t code;  /* protects the blocks */
+	pthread_mutex_t mutex; /* protects the following fields and the jobs */
+	struct piece *pool;    /* free pieces */
 	pthread_cond_t work;
 	pthread_cond_t done;
 	size_t begun;
@@ -113,7 +113,7 @@ static void free_piece(struct piece *k)
 	free(k);
 }
 
-/* A piece with room for what a walk may put out; NULL: no memory. */
+/* A piece with room for the output of a walk; NULL: no memory. */
 static struct piece *new_piece(struct vti_pt_parallel *p)
 {
 	struct piece *k;
@@ -135,7 +135,7 @@ static struct piece *new_piece(struct vti_pt_parallel *p)
 	return NULL;
 }
 
-static void drop(struct vti_pt_parallel *p, struct job *j)
+static void drop_job_pieces(struct vti_pt_parallel *p, struct job *j)
 {
 	if (!j->first)
 		return;
@@ -147,7 +147,7 @@ static void drop(struct vti_pt_parallel *p, struct job *j)
 	j->nids = 0;
 }
 
-/* Moves what a walk has put out to the job.  False: no memory. */
+/* Moves the output of a walk to the job.  False: no memory. */
 static bool keep_output(struct vti_pt_parallel *p, struct job *j, struct vti_pt_walk *w)
 {
 	const struct vti_pt_output o = w->out;
@@ -173,8 +173,8 @@ static bool keep_output(struct vti_pt_parallel *p, struct job *j, struct vti_pt_
 }
 
 /*
- * Walks until the lazy state at or behind `stop`; what is put out goes to the job, or nowhere.  1,
- * 0: the trace has ended before; negative: no memory, or too much.
+ * Walks to the lazy state at or after `stop`.  The output goes to the job; if that is NULL it is
+ * dropped.  1; 0: the trace has ended before; negative: no memory, or too many blocks.
  */
 static int walk_to(struct vti_pt_parallel *p, struct vti_pt_walk *w, const uint8_t *stop,
 		   struct job *j)
@@ -193,9 +193,8 @@ static int walk_to(struct vti_pt_parallel *p, struct vti_pt_walk *w, const uint8
 }
 
 /*
- * Where a walk of a job ends that the one at a PSB follows, which a walk that begins there comes to
- * as well.  Not at once: one that comes to the PSB may stand in the middle of a block, where the
- * PSB+ says that it is, and one that begins there cannot.
+ * Where the walk of a job stops whose next job begins at the PSB.  It is a little after the PSB: a
+ * walk that comes to the PSB may be in the middle of a block there, one that begins at it cannot.
  */
 static const uint8_t *stop_behind(const struct vti_pt_walk *w, const uint8_t *psb)
 {
@@ -230,10 +229,10 @@ static void walk_job(struct vti_pt_parallel *p, struct vti_pt_walk *w, struct jo
 	}
 	vti_pt_lazy_get(w, &j->to);
 	if (!j->good)
-		drop(p, j);
+		drop_job_pieces(p, j);
 }
 
-/* Walks the next job that nobody has begun; with p->mutex, which it leaves for a while. */
+/* Walks the next job that has not been begun.  The caller has locked p->mutex. */
 static void walk_next(struct vti_pt_parallel *p, struct vti_pt_walk *w)
 {
 	struct job *j = &p->jobs[p->begun++];
@@ -248,7 +247,7 @@ static void walk_next(struct vti_pt_parallel *p, struct vti_pt_walk *w)
 }
 
 /* A thread, with a walk of its own. */
-static void *work(void *arg)
+static void *run_worker(void *arg)
 {
 	struct worker *self = arg;
 	struct vti_pt_parallel *p = self->p;
@@ -264,7 +263,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* The single walk does the part of a job, from where it is known to be. */
+/* Makes the single walk repeat a job, from its known state. */
 static void walk_instead(struct vti_pt_parallel *p, const struct job *j)
 {
 	if (j != p->jobs)
@@ -275,8 +274,8 @@ static void walk_instead(struct vti_pt_parallel *p, const struct job *j)
 
 /* ---- setting up ------------------------------------------------------------------ */
 
-/* Does the PSB+ tell the mode of the code?  Else a walk that begins there knows too little. */
-static bool tells_mode(const uint8_t *psb, const uint8_t *end)
+/* True if the PSB+ gives the mode of the code, without which no walk can begin there. */
+static bool has_mode_packet(const uint8_t *psb, const uint8_t *end)
 {
 	struct vt_pt_packet packet;
 	int size;
@@ -290,18 +289,18 @@ static bool tells_mode(const uint8_t *psb, const uint8_t *end)
 	}
 }
 
-/* The PSB that the job behind one that begins at `at` begins at; NULL: there is none. */
-static const uint8_t *find_next(const uint8_t *at, const uint8_t *end)
+/* The PSB of the job after the one that begins at `at`; NULL: there is none. */
+static const uint8_t *find_next_job(const uint8_t *at, const uint8_t *end)
 {
 	if (end - at <= JOB_SIZE)
 		return NULL;
 	at = vt_pt_find_psb(at + JOB_SIZE, end);
-	while (at && !tells_mode(at, end))
+	while (at && !has_mode_packet(at, end))
 		at = vt_pt_find_psb(at + VT_PT_PSB_SIZE, end);
 	return at;
 }
 
-/* Where the clock of a job begins: two PSBs measure it, or what is between them. */
+/* Where the clock of a job starts: its rate is measured up to the PSB of the job. */
 static const uint8_t *find_warm(const uint8_t *before, const uint8_t *begin)
 {
 	const uint8_t *from = begin - before > WARM ? begin - WARM : before;
@@ -310,13 +309,13 @@ static const uint8_t *find_warm(const uint8_t *before, const uint8_t *begin)
 	return psb ? psb : before;
 }
 
-static bool cut(struct vti_pt_parallel *p)
+static bool cut_into_jobs(struct vti_pt_parallel *p)
 {
 	const uint8_t *at = p->w->begin, *end = p->w->end, *warm = at, *next;
 	size_t cap = 0;
 
 	do {
-		next = find_next(at, end);
+		next = find_next_job(at, end);
 		if (!vt_array_grow(&p->jobs, &cap, p->njobs + 1, sizeof(*p->jobs)))
 			return false;
 		p->jobs[p->njobs++] =
@@ -328,8 +327,8 @@ static bool cut(struct vti_pt_parallel *p)
 	return true;
 }
 
-/* Lets jobs be begun as far as they may. */
-static void go_ahead(struct vti_pt_parallel *p)
+/* Lets threads begin jobs, up to `ahead` of them. */
+static void raise_job_limit(struct vti_pt_parallel *p)
 {
 	size_t limit = p->at + p->ahead;
 
@@ -337,17 +336,17 @@ static void go_ahead(struct vti_pt_parallel *p)
 	pthread_cond_broadcast(&p->work);
 }
 
-static bool start(struct vti_pt_parallel *p, unsigned threads)
+static bool start_parallel(struct vti_pt_parallel *p, unsigned threads)
 {
 	const struct vti_pt_walk *w = p->w;
 	struct vt_error err;
 
-	if (!cut(p))
+	if (!cut_into_jobs(p))
 		return false;
 	p->at = 1;
 	threads = threads < MAX_THREADS ? threads : MAX_THREADS;
 	p->ahead = (size_t)threads * AHEAD;
-	/* The caller is one of them, and does the first job. */
+	/* The caller's thread is one of them, and walks the first job. */
 	p->begun = p->limit = 1;
 	while (p->nthreads + 1 < threads) {
 		struct worker *self = &p->workers[p->nthreads];
@@ -359,14 +358,14 @@ static bool start(struct vti_pt_parallel *p, unsigned threads)
 		self->w->code = w->code;
 		self->w->blocks = w->blocks;
 		self->w->lock = &p->code;
-		if (pthread_create(&self->thread, NULL, work, self) != 0) {
+		if (pthread_create(&self->thread, NULL, run_worker, self) != 0) {
 			vti_pt_walk_close(self->w);
 			break;
 		}
 		p->nthreads++;
 	}
 	pthread_mutex_lock(&p->mutex);
-	go_ahead(p);
+	raise_job_limit(p);
 	pthread_mutex_unlock(&p->mutex);
 	walk_instead(p, p->jobs);
 	return true;
@@ -384,7 +383,7 @@ struct vti_pt_parallel *vti_pt_parallel_new(struct vti_pt_walk *w, unsigned thre
 	pthread_mutex_init(&p->mutex, NULL);
 	pthread_cond_init(&p->work, NULL);
 	pthread_cond_init(&p->done, NULL);
-	if (!start(p, threads)) {
+	if (!start_parallel(p, threads)) {
 		vti_pt_parallel_free(p);
 		return NULL;
 	}
@@ -408,7 +407,7 @@ void vti_pt_parallel_free(struct vti_pt_parallel *p)
 		vti_pt_walk_close(p->workers[i].w);
 	}
 	for (j = 0; j < p->njobs; j++)
-		drop(p, &p->jobs[j]);
+		drop_job_pieces(p, &p->jobs[j]);
 	while ((k = p->pool) != NULL) {
 		p->pool = k->next;
 		free_piece(k);
@@ -427,9 +426,9 @@ void vti_pt_parallel_free(struct vti_pt_parallel *p)
 	free(p);
 }
 
-/* ---- taking what has been walked ---------------------------------------------------- */
+/* ---- taking the output -------------------------------------------------------------- */
 
-/* Brings what is shown of the blocks up to date; with p->code. False: no memory. */
+/* Updates the copy of the blocks.  The caller has locked p->code.  False: no memory. */
 static bool show_blocks(struct vti_pt_parallel *p)
 {
 	const struct vt_pt_blocks *from = p->w->blocks;
@@ -454,7 +453,7 @@ static bool show_blocks(struct vti_pt_parallel *p)
 	return true;
 }
 
-/* Another piece of the job at hand by the single walk; sets p->walking to false behind the last. */
+/* The next batch of the single walk; sets p->walking to false at the end of the job. */
 static int walk_on(struct vti_pt_parallel *p, struct vt_pt_batch *batch, struct vt_error *err)
 {
 	struct vti_pt_walk *w = p->w;
@@ -476,8 +475,8 @@ static int walk_on(struct vti_pt_parallel *p, struct vt_pt_batch *batch, struct 
 }
 
 /*
- * Counts the cycles before the job.  Time marks are many, and go into memory of this thread's own:
- * a thread that walks the next job into theirs would have to fetch each from this one's cache.
+ * Adds the cycles before the job.  Time marks are many and go into other memory: the thread that
+ * reuses the piece would have to fetch each cache line from this thread's cache.
  */
 static bool add_cycles(struct vti_pt_parallel *p)
 {
@@ -497,7 +496,7 @@ static bool add_cycles(struct vti_pt_parallel *p)
 	return true;
 }
 
-static int give(struct vti_pt_parallel *p, struct vt_pt_batch *batch, struct vt_error *err)
+static int give_piece(struct vti_pt_parallel *p, struct vt_pt_batch *batch, struct vt_error *err)
 {
 	const struct piece *k = p->given;
 	bool ok = add_cycles(p);
@@ -511,8 +510,8 @@ static int give(struct vti_pt_parallel *p, struct vt_pt_batch *batch, struct vt_
 	return ok ? 1 : vt_error_nomem(err);
 }
 
-/* What a job has found follows what is known: its cycles are counted on.  False: it does not. */
-static bool join(struct vti_pt_parallel *p, const struct job *j)
+/* Joins a job to the state of the single walk.  False: it does not fit, or is not good. */
+static bool join_job(struct vti_pt_parallel *p, const struct job *j)
 {
 	if (!j->good || !vti_pt_lazy_join(&p->state, &j->from, &j->to, &p->cycles))
 		return false;
@@ -521,21 +520,21 @@ static bool join(struct vti_pt_parallel *p, const struct job *j)
 }
 
 /*
- * The next job, the one before it not being needed any more.  If nobody has begun it, nobody will;
- * while another thread is at it there are others to be walked.
+ * The next job; drops the one before it.  If no thread has begun it, none will.  While another
+ * thread walks it, walks other jobs.
  */
 static struct job *next_job(struct vti_pt_parallel *p)
 {
 	struct job *j = &p->jobs[p->at];
 	bool begun;
 
-	drop(p, j - 1);
+	drop_job_pieces(p, j - 1);
 	pthread_mutex_lock(&p->mutex);
 	begun = p->begun > p->at;
 	if (!begun)
 		p->begun++;
 	p->at++;
-	go_ahead(p);
+	raise_job_limit(p);
 	while (begun && !j->done) {
 		if (p->begun < p->limit)
 			walk_next(p, p->w);
@@ -565,12 +564,12 @@ int vti_pt_parallel_next(struct vti_pt_parallel *p, struct vt_pt_batch *batch, s
 			return 0;
 		j = next_job(p);
 		p->nwalked += j->done;
-		if (join(p, j)) {
+		if (join_job(p, j)) {
 			p->given = j->first;
 			p->ended = j->ended;
 		} else {
 			walk_instead(p, j);
 		}
 	}
-	return give(p, batch, err);
+	return give_piece(p, batch, err);
 }

@@ -5,23 +5,23 @@
 #include "formats/pt/decode/walk.h"
 
 /*
- * The engine "fast" with several threads.  A trace is cut at PSBs into jobs.  Each is walked from
- * its PSB as if the trace began there, up to a little behind the next job's.  Whether that gives
- * what a single walk would have given is seen when all before it is known: the single walk's state
- * behind the PSB must be that which the job had there.  If it is not, or the job met with damage,
- * the single walk does the job's part itself.  What comes out is always what one thread gives.
+ * The engine "fast" with several threads.  A trace is cut into jobs at PSBs.  A job is walked from
+ * its PSB, as if the trace began there, to a little after the PSB of the next job.  Its output is
+ * used if the single walk, once it has come to the job's PSB, is in the same state as the job was.
+ * Otherwise, or if the job found damage, the single walk repeats the job's part.  So the output is
+ * always that of one thread.
  *
- * A job's clock begins a few packets before it, so that it has measured what the single walk's has;
- * only the cycles before are missing from what it says, and are added.
+ * A job's clock starts some packets earlier, so that it has measured the same rate as the clock of
+ * the single walk.  Its cycle counts lack only the earlier cycles, which are added.
  *
- * The caller's thread is one of them: it does the first job, those that nobody has begun when they
- * are wanted, and others while it would have to wait.
+ * The caller's thread is one of the threads: it walks the first job, jobs that no thread has begun
+ * when their output is needed, and other jobs instead of waiting.
  */
 struct vti_pt_parallel;
 
 /*
- * `w` is the single walk, at its beginning, with code; borrowed, and used by nobody else until the
- * end.  Owned by the caller.  NULL: no memory, or no threads.
+ * `w` is the single walk, at its beginning, with code.  It is borrowed, and nobody else may use it
+ * until vti_pt_parallel_free().  Owned by the caller.  NULL: no memory.
  */
 struct vti_pt_parallel *vti_pt_parallel_new(struct vti_pt_walk *w, unsigned threads);
 void vti_pt_parallel_free(struct vti_pt_parallel *p);
@@ -31,8 +31,8 @@ int vti_pt_parallel_next(struct vti_pt_parallel *p, struct vt_pt_batch *batch,
 			 struct vt_error *err);
 
 /*
- * How many of the *walked jobs that were walked ahead so far have joined what was known before
- * them: the work that went into the others was done twice.
+ * Returns how many of the *walked jobs that were walked ahead so far have been used.  The others
+ * were walked twice.
  */
 size_t vti_pt_parallel_joined(const struct vti_pt_parallel *p, size_t *walked);
 

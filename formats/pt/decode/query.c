@@ -37,7 +37,7 @@ unsigned vti_pt_uses(uint8_t kind)
 
 /* ---- packets ---------------------------------------------------------------- */
 
-static uint8_t extended_kind(uint8_t second)
+static uint8_t classify_extended(uint8_t second)
 {
 	switch (second) {
 	case 0x82:
@@ -72,7 +72,7 @@ static uint8_t extended_kind(uint8_t second)
 	}
 }
 
-static uint8_t kind_of_byte(uint8_t first)
+static uint8_t classify_first_byte(uint8_t first)
 {
 	switch (first) {
 	case 0x00:
@@ -110,7 +110,7 @@ int vti_pt_fetch(const uint8_t *p, const uint8_t *end, uint8_t *kind)
 	if (p == end)
 		return -VTI_PT_EOS;
 	if (p[0] != 0x02) {
-		*kind = kind_of_byte(p[0]);
+		*kind = classify_first_byte(p[0]);
 		return 0;
 	}
 	if (end - p < 2)
@@ -121,7 +121,7 @@ int vti_pt_fetch(const uint8_t *p, const uint8_t *end, uint8_t *kind)
 		*kind = p[2] == 0x88 ? VT_PT_MNT : VTI_PT_UNKNOWN;
 		return 0;
 	}
-	*kind = extended_kind(p[1]);
+	*kind = classify_extended(p[1]);
 	return 0;
 }
 
@@ -132,7 +132,7 @@ int vti_pt_packet(const struct vti_pt_walk *w, struct vt_pt_packet *out, const u
 
 	if (size == VT_PT_CUT)
 		return -VTI_PT_EOS;
-	/* The reference takes the bogus byte behind the last one, and is lost. */
+	/* The reference takes the bogus byte although the trace ends before it, and loses sync. */
 	if (size > 1 && size < 8 && out->kind == VT_PT_PAD)
 		return -VTI_PT_NOSYNC;
 	return size < 0 ? -VTI_PT_PACKET : size;
@@ -209,7 +209,7 @@ void vti_pt_forget_ip(struct vti_pt_walk *w)
 
 /* ---- queries ------------------------------------------------------------------------ */
 
-/* Takes packets up to the next one that a query may be about. */
+/* Takes packets up to the next one that can answer a query. */
 static int read_ahead(struct vti_pt_walk *w)
 {
 	struct vti_pt_query *q = &w->query;
@@ -220,7 +220,7 @@ static int read_ahead(struct vti_pt_walk *w)
 		if (r)
 			return r;
 		if (vti_pt_uses(q->next) & (VTI_PT_TAKES_TIP | VTI_PT_TAKES_TNT) ||
-		    vti_pt_will_event(q))
+		    vti_pt_has_event(q))
 			return 0;
 		r = vti_pt_take_packet(w);
 		if (r == -VTI_PT_EOS) {
@@ -232,31 +232,31 @@ static int read_ahead(struct vti_pt_walk *w)
 	}
 }
 
-/* The end of the trace is no fault of the packets before it. */
-static int look_ahead(struct vti_pt_walk *w)
+/* The same, but the end of the trace is no fault. */
+static int read_ahead_or_end(struct vti_pt_walk *w)
 {
 	int r = read_ahead(w);
 
 	return r == -VTI_PT_EOS ? 0 : r;
 }
 
-static int flags(const struct vti_pt_walk *w)
+static int make_query_flags(const struct vti_pt_walk *w)
 {
 	const struct vti_pt_query *q = &w->query;
 	int f = 0;
 	uint8_t kind;
 
-	/* Decisions that are left come before events. */
+	/* Remaining decisions come before events. */
 	if (w->tnt_count)
 		return 0;
-	if (vti_pt_will_event(q))
+	if (vti_pt_has_event(q))
 		f |= VTI_PT_PENDING;
 	if (q->next == VTI_PT_NONE && vti_pt_fetch(w->pos, w->end, &kind))
 		f |= VTI_PT_AT_END;
 	return f;
 }
 
-static int no_packet(const struct vti_pt_walk *w)
+static int get_missing_fault(const struct vti_pt_walk *w)
 {
 	uint8_t kind;
 	int r = vti_pt_fetch(w->pos, w->end, &kind);
@@ -295,29 +295,29 @@ int vti_pt_query_sync(struct vti_pt_walk *w, const uint8_t *psb, uint64_t *ip)
 	r = vti_pt_take_packet(w);
 	if (r < 0)
 		return r;
-	/* Another PSB, right behind this one, does not change where this one is. */
+	/* Another PSB right after this one does not change the address of this one. */
 	known = !vti_pt_last_ip(w, ip);
 	r = read_ahead(w);
 	if (r < 0)
 		return r;
-	r = flags(w);
+	r = make_query_flags(w);
 	if (!known && vti_pt_last_ip(w, ip))
 		r |= VTI_PT_UNKNOWN_IP;
 	return r;
 }
 
-/* read_ahead() has left a packet that answers a query, one that is an event, or none. */
+/* Takes a TNT: read_ahead() has stopped at one, at a TIP, at an event, or at the end. */
 static int take_tnt(struct vti_pt_walk *w)
 {
 	const struct vti_pt_query *q = &w->query;
 	int r;
 
 	if (q->next == VTI_PT_NONE)
-		return no_packet(w);
-	if (vti_pt_will_event(q) || !(vti_pt_uses(q->next) & VTI_PT_TAKES_TNT))
+		return get_missing_fault(w);
+	if (vti_pt_has_event(q) || !(vti_pt_uses(q->next) & VTI_PT_TAKES_TNT))
 		return -VTI_PT_QUERY;
 	r = vti_pt_take_packet(w);
-	return r ? r : look_ahead(w);
+	return r ? r : read_ahead_or_end(w);
 }
 
 int vti_pt_query_cond(struct vti_pt_walk *w, bool *taken)
@@ -327,7 +327,7 @@ int vti_pt_query_cond(struct vti_pt_walk *w, bool *taken)
 	if (r < 0)
 		return r;
 	*taken = w->tnt >> --w->tnt_count & 1;
-	return flags(w);
+	return make_query_flags(w);
 }
 
 int vti_pt_query_indirect(struct vti_pt_walk *w, uint64_t *ip)
@@ -340,8 +340,8 @@ int vti_pt_query_indirect(struct vti_pt_walk *w, uint64_t *ip)
 		unsigned u = vti_pt_uses(q->next);
 
 		if (q->next == VTI_PT_NONE)
-			return no_packet(w);
-		if (vti_pt_will_event(q))
+			return get_missing_fault(w);
+		if (vti_pt_has_event(q))
 			return -VTI_PT_QUERY;
 		if (u & VTI_PT_TAKES_TNT && w->tnt_count)
 			return -VTI_PT_QUERY;
@@ -356,10 +356,10 @@ int vti_pt_query_indirect(struct vti_pt_walk *w, uint64_t *ip)
 	}
 	if (vti_pt_last_ip(w, ip))
 		f = VTI_PT_UNKNOWN_IP;
-	r = look_ahead(w);
+	r = read_ahead_or_end(w);
 	if (r < 0)
 		return r;
-	return f | flags(w);
+	return f | make_query_flags(w);
 }
 
 int vti_pt_query_event(struct vti_pt_walk *w, struct vti_pt_event *ev)
@@ -371,9 +371,9 @@ int vti_pt_query_event(struct vti_pt_walk *w, struct vti_pt_event *ev)
 		return -VTI_PT_QUERY;
 	for (;;) {
 		if (q->next == VTI_PT_NONE)
-			return no_packet(w);
+			return get_missing_fault(w);
 		if (vti_pt_uses(q->next) & (VTI_PT_TAKES_TIP | VTI_PT_TAKES_TNT) &&
-		    !vti_pt_will_event(q))
+		    !vti_pt_has_event(q))
 			return -VTI_PT_QUERY;
 		q->published = false;
 		r = vti_pt_take_packet(w);
@@ -386,6 +386,6 @@ int vti_pt_query_event(struct vti_pt_walk *w, struct vti_pt_event *ev)
 			return r;
 	}
 	*ev = q->event;
-	r = look_ahead(w);
-	return r < 0 ? r : flags(w);
+	r = read_ahead_or_end(w);
+	return r < 0 ? r : make_query_flags(w);
 }

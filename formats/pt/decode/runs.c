@@ -49,14 +49,14 @@ void vti_pt_runs_free(struct vti_pt_runs *r)
 	free(r);
 }
 
-static size_t places(const struct vti_pt_runs *r)
+static size_t count_places(const struct vti_pt_runs *r)
 {
 	return (size_t)2 << (64 - r->shift);
 }
 
-static void clear(struct vti_pt_runs *r)
+static void clear_runs(struct vti_pt_runs *r)
 {
-	memset(r->table, 0, places(r) * sizeof(*r->table));
+	memset(r->table, 0, count_places(r) * sizeof(*r->table));
 	r->used = r->displaced = 0;
 	r->pool_used = 0;
 }
@@ -65,13 +65,13 @@ void vti_pt_runs_forget(struct vti_pt_runs *r)
 {
 	if (!r)
 		return;
-	clear(r);
+	clear_runs(r);
 	if (r->nlinks)
 		memset(r->links, 0xff, r->nlinks * sizeof(*r->links));
 }
 
 /* The block at an address, or VT_PT_NO_ID when memory runs out. */
-static uint32_t block_at(struct maker *m, uint64_t ip)
+static uint32_t find_run_block(struct maker *m, uint64_t ip)
 {
 	uint32_t index;
 
@@ -101,8 +101,8 @@ static bool grow_links(struct maker *m, uint32_t index)
 	return true;
 }
 
-/* The block behind another one, on one of its two ways. */
-static uint32_t follow(struct maker *m, uint32_t index, bool taken)
+/* The block that follows another one, on one of its two ways. */
+static uint32_t follow_run_link(struct maker *m, uint32_t index, bool taken)
 {
 	const struct vt_pt_block *b;
 	uint32_t *link;
@@ -114,12 +114,12 @@ static uint32_t follow(struct maker *m, uint32_t index, bool taken)
 	if (*link != VT_PT_NO_ID)
 		return *link;
 	b = vt_pt_blocks_get(m->blocks, index);
-	to = block_at(m, taken ? b->target : b->next);
+	to = find_run_block(m, taken ? b->target : b->next);
 	*link = to;
 	return to;
 }
 
-static bool push(struct maker *m, uint64_t ip)
+static bool push_run_return(struct maker *m, uint64_t ip)
 {
 	if (m->npushed == VTI_PT_RUN_PUSHES)
 		return false;
@@ -130,10 +130,10 @@ static bool push(struct maker *m, uint64_t ip)
 }
 
 /*
- * Puts out the blocks from *index up to the next one that takes a decision or an address, and
- * leaves it there.  How that one ends, or VT_PT_END_NO_CODE when nobody should go there in a hurry.
+ * Adds the blocks from *index up to the next one that needs a decision or an address, whose index
+ * *index then is.  Returns how that one ends, or VT_PT_END_NO_CODE if the walker has to take it.
  */
-static enum vt_pt_end straight(struct maker *m, uint32_t *index)
+static enum vt_pt_end add_straight_code(struct maker *m, uint32_t *index)
 {
 	while (*index != VT_PT_NO_ID && m->nids < VTI_PT_RUN_BLOCKS) {
 		const struct vt_pt_block *b = vt_pt_blocks_get(m->blocks, *index);
@@ -145,14 +145,14 @@ static enum vt_pt_end straight(struct maker *m, uint32_t *index)
 		m->insns += b->insns;
 		switch (end) {
 		case VT_PT_END_CALL:
-			/* A call of the next instruction only asks where it is. */
-			if (b->target != b->next && !push(m, b->next))
+			/* A call of the next instruction only reads the address. */
+			if (b->target != b->next && !push_run_return(m, b->next))
 				return VT_PT_END_NO_CODE;
-			*index = follow(m, *index, true);
+			*index = follow_run_link(m, *index, true);
 			break;
 		case VT_PT_END_FALL:
 		case VT_PT_END_JUMP:
-			*index = follow(m, *index, end == VT_PT_END_JUMP);
+			*index = follow_run_link(m, *index, end == VT_PT_END_JUMP);
 			break;
 		case VT_PT_END_COND:
 		case VT_PT_END_RET:
@@ -166,12 +166,12 @@ static enum vt_pt_end straight(struct maker *m, uint32_t *index)
 	return VT_PT_END_NO_CODE;
 }
 
-/* Takes a decision at the end of what was put out. False: it cannot be taken here. */
-static bool decide(struct maker *m, struct vti_pt_run *e, uint32_t *index, bool taken)
+/* Adds the code up to a decision, and takes that.  False: it cannot be taken here. */
+static bool add_decision(struct maker *m, struct vti_pt_run *e, uint32_t *index, bool taken)
 {
-	switch (straight(m, index)) {
+	switch (add_straight_code(m, index)) {
 	case VT_PT_END_COND:
-		*index = follow(m, *index, taken);
+		*index = follow_run_link(m, *index, taken);
 		return *index != VT_PT_NO_ID;
 	case VT_PT_END_RET:
 		if (!taken)
@@ -180,14 +180,14 @@ static bool decide(struct maker *m, struct vti_pt_run *e, uint32_t *index, bool 
 			e->flags |= VTI_PT_RUN_RETURN;
 			return true;
 		}
-		*index = block_at(m, m->pushed[--m->npushed]);
+		*index = find_run_block(m, m->pushed[--m->npushed]);
 		return *index != VT_PT_NO_ID;
 	default:
 		return false;
 	}
 }
 
-/* The first part; *index is the block behind it. */
+/* Makes the head; *index is the block after it. */
 static void make_head(struct maker *m, struct vti_pt_run *e, struct vti_pt_run_rest *rest,
 		      uint32_t bits, uint32_t *index)
 {
@@ -198,7 +198,7 @@ static void make_head(struct maker *m, struct vti_pt_run *e, struct vti_pt_run_r
 		uint32_t depth = m->depth;
 		uint32_t at = *index;
 
-		if (!decide(m, e, &at, bits >> (count - 1 - e->bits) & 1)) {
+		if (!add_decision(m, e, &at, bits >> (count - 1 - e->bits) & 1)) {
 			m->nids = e->blocks;
 			m->insns = e->insns;
 			m->npushed = npushed;
@@ -222,9 +222,10 @@ static void make_head(struct maker *m, struct vti_pt_run *e, struct vti_pt_run_r
 static void make_tail(struct maker *m, struct vti_pt_run *e, struct vti_pt_run_rest *rest,
 		      uint32_t index)
 {
-	enum vt_pt_end end = straight(m, &index);
+	enum vt_pt_end end = add_straight_code(m, &index);
 
-	if (end == VT_PT_END_CALL_INDIRECT && !push(m, vt_pt_blocks_get(m->blocks, index)->next))
+	if (end == VT_PT_END_CALL_INDIRECT &&
+	    !push_run_return(m, vt_pt_blocks_get(m->blocks, index)->next))
 		end = VT_PT_END_NO_CODE;
 	if (end != VT_PT_END_RET && end != VT_PT_END_JUMP_INDIRECT &&
 	    end != VT_PT_END_CALL_INDIRECT) {
@@ -240,7 +241,7 @@ static void make_tail(struct maker *m, struct vti_pt_run *e, struct vti_pt_run_r
 		e->flags |= VTI_PT_RUN_PUSHES_TAIL;
 }
 
-/* Makes a pair's first place free: its run moves to the second. */
+/* Frees a pair's first place: its run moves to the second. */
 static struct vti_pt_run *place_run(struct vti_pt_runs *r, uint64_t ip, uint32_t key)
 {
 	struct vti_pt_run *e = vti_pt_runs_pair(r, ip, key);
@@ -253,11 +254,11 @@ static struct vti_pt_run *place_run(struct vti_pt_runs *r, uint64_t ip, uint32_t
 	return e;
 }
 
-/* A larger table, if there is so much code that it may be. */
+/* Makes the table larger, if it is full and the amount of code allows it. */
 static bool grow_table(struct vti_pt_runs *r, uint32_t nblocks)
 {
 	struct vti_pt_run *old = r->table;
-	size_t n = places(r);
+	size_t n = count_places(r);
 	size_t size = 4 * n * sizeof(*old);
 	size_t i;
 
@@ -279,11 +280,11 @@ static bool grow_table(struct vti_pt_runs *r, uint32_t nblocks)
 	return true;
 }
 
-/* Room for a run's rest, of `words`, and for what is read of it too much. */
+/* Makes room for a run's rest, of `words`, and for what copy_blocks() reads after it. */
 static bool grow_pool(struct vti_pt_runs *r, uint32_t words)
 {
 	size_t need = (size_t)r->pool_used + words + VTI_PT_RUN_SLACK;
-	size_t limit = places(r) * POOL_PER_PLACE;
+	size_t limit = count_places(r) * POOL_PER_PLACE;
 	size_t size = r->pool_size ? r->pool_size : limit / 16;
 	uint32_t *pool;
 
@@ -292,7 +293,7 @@ static bool grow_pool(struct vti_pt_runs *r, uint32_t words)
 	while (size < need)
 		size *= 2;
 	if (size > limit) {
-		clear(r);
+		clear_runs(r);
 		return true;
 	}
 	pool = realloc(r->pool, size * sizeof(*pool));
@@ -303,9 +304,9 @@ static bool grow_pool(struct vti_pt_runs *r, uint32_t words)
 	return true;
 }
 
-/* Adds a run that has been made. */
-static const struct vti_pt_run *add(struct maker *m, struct vti_pt_run *e,
-				    const struct vti_pt_run_rest *rest)
+/* Adds a run to the cache. */
+static const struct vti_pt_run *add_cached_run(struct maker *m, struct vti_pt_run *e,
+					       const struct vti_pt_run_rest *rest)
 {
 	struct vti_pt_runs *r = m->r;
 	uint32_t words = 1 + m->nids + 2 * m->npushed;
@@ -318,7 +319,7 @@ static const struct vti_pt_run *add(struct maker *m, struct vti_pt_run *e,
 	memcpy(&r->pool[e->pool + 1], m->ids, m->nids * sizeof(*m->ids));
 	memcpy(&r->pool[e->pool + 1 + m->nids], m->pushed, m->npushed * sizeof(*m->pushed));
 	r->pool_used += words;
-	/* More is copied than is used. */
+	/* copy_blocks() reads more than is used. */
 	memset(&r->pool[r->pool_used], 0, VTI_PT_RUN_SLACK * sizeof(*r->pool));
 	at = place_run(r, e->ip, e->key);
 	*at = *e;
@@ -331,7 +332,7 @@ const struct vti_pt_run *vti_pt_runs_make(struct vti_pt_runs *r, struct vt_pt_bl
 	struct maker m = {.r = r, .blocks = blocks, .mode = mode};
 	struct vti_pt_run e = {.ip = ip, .key = vti_pt_run_key(mode, bits)};
 	struct vti_pt_run_rest rest = {.first = 0};
-	uint32_t index = block_at(&m, ip);
+	uint32_t index = find_run_block(&m, ip);
 
 	make_head(&m, &e, &rest, bits, &index);
 	if (m.no_memory)
@@ -340,14 +341,14 @@ const struct vti_pt_run *vti_pt_runs_make(struct vti_pt_runs *r, struct vt_pt_bl
 		e.next = vt_pt_blocks_get(blocks, index)->addr;
 	if (!(e.flags & VTI_PT_RUN_RETURN) && bits >> e.bits == 1)
 		make_tail(&m, &e, &rest, index);
-	return add(&m, &e, &rest);
+	return add_cached_run(&m, &e, &rest);
 }
 
 /*
- * Puts out the blocks up to where tracing ends: at an address, or before what takes a decision or
- * an address.  False if that is not at the end of a block, or is not sure.
+ * Adds the blocks up to where tracing ends: at an address, or before a branch that needs a decision
+ * or an address.  False if that is not at the end of a block, or not certain.
  */
-static bool straight_to_end(struct maker *m, uint32_t index, uint32_t bits, uint64_t to)
+static bool add_code_to_end(struct maker *m, uint32_t index, uint32_t bits, uint64_t to)
 {
 	while (index != VT_PT_NO_ID && m->nids < VTI_PT_RUN_BLOCKS) {
 		const struct vt_pt_block *b = vt_pt_blocks_get(m->blocks, index);
@@ -361,16 +362,16 @@ static bool straight_to_end(struct maker *m, uint32_t index, uint32_t bits, uint
 		m->insns += b->insns;
 		switch (b->end) {
 		case VT_PT_END_CALL:
-			if (b->target != b->next && !push(m, b->next))
+			if (b->target != b->next && !push_run_return(m, b->next))
 				return false;
-			index = follow(m, index, true);
+			index = follow_run_link(m, index, true);
 			break;
 		case VT_PT_END_FALL:
 		case VT_PT_END_JUMP:
-			index = follow(m, index, b->end == VT_PT_END_JUMP);
+			index = follow_run_link(m, index, b->end == VT_PT_END_JUMP);
 			break;
 		case VT_PT_END_CALL_INDIRECT:
-			return push(m, b->next);
+			return push_run_return(m, b->next);
 		case VT_PT_END_NO_CODE:
 		case VT_PT_END_BAD_CODE:
 			return false;
@@ -389,7 +390,7 @@ const struct vti_pt_run *vti_pt_runs_make_end(struct vti_pt_runs *r, struct vt_p
 	struct vti_pt_run e = {.ip = ip, .next = to, .key = vti_pt_run_key(mode, bits)};
 	struct vti_pt_run_rest rest = {.first = 0};
 
-	if (straight_to_end(&m, block_at(&m, ip), bits, to)) {
+	if (add_code_to_end(&m, find_run_block(&m, ip), bits, to)) {
 		e.tail = (uint8_t)m.nids;
 		e.tail_insns = (uint16_t)m.insns;
 		e.flags = VTI_PT_RUN_TAIL | (m.npushed ? VTI_PT_RUN_PUSHES_TAIL : 0);
@@ -398,5 +399,5 @@ const struct vti_pt_run *vti_pt_runs_make_end(struct vti_pt_runs *r, struct vt_p
 		m.nids = m.npushed = 0;
 		e.flags = VTI_PT_RUN_STOP;
 	}
-	return add(&m, &e, &rest);
+	return add_cached_run(&m, &e, &rest);
 }

@@ -8,60 +8,61 @@
 #include "formats/pt/block.h"
 
 /*
- * The cache of runs: what is executed from an address on while a few given decisions are taken.
- * Nothing in it is true of anything but the code, so it can be forgotten at any time, and what is
- * not in it can be made again.  Its memory is bounded by the number of blocks.
+ * The cache of runs.  A run is what is executed from an address on under a few given decisions.  It
+ * depends on the code alone, so the cache can be emptied at any time and any run made again.  Its
+ * memory is bounded by the number of blocks.
  *
- * A run has two parts.  The first takes decisions, and ends behind the last.  The second, the tail,
- * is the straight code from there to the next branch that takes an address, if there is nothing but
- * that on the way: it is executed if a TIP comes next.
+ * A run has two parts.  The head takes the decisions, and ends after the last.  The tail is the
+ * straight code from there to the next branch that needs an address: it is executed if a TIP comes
+ * next.  Where a branch that needs a decision comes first, there is no tail.
  *
- * A run to the end of tracing is a tail alone: the code that is executed before a TIP.PGD.
+ * A run to the end of tracing has only a tail: the code that is executed before a TIP.PGD.
  */
 
-/* Decisions that a run takes at most. */
+/* The most decisions that a run takes. */
 #define VTI_PT_RUN_BITS 6
 
-/* In the place of decisions, for runs to the end of tracing: at an address that is told, or not. */
+/* In the place of decisions, for runs to the end of tracing: at a known address, or not. */
 #define VTI_PT_RUN_TO_ADDRESS 0
 #define VTI_PT_RUN_TO_NOWHERE 0x80
 
-/* Blocks that a run puts out at most, both parts together. */
+/* The most blocks of a run, both parts together. */
 #define VTI_PT_RUN_BLOCKS 120
 
-/* Blocks behind the end of what is put out that may be overwritten. */
+/* Blocks after the end of the output that may be overwritten. */
 #define VTI_PT_RUN_SLACK 32
 
-/* Return addresses that a part pushes at most. */
+/* The most return addresses that a part pushes. */
 #define VTI_PT_RUN_PUSHES 16
 
 enum vti_pt_run_flag {
-	VTI_PT_RUN_STOP = 1,   /* nothing can be said: code that is missing, special, endless … */
-	VTI_PT_RUN_TAIL = 2,   /* it has a tail */
-	VTI_PT_RUN_RETURN = 4, /* its last decision is a return to an address pushed before it */
-	VTI_PT_RUN_PUSHES_HEAD = 8,  /* the first part changes the return stack by itself */
+	VTI_PT_RUN_STOP = 1, /* not usable: code that is missing, special, endless … */
+	VTI_PT_RUN_TAIL = 2, /* it has a tail */
+	VTI_PT_RUN_RETURN =
+		4, /* its last decision is a return to an address pushed before the run */
+	VTI_PT_RUN_PUSHES_HEAD = 8,  /* the head changes the return stack by itself */
 	VTI_PT_RUN_PUSHES_TAIL = 16, /* the tail does */
 };
 
 /* Two of them fill a cache line. */
 struct vti_pt_run {
 	uint64_t ip;   /* key: where it begins */
-	uint64_t next; /* where it goes on behind the first part; not with VTI_PT_RUN_RETURN;
-			  of a run to an address: that */
+	uint64_t next; /* the address after the head; not with VTI_PT_RUN_RETURN;
+			  of a run to the end of tracing: its address */
 	uint32_t key;  /* vti_pt_run_key(); 0: an empty place */
 	uint32_t pool; /* where the rest is, struct vti_pt_run_rest */
 	uint16_t insns;
 	uint16_t tail_insns;
-	uint8_t blocks; /* of the first part */
+	uint8_t blocks; /* of the head */
 	uint8_t tail;	/* blocks of the tail */
-	uint8_t bits;	/* decisions that the first part takes */
+	uint8_t bits;	/* decisions that the head takes */
 	uint8_t flags;	/* enum vti_pt_run_flag */
 };
 
-/* In the pool; behind it the blocks of both parts, then the addresses pushed by both. */
+/* In the pool; the blocks of both parts follow, then the return addresses that both push. */
 struct vti_pt_run_rest {
 	uint8_t first; /* blocks up to the first decision */
-	uint8_t depth; /* most that the first part has on the return stack */
+	uint8_t depth; /* the most addresses of the head that are on the return stack at once */
 	uint8_t pushes;
 	uint8_t tail_pushes;
 };
@@ -70,12 +71,12 @@ struct vti_pt_runs {
 	struct vti_pt_run *table; /* pairs: 2 << bits of them */
 	unsigned shift;		  /* 64 - bits */
 	uint32_t used;
-	uint32_t displaced; /* runs, by others, since the table has grown */
+	uint32_t displaced; /* runs that gave their place to others since the table has grown */
 	uint32_t *pool;
 	uint32_t pool_used;
 	uint32_t pool_size;
 
-	/* What follows a block, by its index: another block's index, or VT_PT_NO_ID. */
+	/* The blocks that follow each block, as indexes; or VT_PT_NO_ID. */
 	struct vti_pt_link {
 		uint32_t next;
 		uint32_t target;
@@ -87,18 +88,18 @@ struct vti_pt_runs {
 struct vti_pt_runs *vti_pt_runs_new(void);
 void vti_pt_runs_free(struct vti_pt_runs *r);
 
-/* Blocks have got new numbers. */
+/* Empties the cache: blocks have new indexes. */
 void vti_pt_runs_forget(struct vti_pt_runs *r);
 
 /*
- * The run from an address that takes the decisions, or the first of them; `bits` has a 1 above the
- * oldest.  Adds it to the cache, where it may displace others: no other pointer into the cache is
- * good any more.  NULL: no memory.
+ * Makes the run from an address that takes the decisions, or the first of them, and adds it to the
+ * cache.  `bits` has a 1 above the oldest decision.  Other pointers into the cache become invalid.
+ * NULL: no memory.
  */
 const struct vti_pt_run *vti_pt_runs_make(struct vti_pt_runs *r, struct vt_pt_blocks *blocks,
 					  uint64_t ip, unsigned mode, uint32_t bits);
 
-/* The same for a run to the end of tracing: `bits` as above, `to` the address if it is told. */
+/* The same for a run to the end of tracing: `bits` as above, `to` the address if known. */
 const struct vti_pt_run *vti_pt_runs_make_end(struct vti_pt_runs *r, struct vt_pt_blocks *blocks,
 					      uint64_t ip, unsigned mode, uint32_t bits,
 					      uint64_t to);

@@ -8,7 +8,7 @@
 /* A PSB, the byte before it that shows its phase, and two behind it that may continue it. */
 #define SEARCH_KEEP (VT_PT_PSB_SIZE + 1)
 
-/* Of what vt_pt_packet_read() makes of a corrupted TMA; at the end it may be less. */
+/* What vt_pt_packet_read() returns for a corrupted TMA; at the end of the trace it may be less. */
 #define CORRUPTED_SIZE 8
 
 void vt_pt_scan_init(struct vt_pt_scan *s, const struct vt_pt_options *opt)
@@ -22,7 +22,7 @@ void vt_pt_scan_init(struct vt_pt_scan *s, const struct vt_pt_options *opt)
 }
 
 /* Bytes that are no packet begin. */
-static void lose(struct vt_pt_scan *s, bool cut)
+static void start_bad_bytes(struct vt_pt_scan *s, bool cut)
 {
 	s->synced = false;
 	s->lost = true;
@@ -34,8 +34,8 @@ static void lose(struct vt_pt_scan *s, bool cut)
 	vt_pt_timing_gap(&s->timing);
 }
 
-/* The bytes since the last packet, up to the position, are accounted for. */
-static void settle(struct vt_pt_scan *s)
+/* Counts the bytes since the last packet, up to the current position. */
+static void count_skipped_bytes(struct vt_pt_scan *s)
 {
 	uint64_t bytes = s->at - s->bad_start;
 
@@ -48,7 +48,7 @@ static void settle(struct vt_pt_scan *s)
 	}
 }
 
-static void count(struct vt_pt_scan *s, const struct vt_pt_packet *p)
+static void count_scanned_packet(struct vt_pt_scan *s, const struct vt_pt_packet *p)
 {
 	s->count[p->kind]++;
 	s->bytes[p->kind] += p->size;
@@ -77,7 +77,7 @@ static void count(struct vt_pt_scan *s, const struct vt_pt_packet *p)
 		vt_pt_timing_packet(&s->timing, p);
 }
 
-/* A TMA that erratum SKZ84 has corrupted says nothing of the time. */
+/* Counts a TMA that erratum SKZ84 has corrupted; it does not move the clock. */
 static void count_corrupted(struct vt_pt_scan *s, size_t size)
 {
 	s->count[VT_PT_TMA]++;
@@ -86,11 +86,10 @@ static void count_corrupted(struct vt_pt_scan *s, size_t size)
 }
 
 /*
- * Looks for the next PSB.  Returns how many bytes are done with; *found, if one begins behind them.
- * As a longer run of the pattern counts from its end, a PSB at the end of what is there has to
- * wait.
+ * Looks for the next PSB.  Returns how many bytes are finished; *found if a PSB follows them.  Of a
+ * longer run of the pattern the end counts, so a PSB at the end of the bytes has to wait for more.
  */
-static size_t search(const uint8_t *p, size_t size, bool final, bool *found)
+static size_t search_psb(const uint8_t *p, size_t size, bool final, bool *found)
 {
 	const uint8_t *psb = vt_pt_find_psb(p, p + size);
 
@@ -102,8 +101,8 @@ static size_t search(const uint8_t *p, size_t size, bool final, bool *found)
 	return size < SEARCH_KEEP ? 0 : size - SEARCH_KEEP;
 }
 
-/* Counts what can be counted; returns how many bytes are done with. */
-static size_t run(struct vt_pt_scan *s, const uint8_t *p, size_t size, bool final)
+/* Counts the packets that are complete.  Returns how many bytes are finished. */
+static size_t scan_packets(struct vt_pt_scan *s, const uint8_t *p, size_t size, bool final)
 {
 	struct vt_pt_packet packet;
 	size_t done = 0, n;
@@ -111,12 +110,12 @@ static size_t run(struct vt_pt_scan *s, const uint8_t *p, size_t size, bool fina
 
 	for (;;) {
 		if (!s->synced) {
-			n = search(p + done, size - done, final, &s->synced);
+			n = search_psb(p + done, size - done, final, &s->synced);
 			done += n;
 			s->at += n;
 			if (!s->synced)
 				return done;
-			settle(s);
+			count_skipped_bytes(s);
 		}
 		/* There may be a lot of padding; it changes nothing, not even inside a block. */
 		for (n = 0; done + n < size && !p[done + n]; n++)
@@ -130,11 +129,11 @@ static size_t run(struct vt_pt_scan *s, const uint8_t *p, size_t size, bool fina
 		if (got == VT_PT_CUT && (!final || done == size))
 			return done;
 		if (got < 0) {
-			lose(s, got == VT_PT_CUT);
+			start_bad_bytes(s, got == VT_PT_CUT);
 			continue;
 		}
 		if (got == 1 || packet.kind != VT_PT_PAD)
-			count(s, &packet);
+			count_scanned_packet(s, &packet);
 		else if (got == CORRUPTED_SIZE || final)
 			count_corrupted(s, (size_t)got);
 		else
@@ -155,7 +154,7 @@ void vt_pt_scan_feed(struct vt_pt_scan *s, const uint8_t *p, size_t size)
 		n = sizeof(s->kept) - s->kept_size;
 		n = n < size ? n : size;
 		memcpy(s->kept + s->kept_size, p, n);
-		done = run(s, s->kept, s->kept_size + n, false);
+		done = scan_packets(s, s->kept, s->kept_size + n, false);
 		if (done >= s->kept_size) {
 			p += done - s->kept_size;
 			size -= done - s->kept_size;
@@ -169,17 +168,17 @@ void vt_pt_scan_feed(struct vt_pt_scan *s, const uint8_t *p, size_t size)
 	}
 	if (!size)
 		return;
-	done = run(s, p, size, false);
+	done = scan_packets(s, p, size, false);
 	s->kept_size = size - done;
 	memcpy(s->kept, p + done, s->kept_size);
 }
 
 void vt_pt_scan_break(struct vt_pt_scan *s)
 {
-	run(s, s->kept, s->kept_size, true);
+	scan_packets(s, s->kept, s->kept_size, true);
 	s->kept_size = 0;
 	if (!s->synced)
-		settle(s);
+		count_skipped_bytes(s);
 	s->synced = s->lost = false;
 	s->bip = 0;
 	s->bad_start = s->at;
@@ -191,8 +190,8 @@ void vt_pt_scan_end(struct vt_pt_scan *s)
 	vt_pt_scan_break(s);
 }
 
-static void put(struct vt_writer *w, uint64_t index, const char *name, uint64_t packets,
-		uint64_t bytes)
+static void put_packets_row(struct vt_writer *w, uint64_t index, const char *name, uint64_t packets,
+			    uint64_t bytes)
 {
 	uint64_t *row = vt_writer_row(w, VT_PACKETS);
 
@@ -204,7 +203,7 @@ static void put(struct vt_writer *w, uint64_t index, const char *name, uint64_t 
 
 void vt_pt_packets_total(struct vt_writer *w, uint64_t index, uint64_t packets, uint64_t bytes)
 {
-	put(w, index, "", packets, bytes);
+	put_packets_row(w, index, "", packets, bytes);
 }
 
 void vt_pt_scan_write(const struct vt_pt_scan *s, uint64_t index, struct vt_writer *w)
@@ -214,10 +213,11 @@ void vt_pt_scan_write(const struct vt_pt_scan *s, uint64_t index, struct vt_writ
 	vt_pt_packets_total(w, index, s->packets, s->size);
 	for (kind = 0; kind < VT_PT_NKINDS; kind++) {
 		if (s->count[kind])
-			put(w, index, vt_pt_kind_name(kind), s->count[kind], s->bytes[kind]);
+			put_packets_row(w, index, vt_pt_kind_name(kind), s->count[kind],
+					s->bytes[kind]);
 	}
 	if (s->before + s->bad_bytes)
-		put(w, index, "none", s->places, s->before + s->bad_bytes);
+		put_packets_row(w, index, "none", s->places, s->before + s->bad_bytes);
 }
 
 void vt_pt_packets_write(struct vt_writer *w, uint64_t index, const uint8_t *trace, size_t size,

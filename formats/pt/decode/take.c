@@ -30,7 +30,7 @@ static bool dequeue(struct vti_pt_query *q, enum vti_pt_binding b)
 	return true;
 }
 
-static struct vti_pt_event *find(struct vti_pt_query *q, unsigned type)
+static struct vti_pt_event *find_queued_event(struct vti_pt_query *q, unsigned type)
 {
 	struct vti_pt_queue *l = &q->queues[VTI_PT_BIND_TIP];
 	unsigned i;
@@ -56,7 +56,7 @@ static void bind_ip(const struct vti_pt_walk *w, struct vti_pt_event *ev)
 		ev->suppressed = true;
 }
 
-bool vti_pt_will_event(const struct vti_pt_query *q)
+bool vti_pt_has_event(const struct vti_pt_query *q)
 {
 	unsigned u = vti_pt_uses(q->next);
 
@@ -73,8 +73,8 @@ bool vti_pt_will_event(const struct vti_pt_query *q)
 
 /* ---- the header of a PSB ------------------------------------------------------ */
 
-/* With this fault a FUP in a header may be left over from before tracing was disabled. */
-static int bdm70_applies(const struct vti_pt_walk *w, const uint8_t *p)
+/* True if a FUP in a header may be a leftover from before tracing was disabled; or a fault. */
+static int check_bdm70(const struct vti_pt_walk *w, const uint8_t *p)
 {
 	const uint64_t passed = VT_PT_BIT(VT_PT_PAD) | VT_PT_BIT(VT_PT_TSC) | VT_PT_BIT(VT_PT_CBR) |
 				VT_PT_BIT(VT_PT_PSBEND) | VT_PT_BIT(VT_PT_PIP) |
@@ -89,12 +89,12 @@ static int bdm70_applies(const struct vti_pt_walk *w, const uint8_t *p)
 	return pkt.kind == VT_PT_TIP_PGE;
 }
 
-static int header_fup(struct vti_pt_walk *w, const struct vt_pt_packet *p)
+static int take_header_fup(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 {
 	struct vti_pt_query *q = &w->query;
 
 	if (q->errata & VTI_PT_BDM70 && !q->enabled) {
-		int r = bdm70_applies(w, w->pos + p->size);
+		int r = check_bdm70(w, w->pos + p->size);
 
 		if (r)
 			return r < 0 ? r : 0;
@@ -105,7 +105,7 @@ static int header_fup(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 	return 0;
 }
 
-static int header_event(struct vti_pt_walk *w, const struct vt_pt_packet *p, unsigned type)
+static int take_header_event(struct vti_pt_walk *w, const struct vt_pt_packet *p, unsigned type)
 {
 	struct vti_pt_event *ev = vti_pt_enqueue(&w->query, VTI_PT_BIND_PSBEND, type);
 
@@ -129,7 +129,7 @@ int vti_pt_check_timing(struct vti_pt_query *q, const struct vt_pt_packet *p)
 	return p->kind == VT_PT_CBR && !p->payload ? -VTI_PT_PACKET : 0;
 }
 
-static int header_packet(struct vti_pt_walk *w)
+static int take_header_packet(struct vti_pt_walk *w)
 {
 	struct vt_pt_packet p;
 	int r = 0;
@@ -146,25 +146,25 @@ static int header_packet(struct vti_pt_walk *w)
 		return r;
 	switch (p.kind) {
 	case VT_PT_FUP:
-		r = header_fup(w, &p);
+		r = take_header_fup(w, &p);
 		break;
 	case VT_PT_MODE_EXEC:
-		r = header_event(w, &p, VTI_PT_EV_EXEC_MODE);
+		r = take_header_event(w, &p, VTI_PT_EV_EXEC_MODE);
 		break;
 	case VT_PT_MODE_TSX:
-		r = header_event(w, &p, VTI_PT_EV_TSX);
+		r = take_header_event(w, &p, VTI_PT_EV_TSX);
 		break;
 	case VT_PT_PIP:
-		r = header_event(w, &p, VTI_PT_EV_ASYNC_PAGING);
+		r = take_header_event(w, &p, VTI_PT_EV_ASYNC_PAGING);
 		break;
 	case VT_PT_VMCS:
-		r = header_event(w, &p, VTI_PT_EV_ASYNC_VMCS);
+		r = take_header_event(w, &p, VTI_PT_EV_ASYNC_VMCS);
 		break;
 	case VT_PT_CBR:
-		r = header_event(w, &p, VTI_PT_EV_CBR);
+		r = take_header_event(w, &p, VTI_PT_EV_CBR);
 		break;
 	case VT_PT_MNT:
-		r = header_event(w, &p, VTI_PT_EV_MNT);
+		r = take_header_event(w, &p, VTI_PT_EV_MNT);
 		break;
 	default:
 		break;
@@ -175,7 +175,7 @@ static int header_packet(struct vti_pt_walk *w)
 	return 0;
 }
 
-static int read_header(struct vti_pt_walk *w)
+static int read_psb_header(struct vti_pt_walk *w)
 {
 	vti_pt_forget_ip(w);
 	for (;;) {
@@ -189,7 +189,7 @@ static int read_header(struct vti_pt_walk *w)
 			return 0;
 		if (!(u & VTI_PT_IN_HEADER))
 			return -VTI_PT_CONTEXT;
-		r = header_packet(w);
+		r = take_header_packet(w);
 		if (r)
 			return r;
 	}
@@ -204,7 +204,7 @@ static int decode_psb(struct vti_pt_walk *w)
 	if (r < 0)
 		return r;
 	w->pos += r;
-	r = read_header(w);
+	r = read_psb_header(w);
 	if (r < 0) {
 		w->pos = psb;
 		w->query.queues[VTI_PT_BIND_PSBEND].count = 0;
@@ -213,8 +213,8 @@ static int decode_psb(struct vti_pt_walk *w)
 	return r;
 }
 
-/* What a PSB has told is told again before the PSBEND itself, or the OVF, is taken. */
-static bool psb_event(struct vti_pt_walk *w)
+/* Publishes an event of a PSB+, before the PSBEND or the OVF is taken.  False: none is left. */
+static bool take_psb_event(struct vti_pt_walk *w)
 {
 	struct vti_pt_query *q = &w->query;
 
@@ -227,7 +227,7 @@ static bool psb_event(struct vti_pt_walk *w)
 	return true;
 }
 
-/* ---- packets that addresses come in -------------------------------------------- */
+/* ---- packets with addresses ----------------------------------------------------- */
 
 static int decode_tip(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 {
@@ -252,7 +252,7 @@ static int decode_tip_pge(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 	struct vti_pt_query *q = &w->query;
 
 	vti_pt_take_ip(w, p);
-	/* That tracing is enabled comes before what else binds to the packet. */
+	/* That tracing is enabled comes before other events that bind to the packet. */
 	if (!q->consume) {
 		struct vti_pt_event *ev = vti_pt_publish(q, VTI_PT_EV_ENABLED);
 
@@ -287,7 +287,7 @@ static int decode_tip_pgd(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 		q->event.type = VTI_PT_EV_ASYNC_DISABLED;
 		bind_ip(w, &q->event);
 	} else {
-		/* It comes behind the end of tracing, where no address is known. */
+		/* It comes after the end of tracing, where no address is known. */
 		q->event.suppressed = true;
 	}
 	q->published = true;
@@ -298,7 +298,7 @@ static int decode_tip_pgd(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 	return 0;
 }
 
-static int fup_event(struct vti_pt_walk *w)
+static int take_fup_event(struct vti_pt_walk *w)
 {
 	struct vti_pt_query *q = &w->query;
 
@@ -307,7 +307,7 @@ static int fup_event(struct vti_pt_walk *w)
 		q->consume = true;
 		return vti_pt_last_ip(w, &q->event.ip);
 	case VTI_PT_EV_TSX:
-		/* Of an abort the FUP also says where it was left. */
+		/* Of an abort, the FUP is also the source of the branch. */
 		if (!(q->event.value & 2))
 			q->consume = true;
 		break;
@@ -328,7 +328,7 @@ static int decode_fup(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 
 	vti_pt_take_ip(w, p);
 	if (dequeue(q, VTI_PT_BIND_FUP)) {
-		r = fup_event(w);
+		r = take_fup_event(w);
 		if (r < 0)
 			return r;
 		q->published = true;
@@ -354,7 +354,7 @@ static int decode_pip(struct vti_pt_query *q, const struct vt_pt_packet *p)
 {
 	struct vti_pt_event *ev;
 
-	if (!find(q, VTI_PT_EV_ASYNC_BRANCH)) {
+	if (!find_queued_event(q, VTI_PT_EV_ASYNC_BRANCH)) {
 		ev = vti_pt_publish(q, VTI_PT_EV_PAGING);
 	} else {
 		ev = vti_pt_enqueue(q, VTI_PT_BIND_TIP, VTI_PT_EV_ASYNC_PAGING);
@@ -368,17 +368,17 @@ static int decode_pip(struct vti_pt_query *q, const struct vt_pt_packet *p)
 
 static int decode_vmcs(struct vti_pt_query *q, const struct vt_pt_packet *p)
 {
-	struct vti_pt_event *paging = find(q, VTI_PT_EV_ASYNC_PAGING);
+	struct vti_pt_event *paging = find_queued_event(q, VTI_PT_EV_ASYNC_PAGING);
 	struct vti_pt_event *ev;
 
-	if (!paging && !find(q, VTI_PT_EV_ASYNC_BRANCH)) {
+	if (!paging && !find_queued_event(q, VTI_PT_EV_ASYNC_BRANCH)) {
 		vti_pt_publish(q, VTI_PT_EV_VMCS)->value = p->payload;
 		return 0;
 	}
 	ev = vti_pt_enqueue(q, VTI_PT_BIND_TIP, VTI_PT_EV_ASYNC_VMCS);
 	if (!ev)
 		return -VTI_PT_FULL;
-	/* It comes before the CR3 that it goes with. */
+	/* It comes before the CR3 that belongs to it. */
 	if (paging) {
 		*ev = *paging;
 		memset(paging, 0, sizeof(*paging));
@@ -407,9 +407,9 @@ static int decode_mode(struct vti_pt_query *q, const struct vt_pt_packet *p)
 	return 0;
 }
 
-/* Events of one packet, with or without a FUP that says where. */
-static int decode_plain(struct vti_pt_query *q, const struct vt_pt_packet *p, unsigned type,
-			bool has_fup)
+/* Takes an event of one packet, with or without a FUP that gives its address. */
+static int decode_simple_event(struct vti_pt_query *q, const struct vt_pt_packet *p, unsigned type,
+			       bool has_fup)
 {
 	struct vti_pt_event *ev;
 
@@ -425,7 +425,7 @@ static int decode_plain(struct vti_pt_query *q, const struct vt_pt_packet *p, un
 	ev->value = p->payload;
 	ev->extra = p->kind == VT_PT_PTW ? p->count : p->extra;
 	ev->flag = p->flag;
-	/* libipt does not tell of deadlines. */
+	/* libipt does not report deadlines. */
 	if (p->kind == VT_PT_PWRX)
 		ev->extra &= ~UINT64_C(2);
 	return 0;
@@ -444,21 +444,21 @@ static int decode_event(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 	case VT_PT_MODE_TSX:
 		return decode_mode(q, p);
 	case VT_PT_CBR:
-		return decode_plain(q, p, VTI_PT_EV_CBR, false);
+		return decode_simple_event(q, p, VTI_PT_EV_CBR, false);
 	case VT_PT_STOP:
-		return decode_plain(q, p, VTI_PT_EV_STOP, false);
+		return decode_simple_event(q, p, VTI_PT_EV_STOP, false);
 	case VT_PT_MNT:
-		return decode_plain(q, p, VTI_PT_EV_MNT, false);
+		return decode_simple_event(q, p, VTI_PT_EV_MNT, false);
 	case VT_PT_PTW:
-		return decode_plain(q, p, VTI_PT_EV_PTWRITE, p->ip);
+		return decode_simple_event(q, p, VTI_PT_EV_PTWRITE, p->ip);
 	case VT_PT_EXSTOP:
-		return decode_plain(q, p, VTI_PT_EV_EXSTOP, p->ip);
+		return decode_simple_event(q, p, VTI_PT_EV_EXSTOP, p->ip);
 	case VT_PT_MWAIT:
-		return decode_plain(q, p, VTI_PT_EV_MWAIT, true);
+		return decode_simple_event(q, p, VTI_PT_EV_MWAIT, true);
 	case VT_PT_PWRE:
-		return decode_plain(q, p, VTI_PT_EV_PWRE, false);
+		return decode_simple_event(q, p, VTI_PT_EV_PWRE, false);
 	case VT_PT_PWRX:
-		return decode_plain(q, p, VTI_PT_EV_PWRX, false);
+		return decode_simple_event(q, p, VTI_PT_EV_PWRX, false);
 	default:
 		return 0;
 	}
@@ -474,7 +474,6 @@ static int decode_tnt(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 	return 0;
 }
 
-/* Takes the packet at w->pos, or an event from it.  0 or a negative fault. */
 int vti_pt_take_packet(struct vti_pt_walk *w)
 {
 	struct vt_pt_packet p;
@@ -484,9 +483,9 @@ int vti_pt_take_packet(struct vti_pt_walk *w)
 	case VT_PT_PSB:
 		return decode_psb(w);
 	case VT_PT_OVF:
-		return psb_event(w) ? 0 : vti_pt_overflow(w);
+		return take_psb_event(w) ? 0 : vti_pt_overflow(w);
 	case VT_PT_PSBEND:
-		if (!psb_event(w))
+		if (!take_psb_event(w))
 			w->pos += 2;
 		return 0;
 	default:

@@ -9,20 +9,20 @@
 
 /* ---- code --------------------------------------------------------------------- */
 
-void vti_pt_walk_moved(struct vti_pt_walk *w)
+void vti_pt_walk_begin_epoch(struct vti_pt_walk *w)
 {
-	w->query.turn++;
+	w->query.epoch++;
 }
 
-static int no_memory(struct vti_pt_walk *w)
+static int set_walk_nomem(struct vti_pt_walk *w)
 {
 	w->error = -VT_E_NOMEM;
 	return -VTI_PT_NOMEM;
 }
 
-/* The block at an address; borrowed until the next one is made. */
-static int block_at(struct vti_pt_walk *w, uint64_t ip, uint32_t *index,
-		    const struct vt_pt_block **k)
+/* The block at an address; borrowed until the next one is added. */
+static int find_walk_block(struct vti_pt_walk *w, uint64_t ip, uint32_t *index,
+			   const struct vt_pt_block **k)
 {
 	uint8_t byte;
 
@@ -31,17 +31,17 @@ static int block_at(struct vti_pt_walk *w, uint64_t ip, uint32_t *index,
 	if (!w->mode)
 		return vt_pt_code_read(w->code, ip, &byte, 1) ? -VTI_PT_INSN : -VTI_PT_NOMAP;
 	if (vt_pt_blocks_at(w->blocks, ip, w->mode, index))
-		return no_memory(w);
+		return set_walk_nomem(w);
 	*k = vt_pt_blocks_get(w->blocks, *index);
 	return 0;
 }
 
-static int put(struct vti_pt_walk *w, uint32_t index, unsigned insns)
+static int put_walk_block(struct vti_pt_walk *w, uint32_t index, unsigned insns)
 {
 	struct vti_pt_output *o = &w->out;
 
 	if (!vt_array_grow(&o->ids, &o->ids_cap, o->nids + 1, sizeof(*o->ids)))
-		return no_memory(w);
+		return set_walk_nomem(w);
 	o->ids[o->nids++] = index;
 	o->insns += insns;
 	return 0;
@@ -57,15 +57,12 @@ int vti_pt_walk_flush(struct vti_pt_walk *w)
 		return 0;
 	q->open_insns = 0;
 	if (vt_pt_blocks_cut(w->blocks, index, n, &index))
-		return no_memory(w);
-	return put(w, index, n);
+		return set_walk_nomem(w);
+	return put_walk_block(w, index, n);
 }
 
-/*
- * A block that is entered for the second time since a packet was used up is the second turn of a
- * loop that no packet will end.
- */
-static int enter(struct vti_pt_walk *w, uint32_t index)
+/* Enters a block.  A block entered twice in an epoch is a loop that no packet ends. */
+static int enter_walk_block(struct vti_pt_walk *w, uint32_t index)
 {
 	struct vti_pt_query *q = &w->query;
 
@@ -74,20 +71,20 @@ static int enter(struct vti_pt_walk *w, uint32_t index)
 		uint64_t *entered = realloc(q->entered, n * sizeof(*entered));
 
 		if (!entered)
-			return no_memory(w);
+			return set_walk_nomem(w);
 		memset(entered + q->nentered, 0, (n - q->nentered) * sizeof(*entered));
 		q->entered = entered;
 		q->nentered = n;
 	}
-	if (q->entered[index] == q->turn)
+	if (q->entered[index] == q->epoch)
 		return -VTI_PT_LOOP;
-	q->entered[index] = q->turn;
+	q->entered[index] = q->epoch;
 	return 0;
 }
 
-/* The instructions of a block before an address, more than `from`; all if it is not behind them. */
-static unsigned insns_before(const struct vti_pt_walk *w, const struct vt_pt_block *k,
-			     unsigned from, uint64_t ip)
+/* Counts a block's instructions before an address, at least `from`; all if it is not inside. */
+static unsigned count_insns_before_ip(const struct vti_pt_walk *w, const struct vt_pt_block *k,
+				      unsigned from, uint64_t ip)
 {
 	const uint8_t *lengths = vt_pt_block_lengths(w->blocks, k);
 	uint64_t at = w->ip;
@@ -100,7 +97,7 @@ static unsigned insns_before(const struct vti_pt_walk *w, const struct vt_pt_blo
 	return i;
 }
 
-/* vmlaunch or vmresume. */
+/* True for vmlaunch and vmresume. */
 static bool is_vm_entry(const uint8_t *p, size_t size)
 {
 	while (size &&
@@ -111,8 +108,8 @@ static bool is_vm_entry(const uint8_t *p, size_t size)
 	return size >= 3 && p[0] == 0x0f && p[1] == 0x01 && (p[2] == 0xc2 || p[2] == 0xc3);
 }
 
-static void classify(struct vti_pt_insn *insn, const uint8_t *p, size_t size, unsigned mode,
-		     uint64_t ip)
+static void classify_walk_insn(struct vti_pt_insn *insn, const uint8_t *p, size_t size,
+			       unsigned mode, uint64_t ip)
 {
 	memset(insn, 0, sizeof(*insn));
 	insn->ip = ip;
@@ -143,9 +140,10 @@ bool vti_pt_insn_is(const struct vti_pt_insn *insn, enum vti_pt_want want)
 	}
 }
 
-/* The instructions up to the first of a sort behind `from`, itself included; 0: there is none. */
-static unsigned insns_to(const struct vti_pt_walk *w, const struct vt_pt_block *k, unsigned from,
-			 enum vti_pt_want want, struct vti_pt_insn *last)
+/* Counts a block's instructions up to the first wanted one from `from` on; 0: there is none. */
+static unsigned count_insns_to_wanted(const struct vti_pt_walk *w, const struct vt_pt_block *k,
+				      unsigned from, enum vti_pt_want want,
+				      struct vti_pt_insn *last)
 {
 	const uint8_t *lengths = vt_pt_block_lengths(w->blocks, k);
 	const uint8_t *code = vt_pt_block_code(w->blocks, k);
@@ -155,7 +153,7 @@ static unsigned insns_to(const struct vti_pt_walk *w, const struct vt_pt_block *
 	if (!k->marks)
 		return 0;
 	for (i = from; i < k->insns; i++) {
-		classify(last, code + at, lengths[i], k->mode, k->addr + at);
+		classify_walk_insn(last, code + at, lengths[i], k->mode, k->addr + at);
 		if (vti_pt_insn_is(last, want))
 			return i + 1;
 		at += lengths[i];
@@ -163,8 +161,8 @@ static unsigned insns_to(const struct vti_pt_walk *w, const struct vt_pt_block *
 	return 0;
 }
 
-static void last_insn(const struct vti_pt_walk *w, const struct vt_pt_block *k,
-		      struct vti_pt_insn *last)
+static void get_last_insn(const struct vti_pt_walk *w, const struct vt_pt_block *k,
+			  struct vti_pt_insn *last)
 {
 	const uint8_t *code = vt_pt_block_code(w->blocks, k);
 
@@ -177,16 +175,16 @@ static void last_insn(const struct vti_pt_walk *w, const struct vt_pt_block *k,
 		k->end == VT_PT_END_FAR_RET && is_vm_entry(code + k->size - k->last, k->last);
 }
 
-/* Behind a block that has been put out as a whole: 0: code goes on at w->ip. */
-static int behind(struct vti_pt_walk *w, const struct vt_pt_block *k, enum vti_pt_want want,
-		  uint64_t ip, struct vti_pt_insn *last)
+/* Moves past a block that has been put out completely.  0: continue at w->ip. */
+static int walk_behind_block(struct vti_pt_walk *w, const struct vt_pt_block *k,
+			     enum vti_pt_want want, uint64_t ip, struct vti_pt_insn *last)
 {
 	switch (k->end) {
 	case VT_PT_END_FALL:
 		w->ip = k->next;
 		return 0;
 	case VT_PT_END_CALL:
-		/* What only asks where it is does not return. */
+		/* A call of the next instruction only reads the address. */
 		if (k->target != k->next)
 			vti_pt_walk_push(w, k->next);
 		w->ip = k->target;
@@ -203,16 +201,16 @@ static int behind(struct vti_pt_walk *w, const struct vt_pt_block *k, enum vti_p
 	default:
 		if (k->end == VT_PT_END_CALL_INDIRECT)
 			vti_pt_walk_push(w, k->next);
-		last_insn(w, k, last);
+		get_last_insn(w, k, last);
 		w->ip = last->ip;
 		return vti_pt_insn_is(last, want) ? 1 : -VTI_PT_QUERY;
 	}
 	return 0;
 }
 
-/* The block that execution is in, and how many of its instructions are behind it. */
-static int block_now(struct vti_pt_walk *w, uint32_t *index, const struct vt_pt_block **k,
-		     unsigned *from)
+/* The block at w->ip, and the number of its instructions that have been walked. */
+static int get_current_block(struct vti_pt_walk *w, uint32_t *index, const struct vt_pt_block **k,
+			     unsigned *from)
 {
 	struct vti_pt_query *q = &w->query;
 	int r;
@@ -223,17 +221,13 @@ static int block_now(struct vti_pt_walk *w, uint32_t *index, const struct vt_pt_
 		*k = vt_pt_blocks_get(w->blocks, *index);
 		return 0;
 	}
-	r = block_at(w, w->ip, index, k);
-	return r || !(*k)->insns ? r : enter(w, *index);
+	r = find_walk_block(w, w->ip, index, k);
+	return r || !(*k)->insns ? r : enter_walk_block(w, *index);
 }
 
-static bool is_decision(unsigned end)
-{
-	return end == VT_PT_END_COND || (end >= VT_PT_END_RET && end <= VT_PT_END_FAR_JUMP);
-}
-
-/* n instructions of a block have been walked. */
-static int walked(struct vti_pt_walk *w, uint32_t index, const struct vt_pt_block *k, unsigned n)
+/* Records that n instructions of a block have been walked; puts it out if these are all. */
+static int set_walked_insns(struct vti_pt_walk *w, uint32_t index, const struct vt_pt_block *k,
+			    unsigned n)
 {
 	struct vti_pt_query *q = &w->query;
 
@@ -243,41 +237,41 @@ static int walked(struct vti_pt_walk *w, uint32_t index, const struct vt_pt_bloc
 	if (n < k->insns)
 		return 0;
 	q->open_insns = 0;
-	q->decision = is_decision(k->end) ? k->end : (uint8_t)VT_PT_END_FALL;
-	return n ? put(w, index, n) : 0;
+	q->decision = vt_pt_end_needs_packet(k->end) ? k->end : (uint8_t)VT_PT_END_FALL;
+	return n ? put_walk_block(w, index, n) : 0;
 }
 
-static int piece(struct vti_pt_walk *w, enum vti_pt_want want, uint64_t ip,
-		 struct vti_pt_insn *last)
+static int walk_piece(struct vti_pt_walk *w, enum vti_pt_want want, uint64_t ip,
+		      struct vti_pt_insn *last)
 {
 	const struct vt_pt_block *k;
 	unsigned from, n = 0;
 	uint32_t index;
-	int r = block_now(w, &index, &k, &from);
+	int r = get_current_block(w, &index, &k, &from);
 
 	if (r)
 		return r;
 	w->query.branched = false;
 	if (want == VTI_PT_WANT_IP) {
-		n = insns_before(w, k, from, ip);
+		n = count_insns_before_ip(w, k, from, ip);
 		if (n < k->insns) {
 			w->ip = ip;
-			r = walked(w, index, k, n);
+			r = set_walked_insns(w, index, k, n);
 			return r ? r : 1;
 		}
 	} else if (want != VTI_PT_WANT_NOTHING) {
-		n = insns_to(w, k, from, want, last);
+		n = count_insns_to_wanted(w, k, from, want, last);
 		if (n) {
 			w->ip = last->ip;
-			r = walked(w, index, k, n);
+			r = set_walked_insns(w, index, k, n);
 			return r ? r : 1;
 		}
 	}
-	r = walked(w, index, k, k->insns);
+	r = set_walked_insns(w, index, k, k->insns);
 	if (r)
 		return r;
 	w->query.branched = k->end != VT_PT_END_FALL;
-	return behind(w, k, want, ip, last);
+	return walk_behind_block(w, k, want, ip, last);
 }
 
 int vti_pt_walk_code(struct vti_pt_walk *w, enum vti_pt_want want, uint64_t ip,
@@ -288,7 +282,7 @@ int vti_pt_walk_code(struct vti_pt_walk *w, enum vti_pt_want want, uint64_t ip,
 	do {
 		if (want == VTI_PT_WANT_IP && w->ip == ip)
 			return 1;
-		r = piece(w, want, ip, last);
+		r = walk_piece(w, want, ip, last);
 	} while (!r);
 	return r;
 }
@@ -297,14 +291,14 @@ int vti_pt_walk_insn(struct vti_pt_walk *w, uint64_t ip, struct vti_pt_insn *ins
 {
 	const struct vt_pt_block *k;
 	uint32_t index;
-	int r = block_at(w, ip, &index, &k);
+	int r = find_walk_block(w, ip, &index, &k);
 
 	if (r)
 		return r;
 	if (!k->insns)
 		return k->end == VT_PT_END_NO_CODE ? -VTI_PT_NOMAP : -VTI_PT_INSN;
-	classify(insn, vt_pt_block_code(w->blocks, k), vt_pt_block_lengths(w->blocks, k)[0],
-		 k->mode, ip);
+	classify_walk_insn(insn, vt_pt_block_code(w->blocks, k),
+			   vt_pt_block_lengths(w->blocks, k)[0], k->mode, ip);
 	return 0;
 }
 
@@ -317,9 +311,9 @@ int vti_pt_walk_one(struct vti_pt_walk *w, struct vti_pt_insn *last)
 
 	if (r)
 		return r;
-	r = block_now(w, &index, &k, &from);
+	r = get_current_block(w, &index, &k, &from);
 	if (!r)
-		r = walked(w, index, k, from + 1);
+		r = set_walked_insns(w, index, k, from + 1);
 	if (r)
 		return r;
 	if ((last->end == VT_PT_END_CALL && last->target != last->next) ||
@@ -358,11 +352,11 @@ int vti_pt_walk_decide(struct vti_pt_walk *w, const struct vti_pt_insn *insn)
 		if (r < 0)
 			return r;
 		w->query.flags = (unsigned)r;
-		vti_pt_walk_moved(w);
+		vti_pt_walk_begin_epoch(w);
 		return r & VTI_PT_UNKNOWN_IP ? -VTI_PT_NOIP : 0;
 	}
 	w->query.flags = (unsigned)r;
-	vti_pt_walk_moved(w);
+	vti_pt_walk_begin_epoch(w);
 	if (insn->end == VT_PT_END_COND) {
 		w->ip = taken ? insn->target : insn->next;
 		return 0;
@@ -398,7 +392,7 @@ static int sync_at_psb(struct vti_pt_walk *w)
 	return vti_pt_walk_trailing(w, false);
 }
 
-static enum vt_pt_error error_of(int fault)
+static enum vt_pt_error map_walk_fault(int fault)
 {
 	switch (fault) {
 	case VTI_PT_OPCODE:
@@ -426,13 +420,13 @@ static enum vt_pt_error error_of(int fault)
 	}
 }
 
-static uint64_t position(const struct vti_pt_walk *w)
+static uint64_t get_walk_offset(const struct vti_pt_walk *w)
 {
 	return (uint64_t)(w->pos - w->begin);
 }
 
-/* Goes on at the next PSB that is good; its offset, or that of the end. */
-static uint64_t synchronise(struct vti_pt_walk *w)
+/* Resumes at the next good PSB.  Returns its offset, or that of the end. */
+static uint64_t sync_walk(struct vti_pt_walk *w)
 {
 	struct vti_pt_query *q = &w->query;
 
@@ -448,7 +442,7 @@ static uint64_t synchronise(struct vti_pt_walk *w)
 	}
 }
 
-static void synchronised(struct vti_pt_walk *w, uint64_t offset, bool gap)
+static void mark_walk_synced(struct vti_pt_walk *w, uint64_t offset, bool gap)
 {
 	if (w->query.ended)
 		return;
@@ -459,9 +453,9 @@ static void synchronised(struct vti_pt_walk *w, uint64_t offset, bool gap)
 	vti_pt_walk_mark(w, &w->query.cursor.timing);
 }
 
-static void start(struct vti_pt_walk *w)
+static void start_pt_walk(struct vti_pt_walk *w)
 {
-	uint64_t sync = synchronise(w), i = 0;
+	uint64_t sync = sync_walk(w), i = 0;
 	struct vt_pt_note n = {
 		.type = VT_PT_NOTE_ERROR,
 		.error = VT_PT_ERR_BAD_PACKET,
@@ -473,16 +467,16 @@ static void start(struct vti_pt_walk *w)
 		i++;
 	if (i < sync && !vti_pt_walk_note(w, &n))
 		return;
-	synchronised(w, sync, false);
+	mark_walk_synced(w, sync, false);
 }
 
-/* Nothing could be decoded from here on. */
-static void gap(struct vti_pt_walk *w, int fault, uint64_t offset)
+/* Decoding failed at `offset`. */
+static void put_walk_gap(struct vti_pt_walk *w, int fault, uint64_t offset)
 {
 	struct vti_pt_query *q = &w->query;
 	struct vt_pt_note n = {
 		.type = VT_PT_NOTE_ERROR,
-		.error = (uint8_t)error_of(fault),
+		.error = (uint8_t)map_walk_fault(fault),
 		.offset = offset,
 		.tsc = q->cursor.timing.tsc,
 		.cycles = q->cursor.timing.cycles,
@@ -501,16 +495,16 @@ static void gap(struct vti_pt_walk *w, int fault, uint64_t offset)
 	if (vti_pt_walk_flush(w))
 		return;
 	w->pos = w->begin + offset;
-	sync = synchronise(w);
+	sync = sync_walk(w);
 	n.bytes = sync > n.offset ? sync - n.offset : 0;
-	vti_pt_walk_moved(w);
+	vti_pt_walk_begin_epoch(w);
 	if (vti_pt_walk_note(w, &n))
-		synchronised(w, sync, true);
+		mark_walk_synced(w, sync, true);
 }
 
 /* ---- steps ------------------------------------------------------------------------ */
 
-static bool is_lazy(const struct vti_pt_walk *w)
+static bool is_walk_lazy(const struct vti_pt_walk *w)
 {
 	const struct vti_pt_query *q = &w->query;
 
@@ -520,8 +514,8 @@ static bool is_lazy(const struct vti_pt_walk *w)
 	       (q->next == VT_PT_TNT8 || q->next == VT_PT_TNT64 || q->next == VT_PT_TIP);
 }
 
-/* The clock at w->pos: the cursor stands behind the last packet used up. */
-static bool clock_here(struct vti_pt_walk *w)
+/* Sets the clock at w->pos: the cursor is after the last packet that was used up. */
+static bool set_clock_here(struct vti_pt_walk *w)
 {
 	const struct vti_pt_cursor *c = &w->query.cursor;
 	const uint8_t *p = c->p;
@@ -557,13 +551,13 @@ void vti_pt_walk_unlock(struct vti_pt_walk *w)
 		pthread_mutex_unlock(w->lock);
 }
 
-/* Lets the accelerator do what it can.  True if that was something. */
-static bool run(struct vti_pt_walk *w)
+/* Lets the accelerator take packets.  True if it took any. */
+static bool run_accelerator(struct vti_pt_walk *w)
 {
 	struct vti_pt_query *q = &w->query;
 	int r;
 
-	if (!clock_here(w))
+	if (!set_clock_here(w))
 		return false;
 	w->saw_tsc = false;
 	vti_pt_walk_unlock(w);
@@ -575,68 +569,71 @@ static bool run(struct vti_pt_walk *w)
 	q->cursor.p = w->used;
 	q->cursor.tnt = w->tnt_count;
 	q->cursor.bip = 0;
-	q->cursor.owed = VT_PT_END_FALL;
-	/* What was put out last led to a decision. */
+	q->cursor.pending_end = VT_PT_END_FALL;
+	/* The last block put out led to a decision. */
 	q->branched = true;
 	if (w->saw_tsc) {
 		q->has_tsc = true;
 		q->has_tma = false;
 	}
-	vti_pt_walk_moved(w);
+	vti_pt_walk_begin_epoch(w);
 	vti_pt_fetch(w->pos, w->end, &q->next);
 	q->flags = q->next == VT_PT_TIP_PGD && !w->tnt_count ? VTI_PT_PENDING : 0;
 	q->status = 0;
 	return true;
 }
 
-/* *offset is where the gap begins if the block ends in one. */
-static int next_block(struct vti_pt_walk *w, uint64_t *offset)
+/* Walks one block.  *offset: where the gap begins if the block ends in one. */
+static int walk_next_block(struct vti_pt_walk *w, uint64_t *offset)
 {
 	struct vti_pt_query *q = &w->query;
 	unsigned end;
 	int r;
 
-	/* Nothing can be said of code of which the mode is not known. */
+	/* Code of an unknown mode cannot be decoded. */
 	if (w->enabled && !q->has_mode)
 		return -VTI_PT_STATUS;
 	q->decision = VT_PT_END_FALL;
 	r = vti_pt_walk_block(w);
 	end = q->decision;
-	*offset = position(w);
-	if (r != -VTI_PT_NOMEM && vti_pt_cursor_suppressed(&q->cursor, end, position(w), offset))
+	*offset = get_walk_offset(w);
+	if (r != -VTI_PT_NOMEM &&
+	    vti_pt_cursor_suppressed(&q->cursor, end, get_walk_offset(w), offset))
 		return -VTI_PT_NOIP;
-	if (r >= 0 && end != VT_PT_END_FALL && vti_pt_cursor_decide(&q->cursor, end, position(w)))
+	if (r >= 0 && end != VT_PT_END_FALL &&
+	    vti_pt_cursor_decide(&q->cursor, end, get_walk_offset(w)))
 		vti_pt_walk_mark(w, &q->cursor.timing);
 	return r;
 }
 
-static void step(struct vti_pt_walk *w)
+static void step_walk(struct vti_pt_walk *w)
 {
 	struct vti_pt_query *q = &w->query;
-	uint64_t offset = position(w);
+	uint64_t offset = get_walk_offset(w);
 	int r = q->status;
 
 	if (!q->started) {
-		start(w);
+		start_pt_walk(w);
 		return;
 	}
 	if (r >= 0) {
 		if (r & VTI_PT_PENDING) {
-			r = vti_pt_walk_take(w);
-			offset = position(w);
+			r = vti_pt_walk_take_event(w);
+			offset = get_walk_offset(w);
 		} else if (r & VTI_PT_AT_END)
 			r = -VTI_PT_EOS;
-		else if (w->stop && w->pos >= w->stop && is_lazy(w)) {
+		else if (w->stop && w->pos >= w->stop && is_walk_lazy(w)) {
 			w->reached = true;
 			return;
-		} else if (!w->careful && is_lazy(w) && w->out.nids < VT_PT_BATCH && run(w))
+		} else if (!w->careful && is_walk_lazy(w) && w->out.nids < VT_PT_BATCH &&
+			   run_accelerator(w))
 			return;
 		else
-			r = next_block(w, &offset);
+			r = walk_next_block(w, &offset);
 		q->status = r;
 	}
 	if (r < 0 && !q->stopped && !w->error)
-		gap(w, -r, offset);
+		put_walk_gap(w, -r, offset);
 }
 
 /* ---- a walk as a whole ------------------------------------------------------------- */
@@ -652,7 +649,7 @@ struct vti_pt_walk *vti_pt_walk_open(const uint8_t *trace, size_t size,
 		w->opt = *opt;
 		w->out.ids_cap = VT_PT_BATCH + VTI_PT_MARGIN;
 		w->out.ids = malloc(w->out.ids_cap * sizeof(*w->out.ids));
-		w->query.turn = 1;
+		w->query.epoch = 1;
 		w->query.next = VTI_PT_NONE;
 		w->query.ended = !size;
 		w->query.errata = vti_pt_errata(opt);
@@ -676,7 +673,7 @@ void vti_pt_walk_close(struct vti_pt_walk *w)
 	free(w);
 }
 
-static void begin_batch(struct vti_pt_walk *w)
+static void begin_walk_batch(struct vti_pt_walk *w)
 {
 	struct vti_pt_query *q = &w->query;
 	struct vt_pt_note n = q->held;
@@ -689,13 +686,13 @@ static void begin_batch(struct vti_pt_walk *w)
 		vti_pt_walk_mark(w, &q->cursor.timing);
 }
 
-/* Runs and links between blocks are of the code that there was. */
-static void note_change(struct vti_pt_walk *w)
+/* Forgets runs and links between blocks when the code has changed. */
+static void note_code_change(struct vti_pt_walk *w)
 {
 	if (!w->code || vt_pt_code_generation(w->code) == w->generation)
 		return;
 	w->generation = vt_pt_code_generation(w->code);
-	vti_pt_walk_moved(w);
+	vti_pt_walk_begin_epoch(w);
 	vti_pt_runs_forget(w->runs);
 }
 
@@ -706,13 +703,13 @@ int vti_pt_walk_next(struct vti_pt_walk *w, uint64_t until, struct vt_pt_batch *
 
 	if (q->ended && !q->stopped)
 		return 0;
-	note_change(w);
+	note_code_change(w);
 	q->until = until;
-	begin_batch(w);
+	begin_walk_batch(w);
 	w->reached = false;
 	while (!w->error && !q->ended && !q->stopped && !w->reached &&
 	       ((w->out.nids < VT_PT_BATCH && w->out.nnotes < VTI_PT_NOTES) || q->open_insns))
-		step(w);
+		step_walk(w);
 	if (w->error)
 		return vt_error_nomem(err);
 	*batch = vti_pt_output_batch(&w->out, w->blocks);
