@@ -15,8 +15,8 @@
 #define KIND_CUT 1
 
 /*
- * A place in the table: of a block that was entered at `key`, or of one cut from another, whose
- * index and number of instructions are the key.
+ * A slot of the hash table: the block that is entered at the address `key`, or a block cut from
+ * another one, where the key is that one's index and the number of instructions.
  */
 struct vti_pt_block_slot {
 	uint64_t key;
@@ -66,20 +66,20 @@ void vt_pt_blocks_free(struct vt_pt_blocks *b)
 
 /* ---- the table ---- */
 
-static size_t slot_hash(uint64_t key, unsigned kind)
+static size_t hash_block_key(uint64_t key, unsigned kind)
 {
 	uint64_t h = (key ^ kind) * UINT64_C(0x9e3779b97f4a7c15);
 
 	return (size_t)(h ^ h >> 32);
 }
 
-/* The place of a key, or the free one where it belongs. */
-static struct vti_pt_block_slot *find_slot(const struct vt_pt_blocks *b, uint64_t key,
-					   unsigned kind)
+/* The slot of a key, or the free slot where it belongs. */
+static struct vti_pt_block_slot *find_block_slot(const struct vt_pt_blocks *b, uint64_t key,
+						 unsigned kind)
 {
 	size_t i;
 
-	for (i = slot_hash(key, kind) & b->mask;; i = (i + 1) & b->mask) {
+	for (i = hash_block_key(key, kind) & b->mask;; i = (i + 1) & b->mask) {
 		struct vti_pt_block_slot *s = &b->slots[i];
 
 		if (!s->tag || (s->key == key && (s->tag & 0xff) == kind))
@@ -87,7 +87,7 @@ static struct vti_pt_block_slot *find_slot(const struct vt_pt_blocks *b, uint64_
 	}
 }
 
-static int grow_slots(struct vt_pt_blocks *b)
+static int grow_block_slots(struct vt_pt_blocks *b)
 {
 	struct vti_pt_block_slot *old = b->slots;
 	const size_t n = b->mask + 1;
@@ -101,19 +101,19 @@ static int grow_slots(struct vt_pt_blocks *b)
 	b->mask = n * 2 - 1;
 	for (i = 0; i < n; i++) {
 		if (old[i].tag)
-			*find_slot(b, old[i].key, old[i].tag & 0xff) = old[i];
+			*find_block_slot(b, old[i].key, old[i].tag & 0xff) = old[i];
 	}
 	free(old);
 	return 0;
 }
 
-static int add_slot(struct vt_pt_blocks *b, struct vti_pt_block_slot *s, uint64_t key,
-		    unsigned kind, uint32_t index)
+static int add_block_slot(struct vt_pt_blocks *b, struct vti_pt_block_slot *s, uint64_t key,
+			  unsigned kind, uint32_t index)
 {
 	if (b->used * 2 > b->mask) {
-		if (grow_slots(b) < 0)
+		if (grow_block_slots(b) < 0)
 			return -VT_E_NOMEM;
-		s = find_slot(b, key, kind);
+		s = find_block_slot(b, key, kind);
 	}
 	s->key = key;
 	s->tag = b->epoch << 8 | kind;
@@ -124,8 +124,8 @@ static int add_slot(struct vt_pt_blocks *b, struct vti_pt_block_slot *s, uint64_
 
 /* ---- decoding ---- */
 
-/* Makes room for a block of the longest kind. */
-static int reserve(struct vt_pt_blocks *b)
+/* Makes room for a block of the greatest length. */
+static int reserve_block(struct vt_pt_blocks *b)
 {
 	if (b->count == VT_PT_NO_ID || b->nlengths > UINT32_MAX - VT_PT_MAX_INSNS ||
 	    !vt_array_grow(&b->blocks, &b->cap, (size_t)b->count + 1, sizeof(*b->blocks)) ||
@@ -135,7 +135,7 @@ static int reserve(struct vt_pt_blocks *b)
 	return 0;
 }
 
-static uint8_t *chunk_alloc(struct vt_pt_blocks *b, size_t size)
+static uint8_t *alloc_chunk(struct vt_pt_blocks *b, size_t size)
 {
 	struct vti_pt_block_chunk *c = b->chunks;
 	uint8_t *p;
@@ -153,11 +153,11 @@ static uint8_t *chunk_alloc(struct vt_pt_blocks *b, size_t size)
 	return p;
 }
 
-/* Where decoding stands. */
+/* The position of decoding. */
 struct fetch {
 	const uint8_t *p;
-	size_t left; /* in the section */
-	bool apart;  /* the block's bytes do not lie together in memory */
+	size_t left; /* bytes left in the section */
+	bool apart;  /* the block's bytes are not contiguous in memory */
 };
 
 static void fetch_section(const struct vt_pt_blocks *b, struct fetch *f, uint64_t ip)
@@ -168,7 +168,7 @@ static void fetch_section(const struct vt_pt_blocks *b, struct fetch *f, uint64_
 	f->p = p;
 }
 
-/* An instruction that does not end in its section. */
+/* Decodes an instruction that does not end in its section. */
 static unsigned decode_across(const struct vt_pt_blocks *b, struct fetch *f, struct vt_pt_block *k,
 			      uint8_t *mark)
 {
@@ -183,7 +183,7 @@ static unsigned decode_across(const struct vt_pt_blocks *b, struct fetch *f, str
 }
 
 /* Decodes the block at k->addr; its bytes in memory begin at f->p. */
-static void decode(struct vt_pt_blocks *b, struct vt_pt_block *k, struct fetch *f)
+static void decode_block_insns(struct vt_pt_blocks *b, struct vt_pt_block *k, struct fetch *f)
 {
 	uint8_t *lengths = b->lengths + b->nlengths;
 	unsigned n, insns = 0;
@@ -218,7 +218,7 @@ static void decode(struct vt_pt_blocks *b, struct vt_pt_block *k, struct fetch *
 	k->size = (uint32_t)(k->next - k->addr);
 }
 
-/* Decodes a block into the place behind the last one, without adding it. */
+/* Decodes a block after the last one, without adding it. */
 static int decode_new(struct vt_pt_blocks *b, uint64_t ip, unsigned mode)
 {
 	struct vt_pt_block *k;
@@ -227,7 +227,7 @@ static int decode_new(struct vt_pt_blocks *b, uint64_t ip, unsigned mode)
 	uint8_t *copy;
 	size_t n;
 
-	if (reserve(b) < 0)
+	if (reserve_block(b) < 0)
 		return -VT_E_NOMEM;
 	k = &b->blocks[b->count];
 	*k = (struct vt_pt_block){.addr = ip,
@@ -237,13 +237,13 @@ static int decode_new(struct vt_pt_blocks *b, uint64_t ip, unsigned mode)
 				  .id = VT_PT_NO_ID};
 	fetch_section(b, &f, ip);
 	bytes = f.p;
-	decode(b, k, &f);
+	decode_block_insns(b, k, &f);
 	if (f.apart) {
-		copy = chunk_alloc(b, k->size);
+		copy = alloc_chunk(b, k->size);
 		if (!copy)
 			return -VT_E_NOMEM;
 		n = vt_pt_code_read(b->code, ip, copy, k->size);
-		/* A block may go on at address 0, where reading stops. */
+		/* A block may continue at address 0, where reading stops. */
 		if (n < k->size)
 			vt_pt_code_read(b->code, ip + n, copy + n, k->size - n);
 		bytes = copy;
@@ -252,8 +252,8 @@ static int decode_new(struct vt_pt_blocks *b, uint64_t ip, unsigned mode)
 	return 0;
 }
 
-/* Whether the code at a block's place is what it was when it was decoded. */
-static bool still_there(const struct vt_pt_blocks *b, uint32_t index)
+/* True if the code of a block is still that which was decoded. */
+static bool is_block_unchanged(const struct vt_pt_blocks *b, uint32_t index)
 {
 	const struct vt_pt_block *k = &b->blocks[index];
 	const uint8_t *old = b->bytes[index], *p;
@@ -274,20 +274,20 @@ static bool still_there(const struct vt_pt_blocks *b, uint32_t index)
 }
 
 /*
- * Looks at a block again after the code has changed.  What ended where no code was may go on now,
- * so that it is decoded anew to see.
+ * Checks a block after the code has changed.  If it ended because there was no code it is decoded
+ * again, since it may continue now.
  */
-static int renew(struct vt_pt_blocks *b, struct vti_pt_block_slot *s)
+static int renew_block(struct vt_pt_blocks *b, struct vti_pt_block_slot *s)
 {
-	const struct vt_pt_block *k = &b->blocks[s->index], *new;
-	bool same = still_there(b, s->index);
+	const struct vt_pt_block *k = &b->blocks[s->index], *anew;
+	bool same = is_block_unchanged(b, s->index);
 
 	if (same && (k->end == VT_PT_END_NO_CODE || k->end == VT_PT_END_BAD_CODE)) {
 		if (decode_new(b, k->addr, k->mode) < 0)
 			return -VT_E_NOMEM;
 		k = &b->blocks[s->index];
-		new = &b->blocks[b->count];
-		same = new->size == k->size &&new->end == k->end;
+		anew = &b->blocks[b->count];
+		same = anew->size == k->size && anew->end == k->end;
 	} else if (!same) {
 		if (decode_new(b, k->addr, k->mode) < 0)
 			return -VT_E_NOMEM;
@@ -301,12 +301,12 @@ static int renew(struct vt_pt_blocks *b, struct vti_pt_block_slot *s)
 	return 0;
 }
 
-static void note_change(struct vt_pt_blocks *b)
+static void begin_block_epoch(struct vt_pt_blocks *b)
 {
 	b->generation = vt_pt_code_generation(b->code);
 	if (++b->epoch < EPOCHS)
 		return;
-	/* Numbers of epochs begin again: nothing of the old ones may be left. */
+	/* Epochs are numbered from 0 again: no slots of old epochs may be left. */
 	memset(b->slots, 0, (b->mask + 1) * sizeof(*b->slots));
 	b->used = 0;
 	b->epoch = 0;
@@ -317,25 +317,25 @@ int vt_pt_blocks_at(struct vt_pt_blocks *b, uint64_t ip, unsigned mode, uint32_t
 	struct vti_pt_block_slot *s;
 
 	if (vt_pt_code_generation(b->code) != b->generation)
-		note_change(b);
-	s = find_slot(b, ip, mode);
+		begin_block_epoch(b);
+	s = find_block_slot(b, ip, mode);
 	if (!s->tag) {
-		if (decode_new(b, ip, mode) < 0 || add_slot(b, s, ip, mode, b->count) < 0)
+		if (decode_new(b, ip, mode) < 0 || add_block_slot(b, s, ip, mode, b->count) < 0)
 			return -VT_E_NOMEM;
 		*index = b->count;
 		b->nlengths += b->blocks[b->count].insns;
 		b->count++;
 		return 0;
 	}
-	if (s->tag >> 8 != b->epoch && renew(b, s) < 0)
+	if (s->tag >> 8 != b->epoch && renew_block(b, s) < 0)
 		return -VT_E_NOMEM;
 	*index = s->index;
 	return 0;
 }
 
 /* Cuts `k`, a copy of another block, to its first `insns` instructions; none of them branches. */
-static void shorten(const struct vt_pt_blocks *b, struct vt_pt_block *k, const uint8_t *bytes,
-		    unsigned insns)
+static void shorten_block(const struct vt_pt_blocks *b, struct vt_pt_block *k, const uint8_t *bytes,
+			  unsigned insns)
 {
 	const uint8_t *lengths = b->lengths + k->lengths;
 	unsigned i;
@@ -359,14 +359,14 @@ static void shorten(const struct vt_pt_blocks *b, struct vt_pt_block *k, const u
 int vt_pt_blocks_cut(struct vt_pt_blocks *b, uint32_t index, unsigned insns, uint32_t *cut)
 {
 	const uint64_t key = (uint64_t)index * VT_PT_MAX_INSNS + insns;
-	struct vti_pt_block_slot *s = find_slot(b, key, KIND_CUT);
+	struct vti_pt_block_slot *s = find_block_slot(b, key, KIND_CUT);
 
 	if (!s->tag) {
-		if (reserve(b) < 0 || add_slot(b, s, key, KIND_CUT, b->count) < 0)
+		if (reserve_block(b) < 0 || add_block_slot(b, s, key, KIND_CUT, b->count) < 0)
 			return -VT_E_NOMEM;
 		b->blocks[b->count] = b->blocks[index];
 		b->bytes[b->count] = b->bytes[index];
-		shorten(b, &b->blocks[b->count], b->bytes[index], insns);
+		shorten_block(b, &b->blocks[b->count], b->bytes[index], insns);
 		*cut = b->count++;
 		return 0;
 	}

@@ -20,7 +20,7 @@ struct vt_pt_code {
 	uint64_t generation;
 };
 
-static struct sections *sections_new(void)
+static struct sections *new_sections(void)
 {
 	struct sections *s = calloc(1, sizeof(*s));
 
@@ -29,7 +29,7 @@ static struct sections *sections_new(void)
 	return s;
 }
 
-static void sections_drop(struct sections *s)
+static void drop_sections(struct sections *s)
 {
 	if (--s->users)
 		return;
@@ -37,26 +37,26 @@ static void sections_drop(struct sections *s)
 	free(s);
 }
 
-/* Makes the sections of `c` its own, with room for two more. */
+/* Makes the sections of `c` unshared, with room for two more. */
 static int own_sections(struct vt_pt_code *c, struct vt_error *err)
 {
 	struct sections *old = c->sections, *s = old;
 
 	if (old->users > 1) {
-		s = sections_new();
+		s = new_sections();
 		if (!s)
 			goto nomem;
 	}
 	if (!vt_array_grow(&s->all, &s->cap, old->count + 2, sizeof(*s->all))) {
 		if (s != old)
-			sections_drop(s);
+			drop_sections(s);
 		goto nomem;
 	}
 	if (s != old) {
 		if (old->count)
 			memcpy(s->all, old->all, old->count * sizeof(*s->all));
 		s->count = old->count;
-		sections_drop(old);
+		drop_sections(old);
 		c->sections = s;
 	}
 	return 0;
@@ -70,7 +70,7 @@ struct vt_pt_code *vt_pt_code_new(void)
 
 	if (!c)
 		return NULL;
-	c->sections = sections_new();
+	c->sections = new_sections();
 	if (!c->sections) {
 		free(c);
 		return NULL;
@@ -82,7 +82,7 @@ void vt_pt_code_free(struct vt_pt_code *c)
 {
 	if (!c)
 		return;
-	sections_drop(c->sections);
+	drop_sections(c->sections);
 	free(c);
 }
 
@@ -98,35 +98,23 @@ struct vt_pt_code *vt_pt_code_copy(const struct vt_pt_code *c)
 }
 
 /* The number of sections that begin at or before an address. */
-static size_t count_up_to(const struct sections *s, uint64_t ip)
+static size_t count_sections_up_to(const struct sections *s, uint64_t ip)
 {
-	size_t low = 0, n = s->count;
-
-	while (n) {
-		const size_t half = n / 2;
-
-		if (s->all[low + half].start <= ip) {
-			low += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return low;
+	return vt_array_up_to(s->all, s->count, sizeof(*s->all), ip);
 }
 
-static const struct vt_pt_section *find(const struct sections *s, uint64_t ip)
+static const struct vt_pt_section *find_code_section(const struct sections *s, uint64_t ip)
 {
-	const size_t n = count_up_to(s, ip);
+	const size_t n = count_sections_up_to(s, ip);
 	const struct vt_pt_section *f = n ? &s->all[n - 1] : NULL;
 
 	return f && ip - f->start < f->size ? f : NULL;
 }
 
-/* Cuts [start, last] out of the sections, which have room for one more; returns where it was. */
+/* Cuts [start, last] out of the sections, which have room for one more.  Returns its index. */
 static size_t cut_out(struct sections *s, uint64_t start, uint64_t last)
 {
-	size_t i = count_up_to(s, start), end;
+	size_t i = count_sections_up_to(s, start), end;
 
 	if (i && start - s->all[i - 1].start < s->all[i - 1].size) {
 		struct vt_pt_section *before = &s->all[i - 1];
@@ -144,7 +132,7 @@ static size_t cut_out(struct sections *s, uint64_t start, uint64_t last)
 		if (!head)
 			i--;
 	}
-	end = count_up_to(s, last);
+	end = count_sections_up_to(s, last);
 	if (end > i) {
 		struct vt_pt_section *behind = &s->all[end - 1];
 		const uint64_t part = last - behind->start + 1;
@@ -209,7 +197,7 @@ void vt_pt_code_set_kernel(struct vt_pt_code *c, const struct vt_pt_code *kernel
 {
 	if (kernel == c->kernel)
 		return;
-	/* What the kernel's own number adds must not make up for the change. */
+	/* The kernel's own number is a part of the sum: it must not cancel the change. */
 	c->generation = vt_pt_code_generation(c) + 1;
 	c->kernel = kernel;
 }
@@ -218,14 +206,14 @@ const uint8_t *vt_pt_code_at(const struct vt_pt_code *c, uint64_t ip, size_t *si
 {
 	const struct sections *own = c->sections;
 	const struct vt_pt_section *s;
-	size_t n = count_up_to(own, ip);
+	size_t n = count_sections_up_to(own, ip);
 
 	if (n && ip - own->all[n - 1].start < own->all[n - 1].size) {
 		s = &own->all[n - 1];
 		*size = (size_t)(s->size - (ip - s->start));
 		return s->bytes + (ip - s->start);
 	}
-	s = c->kernel ? find(c->kernel->sections, ip) : NULL;
+	s = c->kernel ? find_code_section(c->kernel->sections, ip) : NULL;
 	if (!s) {
 		*size = 0;
 		return NULL;

@@ -8,15 +8,15 @@
 #include "base/error.h"
 
 /*
- * The code of one address space, as a decoder needs it: which bytes lie where.  Sections never
- * overlap: what is added later lies above what was there.
+ * The code of one address space: the bytes at each address.  Sections never overlap: a new section
+ * replaces what it covers.
  */
 
 struct vt_pt_section {
 	uint64_t start;
 	uint64_t size;
-	const uint8_t *bytes; /* `size` of them, borrowed: they outlive the code */
-	const char *path;     /* the file that they are in, or NULL; borrowed */
+	const uint8_t *bytes; /* `size` of them; borrowed: they outlive the code */
+	const char *path;     /* the file that contains them, or NULL; borrowed */
 	uint64_t offset;      /* in that file */
 };
 
@@ -26,7 +26,7 @@ struct vt_pt_code;
 struct vt_pt_code *vt_pt_code_new(void);
 void vt_pt_code_free(struct vt_pt_code *c);
 
-/* A second address space with the same sections: what fork() leaves.  NULL: no memory. */
+/* A copy with the same sections, as after fork().  NULL: no memory. */
 struct vt_pt_code *vt_pt_code_copy(const struct vt_pt_code *c);
 
 /*
@@ -36,30 +36,31 @@ struct vt_pt_code *vt_pt_code_copy(const struct vt_pt_code *c);
 #define VT_PT_MAX_SECTIONS 65536 /* about as many mappings as Linux allows: vm.max_map_count */
 int vt_pt_code_add(struct vt_pt_code *c, const struct vt_pt_section *s, struct vt_error *err);
 
-/* Takes away what lies in [start, start+size). */
+/* Removes the code in [start, start+size). */
 int vt_pt_code_remove(struct vt_pt_code *c, uint64_t start, uint64_t size, struct vt_error *err);
 
-/* Kernel code, shared by all address spaces: looked at where `c` has nothing.  Borrowed; may be
- * NULL. */
+/*
+ * Sets the kernel's code, which all address spaces share: it is used where `c` has none.  Borrowed;
+ * may be NULL.
+ */
 void vt_pt_code_set_kernel(struct vt_pt_code *c, const struct vt_pt_code *kernel);
 
 /*
- * The bytes from an address up to the end of its section, *size of them, at least 1; NULL if
- * nothing is there.  Borrowed; good until the code changes.
+ * The bytes from an address up to the end of its section, *size of them, at least 1; NULL if there
+ * is no section.  Borrowed; valid until the code changes.
  */
 const uint8_t *vt_pt_code_at(const struct vt_pt_code *c, uint64_t ip, size_t *size);
 
 /*
- * Copies up to `size` bytes from an address, across sections that touch; returns how many there
- * are.
+ * Copies up to `size` bytes from an address, across adjacent sections.  Returns how many it copied.
  */
 size_t vt_pt_code_read(const struct vt_pt_code *c, uint64_t ip, uint8_t *out, size_t size);
 
-/* The sections in the order of their addresses, the kernel's not included; for other decoders. */
+/* The sections in the order of their addresses, without the kernel's. */
 size_t vt_pt_code_count(const struct vt_pt_code *c);
 const struct vt_pt_section *vt_pt_code_section(const struct vt_pt_code *c, size_t i);
 
-/* A number that changes whenever code that was there may have changed. */
+/* A number that changes whenever the code may have changed. */
 uint64_t vt_pt_code_generation(const struct vt_pt_code *c);
 
 #endif

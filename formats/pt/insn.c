@@ -4,13 +4,13 @@
 #include "base/bytes.h"
 
 /*
- * Only lengths and transfers of control are wanted, of code that has been executed, so that most of
- * what makes an encoding invalid need not be known: as in Intel's reference decoder, whatever has a
- * place in the opcode maps is an instruction.  That also lets code pass that is newer than this.
+ * Finds only lengths and transfers of control, of code that has been executed, so it does not check
+ * most of what makes an encoding invalid.  As in Intel's reference decoder, everything with a place
+ * in the opcode maps is an instruction; new instructions pass, too.
  * Source: Intel SDM volume 2, appendix A, opcode maps.
  */
 
-/* What follows an opcode: low bits, how many bytes of an immediate, or one of IMM_*. */
+/* The bytes after an opcode: in the low bits those of an immediate, as a number or one of IMM_*. */
 enum {
 	NO = 0,
 	B1 = 1,
@@ -26,10 +26,10 @@ enum {
 	IMM_MOVZ = 11,	/* IMM_Z if the register field is 0, or 7 (xbegin) */
 	IMM_SSE4A = 12, /* 2 with a prefix 66 or, the last of its kind, F2 */
 	IMM_MASK = 15,
-	ODD = 16, /* a prefix, or the way to another map */
+	ODD = 16, /* a prefix, or an escape to another map */
 	MODRM = 32,
 	NOMEM = 64, /* a ModRM byte whose mod field does not matter */
-	LOOK = 128, /* may be a transfer of control, or be marked */
+	LOOK = 128, /* may be a transfer of control, or have a mark */
 
 	MB = MODRM | B1,
 	MZ = MODRM | IMM_Z,
@@ -67,7 +67,7 @@ static const uint8_t one_byte[256] = {
 	/* clang-format on */
 };
 
-/* Behind 0F; 38 and 3A lead to maps of their own. */
+/* After 0F; 38 and 3A lead to other maps. */
 static const uint8_t two_byte[256] = {
 	/* clang-format off */
 	MM, LOOK | MODRM, MM, MM, NO, LL, NO, LL, NO, NO, NO, NO, NO, MM, NO, OO, /* 00 */
@@ -91,12 +91,12 @@ static const uint8_t two_byte[256] = {
 
 #define MAX_LENGTH 15
 
-/* An instruction on the way through its bytes. */
+/* The scan of an instruction's bytes. */
 struct scan {
 	const uint8_t *p;
-	unsigned size; /* bytes that there are, no more than an instruction may have */
+	unsigned size; /* bytes available, at most MAX_LENGTH */
 	unsigned mode;
-	unsigned map; /* 0: one byte, 1: behind 0F, 2: 0F 38, 3: 0F 3A */
+	unsigned map; /* 0: one byte, 1: after 0F, 2: 0F 38, 3: 0F 3A */
 	uint8_t opcode;
 	uint8_t modrm;
 	uint8_t last; /* of the prefixes F2 and F3; else 0 */
@@ -109,22 +109,22 @@ struct scan {
 };
 
 /* Bytes of an operand of 2 or 4 bytes. */
-static unsigned size_z(const struct scan *s)
+static unsigned get_size_z(const struct scan *s)
 {
 	if (s->mode == 16)
 		return s->opsize ? 4 : 2;
 	return s->opsize && !s->rex_w ? 2 : 4;
 }
 
-static unsigned address_size(const struct scan *s)
+static unsigned get_address_size(const struct scan *s)
 {
 	if (s->mode == 64)
 		return s->addrsize ? 4 : 8;
 	return (s->mode == 16) == s->addrsize ? 4 : 2;
 }
 
-/* Bytes of the displacement; *sib: a SIB byte comes before it, which is at `at`. */
-static unsigned displacement_size(const struct scan *s, unsigned at, unsigned *sib)
+/* Bytes of the displacement; *sib: 1 if a SIB byte, at `at`, comes before it. */
+static unsigned get_displacement_size(const struct scan *s, unsigned at, unsigned *sib)
 {
 	static const uint8_t sizes16[] = {0, 1, 2, 0}, sizes32[] = {0, 1, 4, 0};
 	const unsigned mod = s->modrm >> 6;
@@ -133,7 +133,7 @@ static unsigned displacement_size(const struct scan *s, unsigned at, unsigned *s
 	*sib = 0;
 	if (mod == 3)
 		return 0;
-	if (address_size(s) == 2)
+	if (get_address_size(s) == 2)
 		return mod == 0 && base == 6 ? 2 : sizes16[mod];
 	if (base == 4) {
 		*sib = 1;
@@ -142,7 +142,7 @@ static unsigned displacement_size(const struct scan *s, unsigned at, unsigned *s
 	return mod == 0 && base == 5 ? 4 : sizes32[mod];
 }
 
-static unsigned immediate_size(const struct scan *s, unsigned form, unsigned displacement)
+static unsigned get_immediate_size(const struct scan *s, unsigned form, unsigned displacement)
 {
 	const unsigned reg = s->modrm >> 3 & 7;
 
@@ -150,22 +150,22 @@ static unsigned immediate_size(const struct scan *s, unsigned form, unsigned dis
 		return form & IMM_MASK;
 	switch (form & IMM_MASK) {
 	case IMM_Z:
-		return size_z(s);
+		return get_size_z(s);
 	case IMM_V:
-		return s->rex_w ? 8 : size_z(s);
+		return s->rex_w ? 8 : get_size_z(s);
 	case IMM_ADDR:
-		return address_size(s);
+		return get_address_size(s);
 	case IMM_FAR:
-		return size_z(s) + 2;
+		return get_size_z(s) + 2;
 	case IMM_REL:
-		return s->mode == 64 ? 4 : size_z(s);
+		return s->mode == 64 ? 4 : get_size_z(s);
 	case IMM_TEST1:
 		return reg < 2;
 	case IMM_TESTZ:
-		return reg < 2 ? size_z(s) : 0;
+		return reg < 2 ? get_size_z(s) : 0;
 	case IMM_MOVZ:
-		/* xbegin has no memory operand; of what is none, the reference makes this. */
-		return reg == 0 || (reg == 7 && !displacement) ? size_z(s) : 0;
+		/* xbegin has no memory operand; for others this follows the reference. */
+		return reg == 0 || (reg == 7 && !displacement) ? get_size_z(s) : 0;
 	case IMM_SSE4A:
 		return s->opsize || s->last == 0xf2 ? 2 : 0;
 	default:
@@ -173,8 +173,8 @@ static unsigned immediate_size(const struct scan *s, unsigned form, unsigned dis
 	}
 }
 
-/* Where a direct branch goes whose distance is its last `n` bytes. */
-static uint64_t branch_target(const uint8_t *next, unsigned n, uint64_t ip)
+/* The target of a direct branch whose distance is its last `n` bytes. */
+static uint64_t read_branch_target(const uint8_t *next, unsigned n, uint64_t ip)
 {
 	switch (n) {
 	case 1:
@@ -186,7 +186,7 @@ static uint64_t branch_target(const uint8_t *next, unsigned n, uint64_t ip)
 	}
 }
 
-static uint8_t one_byte_end(const struct scan *s)
+static uint8_t classify_one_byte(const struct scan *s)
 {
 	static const uint8_t group5[8] = {
 		VT_PT_END_FALL,	    VT_PT_END_FALL,	     VT_PT_END_CALL_INDIRECT,
@@ -222,7 +222,7 @@ static uint8_t one_byte_end(const struct scan *s)
 	}
 }
 
-static uint8_t two_byte_end(const struct scan *s, uint8_t *mark)
+static uint8_t classify_two_byte(const struct scan *s, uint8_t *mark)
 {
 	const unsigned reg = s->modrm >> 3 & 7;
 
@@ -256,8 +256,8 @@ static uint8_t two_byte_end(const struct scan *s, uint8_t *mark)
 	}
 }
 
-/* Passes over VEX or EVEX, `n` bytes at `at`.  Returns where the opcode is; s->size: bad. */
-static unsigned vector_prefix(struct scan *s, unsigned at, unsigned n)
+/* Skips VEX or EVEX, `n` bytes at `at`.  Returns the position of the opcode; s->size: bad. */
+static unsigned skip_vector_prefix(struct scan *s, unsigned at, unsigned n)
 {
 	unsigned payload;
 
@@ -275,8 +275,8 @@ static unsigned vector_prefix(struct scan *s, unsigned at, unsigned n)
 	return s->map > 4 ? s->size : at + n;
 }
 
-/* Passes over the prefixes; returns where the opcode is, or VEX or EVEX; the size if nowhere. */
-static unsigned legacy_prefixes(struct scan *s)
+/* Skips the prefixes.  Returns the position of the opcode, VEX or EVEX; s->size: none. */
+static unsigned skip_legacy_prefixes(struct scan *s)
 {
 	unsigned i, rex = 0;
 
@@ -314,25 +314,25 @@ static unsigned legacy_prefixes(struct scan *s)
 			s->rex_r = rex & 4;
 			return i;
 		}
-		rex = 0; /* it counts only right before the opcode */
+		rex = 0; /* it is valid only right before the opcode */
 	}
 	return i;
 }
 
-/* Finds the opcode: returns its place, s->size if there is none. */
+/* Returns the position of the opcode; s->size: none. */
 static unsigned find_opcode(struct scan *s)
 {
-	unsigned at = legacy_prefixes(s);
+	unsigned at = skip_legacy_prefixes(s);
 
 	if (at >= s->size)
 		return s->size;
 	switch (s->p[at]) {
 	case 0x62:
-		return vector_prefix(s, at, 4);
+		return skip_vector_prefix(s, at, 4);
 	case 0xc4:
-		return vector_prefix(s, at, 3);
+		return skip_vector_prefix(s, at, 3);
 	case 0xc5:
-		return vector_prefix(s, at, 2);
+		return skip_vector_prefix(s, at, 2);
 	case 0x0f:
 		if (++at >= s->size)
 			return s->size;
@@ -347,7 +347,7 @@ static unsigned find_opcode(struct scan *s)
 	}
 }
 
-static unsigned form_of(const struct scan *s)
+static unsigned get_opcode_form(const struct scan *s)
 {
 	switch (s->map) {
 	case 0:
@@ -364,7 +364,7 @@ static unsigned form_of(const struct scan *s)
 	}
 }
 
-/* Goes through the bytes; returns the length, or 0. */
+/* Scans any instruction; returns the length, or 0. */
 static unsigned scan_any(struct scan *s, unsigned *form, unsigned *immediate)
 {
 	unsigned at = find_opcode(s), displacement = 0, sib;
@@ -372,24 +372,24 @@ static unsigned scan_any(struct scan *s, unsigned *form, unsigned *immediate)
 	if (at >= s->size)
 		return 0;
 	s->opcode = s->p[at++];
-	*form = form_of(s);
+	*form = get_opcode_form(s);
 	if (*form & (MODRM | NOMEM)) {
 		if (at >= s->size)
 			return 0;
 		s->modrm = s->p[at++];
 		if (*form & MODRM) {
-			displacement = displacement_size(s, at, &sib);
+			displacement = get_displacement_size(s, at, &sib);
 			at += sib + displacement;
 		}
 	}
-	*immediate = immediate_size(s, *form, displacement);
+	*immediate = get_immediate_size(s, *form, displacement);
 	at += *immediate;
 	return at > s->size ? 0 : at;
 }
 
 /*
- * What most of 64-bit code consists of, almost without branches, which nothing could predict: no
- * prefix but REX, enough bytes.  0: something else.
+ * Scans the instructions that most 64-bit code consists of: no prefix but REX, enough bytes.  It
+ * has few branches, because they would be unpredictable.  0: any other instruction.
  */
 static unsigned scan_usual(struct scan *s, unsigned *form, unsigned *immediate)
 {
@@ -416,7 +416,7 @@ static unsigned scan_usual(struct scan *s, unsigned *form, unsigned *immediate)
 	s->rex_r = rex >> 2 & 1;
 	s->modrm = p[at];
 	memory = sizes[(s->modrm >> 3 & 0x18) | (s->modrm & 7)];
-	/* A SIB byte without a base: neither part is worth a branch. */
+	/* A SIB byte without a base, computed without branches. */
 	memory += ((unsigned)((s->modrm & 0xc7) == 4) & (unsigned)((p[at + 1] & 7) == 5)) * 4;
 	at += memory & (0U - (*form / MODRM & 1));
 	*immediate = immediates[rex >> 3 & 1][*form & IMM_MASK];
@@ -440,8 +440,8 @@ unsigned vt_pt_insn_classify(const uint8_t *bytes, size_t size, unsigned mode, u
 		n = scan_any(&s, &form, &immediate);
 	if (!n || !(form & LOOK) || s.vex)
 		return n;
-	*end = s.map ? two_byte_end(&s, mark) : one_byte_end(&s);
+	*end = s.map ? classify_two_byte(&s, mark) : classify_one_byte(&s);
 	if (*end == VT_PT_END_JUMP || *end == VT_PT_END_CALL || *end == VT_PT_END_COND)
-		*target = branch_target(bytes + n, immediate, ip + n);
+		*target = read_branch_target(bytes + n, immediate, ip + n);
 	return n;
 }

@@ -8,16 +8,16 @@
 
 #include "formats/pt/timing.h"
 
-/* An engine's name that keeps traces as they are. */
+/* The engine name for keeping traces undecoded. */
 #define VT_PT_ENGINE_NONE "none"
 
-/* What the user says about decoding Intel PT; all of it borrowed. */
+/* The user's options for decoding Intel PT; all borrowed. */
 struct vt_pt_decode_options {
 	const char *engine; /* its name (formats/pt/decode/engine.h); NULL: the default */
 	unsigned jobs;	    /* threads; 0: 1 */
 	bool packets;	    /* count the packets by kind, too (formats/pt/decode/scan.h) */
 
-	/* For raw traces: where code lies (formats/pt/raw/code.h), and whose it is. */
+	/* For raw traces: the code (formats/pt/raw/code.h), and its process. */
 	const char *const *images;
 	size_t nimages;
 	const char *const *pages;
@@ -28,7 +28,7 @@ struct vt_pt_decode_options {
 	/* For perf.data, and for streams made from one. */
 	const char *const *kernels; /* vmlinux, or a kcore */
 	size_t nkernels;
-	const char *symfs; /* the directory that recorded paths begin at; NULL: / */
+	const char *symfs; /* the root directory of recorded paths; NULL: / */
 	const char *cache; /* perf's build-id cache; NULL: none */
 	bool lbr;	   /* make EXEC records of branch stacks, too */
 };

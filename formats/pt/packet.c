@@ -25,7 +25,7 @@ enum {
 	THIRD_MNT = 0x88,
 };
 
-/* A packet known by its second byte, the first being BYTE_EXTENDED. */
+/* A packet whose first byte is BYTE_EXTENDED, by its second byte. */
 struct extended {
 	uint8_t kind;
 	uint8_t size; /* 0: there is no such packet */
@@ -63,7 +63,7 @@ enum { NO_IPC = 255 };
 static const uint8_t ip_bytes[8] = {0, 2, 4, 6, 6, NO_IPC, 8, NO_IPC};
 
 /* A little-endian number of up to 8 bytes. */
-static uint64_t number(const uint8_t *p, unsigned bytes)
+static uint64_t read_le_number(const uint8_t *p, unsigned bytes)
 {
 	uint64_t v = 0;
 
@@ -83,11 +83,11 @@ static int read_ip(struct vt_pt_packet *out, uint8_t kind, const uint8_t *p, con
 		return VT_PT_CUT;
 	out->kind = kind;
 	out->ipc = (uint8_t)ipc;
-	out->payload = number(p + 1, bytes);
+	out->payload = read_le_number(p + 1, bytes);
 	return 1 + (int)bytes;
 }
 
-/* The highest bit that is set ends the decisions; there is at least one. */
+/* The highest 1 ends the decisions; there is at least one. */
 static int read_tnt(struct vt_pt_packet *out, uint8_t kind, uint64_t bits, int size)
 {
 	unsigned n;
@@ -163,20 +163,20 @@ static bool is_psb(const uint8_t *p)
 	return !memcmp(p, psb, sizeof(psb));
 }
 
-/* What a packet of two bytes' opcode carries; p is its payload. */
+/* Reads the payload p of a packet with an opcode of two bytes. */
 static bool read_payload(struct vt_pt_packet *out, uint8_t second, const uint8_t *p)
 {
 	switch (out->kind) {
 	case VT_PT_PSB:
 		return is_psb(p - 2);
 	case VT_PT_TNT64:
-		return read_tnt(out, VT_PT_TNT64, number(p, 6), 1) > 0;
+		return read_tnt(out, VT_PT_TNT64, read_le_number(p, 6), 1) > 0;
 	case VT_PT_PIP:
 		out->flag = p[0] & 1;
-		out->payload = number(p, 6) >> 1 << 5;
+		out->payload = read_le_number(p, 6) >> 1 << 5;
 		return true;
 	case VT_PT_VMCS:
-		out->payload = number(p, 5) << 12;
+		out->payload = read_le_number(p, 5) << 12;
 		return true;
 	case VT_PT_TMA:
 		out->payload = vt_le16(p);
@@ -190,7 +190,7 @@ static bool read_payload(struct vt_pt_packet *out, uint8_t second, const uint8_t
 		return true;
 	case VT_PT_PTW:
 		out->count = second & 0x20 ? 8 : 4;
-		out->payload = number(p, out->count);
+		out->payload = read_le_number(p, out->count);
 		out->ip = second & 0x80;
 		return true;
 	case VT_PT_EXSTOP:
@@ -251,7 +251,7 @@ static int read_bip(struct vt_pt_packet *out, const uint8_t *p, const uint8_t *e
 		return VT_PT_CUT;
 	out->kind = VT_PT_BIP;
 	out->payload = p[0] >> 3;
-	out->extra = number(p + 1, bip);
+	out->extra = read_le_number(p + 1, bip);
 	return 1 + (int)bip;
 }
 
@@ -364,11 +364,6 @@ const char *vt_pt_kind_name(unsigned kind)
 	return kind < VT_PT_NKINDS ? names[kind] : "?";
 }
 
-bool vt_pt_kind_in_libipt(unsigned kind)
-{
-	return kind < VT_PT_BBP;
-}
-
 bool vt_pt_ip_update(uint64_t *last, const struct vt_pt_packet *p)
 {
 	static const unsigned kept[8] = {
@@ -396,10 +391,7 @@ bool vt_pt_ip_update(uint64_t *last, const struct vt_pt_packet *p)
 	}
 }
 
-/*
- * Wherever a PSB lies, 8 of its bytes at a multiple of 8 from p are all pattern: only these words
- * need to be looked at.
- */
+/* Any PSB contains a whole word of 8 bytes at a multiple of 8 from p: only these are checked. */
 const uint8_t *vt_pt_find_psb(const uint8_t *p, const uint8_t *end)
 {
 	const uint64_t even = UINT64_C(0x8202820282028202), odd = UINT64_C(0x0282028202820282);

@@ -38,7 +38,7 @@ enum vt_pt_kind {
 	VT_PT_MWAIT,
 	VT_PT_PWRE,
 	VT_PT_PWRX,
-	VT_PT_BBP,
+	VT_PT_BBP, /* libipt 2.0.5 does not know this kind nor those after it */
 	VT_PT_BIP,
 	VT_PT_BEP,
 	VT_PT_CFE,
@@ -70,26 +70,26 @@ struct vt_pt_packet {
 	/* TNT: how many decisions; PTW: bytes of the payload; BBP: 1 for small items; else 0. */
 	uint8_t count;
 	bool ip; /* PTW, EXSTOP, BEP, CFE, TRIG: a FUP with the address follows */
-	/* PIP: nonroot; MODE.EXEC: interrupts are enabled; PWRE: the hardware did it by itself */
+	/* PIP: nonroot; MODE.EXEC: interrupts are enabled; PWRE: entered by the hardware */
 	bool flag;
 	/*
-	 * TNT: the decisions, the oldest in bit count-1 (taken: 1).  Addresses: the payload as it
-	 * is. MODE.EXEC: 16, 32 or 64, the bits of the code; 0: the packet contradicts itself.
+	 * TNT: the decisions, the oldest in bit count-1 (taken: 1).  Addresses: the compressed
+	 * bytes.  MODE.EXEC: 16, 32 or 64, the bits of the code; 0: the packet is contradictory.
 	 * MODE.TSX: bit 0 in a transaction, bit 1 aborted.  PIP: CR3.  VMCS: its base.  TSC: 56
 	 * bits.  TMA: the CTC, in `extra` the fast counter.  MTC: 8 bits.  CBR: the ratio.  CYC:
 	 * cycles.  MNT, PTW: the value.  MWAIT: hints, in `extra` the extensions.  PWRE: state,
 	 * sub-state in `extra`.  PWRX: last and deepest core C-state in bits 0-3 and 4-7, in
 	 * `extra` the wake reason: bit 0 an interrupt, 1 a timer's deadline, 2 a store to the
-	 * monitored address, 3 the hardware by itself.  BBP: type; BIP: id, in `extra` the value.
-	 * CFE: type, in `extra` the vector.  EVD: type, in `extra` the payload.  TRIG: the trigger,
-	 * in `extra` how many instructions ago.
+	 * monitored address, 3 the hardware.  BBP: type; BIP: id, in `extra` the value.  CFE: type,
+	 * in `extra` the vector.  EVD: type, in `extra` the payload.  TRIG: the trigger, in `extra`
+	 * the number of instructions since.
 	 */
 	uint64_t payload;
 	uint64_t extra;
 };
 
-/* What vt_pt_packet_read() says of bytes that are no packet. */
-#define VT_PT_CUT (-1) /* the trace ends inside the packet, or there is nothing */
+/* What vt_pt_packet_read() returns for bytes that are no packet. */
+#define VT_PT_CUT (-1) /* the trace ends inside the packet or before it */
 #define VT_PT_BAD (-2) /* no such packet, or a malformed one */
 
 /*
@@ -101,35 +101,26 @@ int vt_pt_packet_read(struct vt_pt_packet *out, const uint8_t *p, const uint8_t 
 
 /*
  * Or-ed to `bip` for a processor with erratum SKZ84: in a guest whose TSC has an offset or is
- * scaled, a TMA is corrupted, and followed by a bogus byte.  One that cannot be is then read as 8
- * bytes of padding, as libipt 2.0.5 does; of fewer at the end of the trace.
+ * scaled, a TMA is corrupted and followed by a bogus byte.  An invalid TMA is then read as 8 bytes
+ * of padding, as in libipt 2.0.5; as fewer at the end of the trace.
  */
 #define VT_PT_SKZ84 16U
 
-/* `bip` for the packet behind p, before which it was `bip`. */
+/* The value of `bip` after packet p, from that before it. */
 unsigned vt_pt_bip_after(unsigned bip, const struct vt_pt_packet *p);
 
-/* "TIP.PGE"; "?" for what is none. */
+/* The name of a kind, such as "TIP.PGE"; "?" for any other number. */
 const char *vt_pt_kind_name(unsigned kind);
 
 /*
- * Whether libipt 2.0.5 knows packets of that kind; of all the others (BBP, BIP, BEP, CFE, EVD,
- * TRIG) it says what vt_pt_packet_read() says with VT_PT_BAD, however few of their bytes there are
- * once it has seen the opcode.  Of packets that it knows it says the same as vt_pt_packet_read(),
- * but it takes the hardware's flag of PWRE from another, reserved bit, and leaves out bit 1 of
- * PWRX's wake reason.
- */
-bool vt_pt_kind_in_libipt(unsigned kind);
-
-/*
- * The address that a packet gives, from the last one; both are 64 bits.  False when the address is
- * suppressed, or the compression is unknown: *last is then unchanged.
+ * Computes the address of a packet from the last address, which it replaces.  False if the address
+ * is suppressed, or the compression unknown: *last is then unchanged.
  */
 bool vt_pt_ip_update(uint64_t *last, const struct vt_pt_packet *p);
 
 /*
- * The first PSB at or behind p: NULL if there is none.  Of a run of the pattern that is longer than
- * one PSB, the end is taken.
+ * The first PSB at or after p; NULL if there is none.  If the pattern continues beyond one PSB, its
+ * last 16 bytes are the PSB.
  */
 const uint8_t *vt_pt_find_psb(const uint8_t *p, const uint8_t *end);
 

@@ -9,24 +9,24 @@
 #define MAX_PERIOD 15
 #define RATE_BITS  16
 
-/* More ticks than this between two packets are no measurement but damage: about 5 minutes. */
+/* More ticks than this between two packets are damage, not a measurement: about 5 minutes. */
 #define MAX_MEASURED (UINT64_C(1) << 40)
 
 void vt_pt_timing_init(struct vt_pt_timing *t, const struct vt_pt_clock *clock)
 {
 	memset(t, 0, sizeof(*t));
 	t->clock = *clock;
-	/* What is half known is of no use. */
+	/* A ratio needs both numbers. */
 	if (!clock->ctc_denominator || clock->mtc_period > MAX_PERIOD)
 		t->clock.ctc_numerator = 0;
 }
 
-static uint64_t add(uint64_t a, uint64_t b)
+static uint64_t add_saturated(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static bool move_to(struct vt_pt_timing *t, uint64_t tsc)
+static bool advance_time(struct vt_pt_timing *t, uint64_t tsc)
 {
 	if (tsc <= t->tsc)
 		return false;
@@ -34,8 +34,8 @@ static bool move_to(struct vt_pt_timing *t, uint64_t tsc)
 	return true;
 }
 
-/* TSC ticks in `ticks` of the crystal clock behind the edge; *part is what is left over. */
-static uint64_t crystal(const struct vt_pt_timing *t, uint32_t ticks, uint32_t *part)
+/* Converts crystal clock ticks after the edge to TSC ticks; *part is the remainder. */
+static uint64_t convert_crystal_ticks(const struct vt_pt_timing *t, uint32_t ticks, uint32_t *part)
 {
 	uint64_t sum = (uint64_t)ticks * t->clock.ctc_numerator + t->part;
 
@@ -48,11 +48,13 @@ static void set_limit(struct vt_pt_timing *t)
 {
 	uint32_t period = 1u << t->clock.mtc_period, part;
 
-	t->limit = t->has_mtc ? add(t->edge, crystal(t, period - t->ctc % period, &part)) : 0;
+	t->limit = t->has_mtc ? add_saturated(t->edge, convert_crystal_ticks(
+							       t, period - t->ctc % period, &part))
+			      : 0;
 }
 
-/* The time is known exactly, here and at the place before: what did a cycle take in between? */
-static void measure(struct vt_pt_timing *t)
+/* Measures the rate between two places at which the time is known exactly. */
+static void measure_rate(struct vt_pt_timing *t)
 {
 	uint64_t ticks = t->base - t->rate_tsc, cycles = t->cycles - t->rate_cycles;
 
@@ -71,10 +73,10 @@ static bool take_tsc(struct vt_pt_timing *t, uint64_t tsc)
 	t->limit = 0;
 	t->has_ctc = false;
 	t->has_tsc = true;
-	/* MTC packets measure better: some TSC packets tell of time that was slept through. */
+	/* MTC packets are better: some TSC packets come after time that the core slept. */
 	if (!t->has_mtc)
-		measure(t);
-	return move_to(t, tsc);
+		measure_rate(t);
+	return advance_time(t, tsc);
 }
 
 static void take_tma(struct vt_pt_timing *t, uint32_t ctc, uint64_t fast)
@@ -94,7 +96,7 @@ static bool take_mtc(struct vt_pt_timing *t, uint32_t payload)
 {
 	uint32_t period = 1u << t->clock.mtc_period, ctc, ticks, periods;
 
-	/* Of an unknown clock it says nothing, not even that TSC packets measure worse. */
+	/* Without a known clock it is of no use for measuring either. */
 	t->has_mtc = t->clock.ctc_numerator;
 	if (!t->has_ctc)
 		return false;
@@ -103,17 +105,17 @@ static bool take_mtc(struct vt_pt_timing *t, uint32_t payload)
 	periods = (t->ctc % period + ticks) / period;
 	if (periods > 1)
 		t->lost += periods - 1;
-	t->edge = add(t->edge, crystal(t, ticks, &t->part));
+	t->edge = add_saturated(t->edge, convert_crystal_ticks(t, ticks, &t->part));
 	t->ctc = ctc;
 	t->shown = (1u << (MTC_BITS + t->clock.mtc_period)) - 1;
 	t->base = t->edge;
 	t->since = 0;
-	measure(t);
+	measure_rate(t);
 	set_limit(t);
-	return move_to(t, t->base);
+	return advance_time(t, t->base);
 }
 
-static uint64_t rate_now(const struct vt_pt_timing *t)
+static uint64_t get_cycle_rate(const struct vt_pt_timing *t)
 {
 	if (t->cbr && t->clock.nominal_ratio)
 		return ((uint64_t)t->clock.nominal_ratio << RATE_BITS) / t->cbr;
@@ -122,22 +124,21 @@ static uint64_t rate_now(const struct vt_pt_timing *t)
 
 static bool take_cyc(struct vt_pt_timing *t, uint64_t cycles)
 {
-	uint64_t rate = rate_now(t), tsc;
+	uint64_t rate = get_cycle_rate(t), tsc;
 	bool moved = cycles;
 
 	t->has_cycles = true;
-	t->cycles = add(t->cycles, cycles);
-	t->since = add(t->since, cycles);
+	t->cycles = add_saturated(t->cycles, cycles);
+	t->since = add_saturated(t->since, cycles);
 	if (t->has_tsc && rate) {
 		tsc = t->since > UINT64_MAX / rate ? UINT64_MAX : t->since * rate;
-		tsc = add(t->base, tsc >> RATE_BITS);
-		moved |= move_to(t, t->limit && tsc > t->limit ? t->limit : tsc);
+		tsc = add_saturated(t->base, tsc >> RATE_BITS);
+		moved |= advance_time(t, t->limit && tsc > t->limit ? t->limit : tsc);
 	}
 	return moved;
 }
 
-/* At another frequency what was measured is wrong; a ratio that is told again changes nothing,
- * and none is 0. */
+/* At a new frequency the measured rate is wrong.  A repeated ratio changes nothing; 0 is none. */
 static void take_cbr(struct vt_pt_timing *t, uint8_t cbr)
 {
 	if (!cbr)

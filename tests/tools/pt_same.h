@@ -134,7 +134,7 @@ static inline bool pt_same(struct pt_packet_decoder *d, const uint8_t *p, const 
 
 	*size = vt_pt_packet_read(v, p, end, 0);
 	if (p < end && pt_is_new(p, end))
-		return want == VT_PT_BAD && (*size < 0 || !vt_pt_kind_in_libipt(v->kind));
+		return want == VT_PT_BAD && (*size < 0 || v->kind >= VT_PT_BBP);
 	if (*size != want)
 		return false;
 	return *size < 0 || (v->size == *size && pt_same_content(v, &packet));

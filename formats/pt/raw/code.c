@@ -15,7 +15,7 @@
 #include "image/elf.h"
 #include "stream/kinds.h"
 
-/* A file that code is in. */
+/* A file with code. */
 struct source {
 	char *path; /* as the user named it */
 	struct vt_wholefile file;
@@ -42,7 +42,7 @@ struct vt_pt_rawcode {
 	size_t mappings_cap;
 };
 
-static int no_memory(struct vt_error *err)
+static int set_rawcode_nomem(struct vt_error *err)
 {
 	return vt_error_set(err, VT_E_NOMEM, "out of memory for code");
 }
@@ -56,11 +56,11 @@ static int add_source(struct vt_pt_rawcode *r, const char *path, struct vt_error
 	int code;
 
 	if (!vt_array_grow(&r->sources, &r->sources_cap, r->nsources + 1, sizeof(*r->sources)))
-		return no_memory(err);
+		return set_rawcode_nomem(err);
 	s = &r->sources[r->nsources];
 	*s = (struct source){.path = strdup(path), .type = VT_IMAGE_ANON};
 	if (!s->path)
-		return no_memory(err);
+		return set_rawcode_nomem(err);
 	code = vt_wholefile_open(&s->file, path, err);
 	if (code < 0) {
 		free(s->path);
@@ -70,12 +70,12 @@ static int add_source(struct vt_pt_rawcode *r, const char *path, struct vt_error
 	return 0;
 }
 
-/* Shows `length` bytes of the newest file; they lie within it. */
+/* Maps `length` bytes of the newest file; they lie within it. */
 static int add_mapping(struct vt_pt_rawcode *r, uint64_t start, uint64_t length, uint64_t offset,
 		       struct vt_error *err)
 {
 	const struct source *s = &r->sources[r->nsources - 1];
-	/* Of a compressed file, or a pipe, others would not find these bytes there. */
+	/* A compressed file, or a pipe, does not have these bytes at this offset. */
 	const char *path = s->file.mapped ? s->path : NULL;
 	struct vt_pt_section section = {start, length, s->file.bytes + offset, path, offset};
 	int code = vt_pt_code_add(r->code, &section, err);
@@ -83,7 +83,7 @@ static int add_mapping(struct vt_pt_rawcode *r, uint64_t start, uint64_t length,
 	if (code < 0)
 		return vt_error_prefix(err, "%s", s->path);
 	if (!vt_array_grow(&r->mappings, &r->mappings_cap, r->nmappings + 1, sizeof(*r->mappings)))
-		return no_memory(err);
+		return set_rawcode_nomem(err);
 	r->mappings[r->nmappings++] = (struct mapping){r->nsources - 1, start, length, offset};
 	return 0;
 }
@@ -99,7 +99,7 @@ struct image_arg {
 	bool part; /* offset and size were given */
 };
 
-/* Takes the number behind the last colon off `text`; false, and nothing happens, if none is. */
+/* Removes the last colon and the number after it from `text`.  False: there is none. */
 static bool take_number(char *text, uint64_t *value)
 {
 	struct vt_error ignored = VT_ERROR_INIT;
@@ -119,7 +119,7 @@ static int parse_image(struct image_arg *a, const char *text, struct vt_error *e
 
 	*a = (struct image_arg){.path = path};
 	if (!path)
-		return no_memory(err);
+		return set_rawcode_nomem(err);
 	while (count < 3 && take_number(path, &n[count]))
 		count++;
 	/* FILE:1:2 is the file "FILE:1" at 2. */
@@ -138,9 +138,9 @@ static int parse_image(struct image_arg *a, const char *text, struct vt_error *e
 	return -VT_E_USAGE;
 }
 
-/* Puts the segments of an ELF file that are executable, or all if none is, to their places. */
-static int add_segments(struct vt_pt_rawcode *r, const struct vt_elf *elf, uint64_t addr,
-			struct vt_error *err)
+/* Maps the executable segments of an ELF file, or all if none is executable. */
+static int add_elf_segments(struct vt_pt_rawcode *r, const struct vt_elf *elf, uint64_t addr,
+			    struct vt_error *err)
 {
 	const struct source *s = &r->sources[r->nsources - 1];
 	const uint64_t mask = VT_PT_PAGE - 1;
@@ -162,7 +162,7 @@ static int add_segments(struct vt_pt_rawcode *r, const struct vt_elf *elf, uint6
 
 		if (!size || (exec && !all[i].exec))
 			continue;
-		/* Whole pages are mapped, so that some bytes of its neighbours are seen, too. */
+		/* Whole pages are mapped, with some bytes of the neighbouring segments. */
 		if ((offset & mask) == head) {
 			offset -= head;
 			size += head;
@@ -179,7 +179,7 @@ static int add_segments(struct vt_pt_rawcode *r, const struct vt_elf *elf, uint6
 	return code;
 }
 
-/* Whether the newest file is an ELF file, which is then said in its IMAGE record. */
+/* Opens the newest file if it is an ELF file, and keeps what its IMAGE record needs. */
 static struct vt_elf *open_elf(struct vt_pt_rawcode *r, struct vt_error *err)
 {
 	struct source *s = &r->sources[r->nsources - 1];
@@ -211,7 +211,7 @@ static int add_part(struct vt_pt_rawcode *r, const struct image_arg *a, struct v
 	return add_mapping(r, a->addr, a->size, a->offset, err);
 }
 
-static int add_image(struct vt_pt_rawcode *r, const char *text, struct vt_error *err)
+static int add_raw_image(struct vt_pt_rawcode *r, const char *text, struct vt_error *err)
 {
 	struct image_arg a;
 	struct vt_elf *elf = NULL;
@@ -228,7 +228,7 @@ static int add_image(struct vt_pt_rawcode *r, const char *text, struct vt_error 
 	if (code >= 0 && a.part)
 		code = add_part(r, &a, err);
 	else if (code >= 0 && elf)
-		code = add_segments(r, elf, a.addr, err);
+		code = add_elf_segments(r, elf, a.addr, err);
 	else if (code >= 0 && !r->sources[r->nsources - 1].file.size)
 		code = vt_error_set(err, VT_E_FORMAT, "%s: the file is empty", a.path);
 	else if (code >= 0)
@@ -254,7 +254,7 @@ static int compare_pages(const void *a, const void *b)
 	return x->index < y->index ? -1 : 1;
 }
 
-/* Pages that follow one another in memory and in the dump are one piece. */
+/* Maps pages; those contiguous both in memory and in the dump are one mapping. */
 static int add_sorted_pages(struct vt_pt_rawcode *r, const struct page *pages, size_t n,
 			    struct vt_error *err)
 {
@@ -274,8 +274,8 @@ static int add_sorted_pages(struct vt_pt_rawcode *r, const struct page *pages, s
 	return code;
 }
 
-static int check_pages(const char *dump, uint64_t dumped, const char *list, uint64_t listed,
-		       struct vt_error *err)
+static int check_page_list(const char *dump, uint64_t dumped, const char *list, uint64_t listed,
+			   struct vt_error *err)
 {
 	if (listed % 8)
 		return vt_error_set(err, VT_E_FORMAT,
@@ -298,13 +298,13 @@ static int place_pages(struct vt_pt_rawcode *r, const char *list, const struct v
 	const size_t n = addrs->size / 8;
 	struct page *pages;
 	size_t i;
-	int code = check_pages(s->path, s->file.size, list, addrs->size, err);
+	int code = check_page_list(s->path, s->file.size, list, addrs->size, err);
 
 	if (code < 0)
 		return code;
 	pages = malloc(n * sizeof(*pages));
 	if (!pages)
-		return no_memory(err);
+		return set_rawcode_nomem(err);
 	for (i = 0; i < n; i++)
 		pages[i] = (struct page){
 			vt_le64(addrs->bytes + i * 8) & ~(uint64_t)(VT_PT_PAGE - 1), i};
@@ -325,7 +325,7 @@ static int add_pages(struct vt_pt_rawcode *r, const char *text, struct vt_error 
 		return vt_error_set(err, VT_E_USAGE, "--pages: '%s' is not DUMP,ADDRS", text);
 	dump = strndup(text, (size_t)(comma - text));
 	if (!dump)
-		return no_memory(err);
+		return set_rawcode_nomem(err);
 	code = add_source(r, dump, err);
 	free(dump);
 	if (code < 0)
@@ -338,7 +338,7 @@ static int add_pages(struct vt_pt_rawcode *r, const char *text, struct vt_error 
 	return code;
 }
 
-/* ---- all ---- */
+/* ---- all files ---- */
 
 struct vt_pt_rawcode *vt_pt_rawcode_new(const struct vt_pt_decode_options *opt,
 					struct vt_error *err)
@@ -350,12 +350,12 @@ struct vt_pt_rawcode *vt_pt_rawcode_new(const struct vt_pt_decode_options *opt,
 	if (r)
 		r->code = vt_pt_code_new();
 	if (!r || !r->code) {
-		no_memory(err);
+		set_rawcode_nomem(err);
 		free(r);
 		return NULL;
 	}
 	for (i = 0; i < opt->nimages && code >= 0; i++)
-		code = add_image(r, opt->images[i], err);
+		code = add_raw_image(r, opt->images[i], err);
 	for (i = 0; i < opt->npages && code >= 0; i++)
 		code = add_pages(r, opt->pages[i], err);
 	if (code < 0) {
@@ -386,7 +386,7 @@ const struct vt_pt_code *vt_pt_rawcode_code(const struct vt_pt_rawcode *r)
 	return r->code;
 }
 
-/* A path under which programs that run elsewhere find the file, too. */
+/* Writes the absolute path: other programs may run in another directory. */
 static void write_path(struct vt_writer *w, const char *path)
 {
 	char here[PATH_MAX];

@@ -11,16 +11,16 @@
 #include "stream/writer.h"
 
 /*
- * The code that a raw trace ran through, as the command line tells it:
+ * The code of a raw trace, as named on the command line:
  *
  *	FILE:ADDR		an ELF file: its loadable segments, the lowest page of them at ADDR;
- *				any other file: the whole of it at ADDR
+ *				any other file: all of it at ADDR
  *	FILE:ADDR:OFFSET:SIZE	SIZE bytes from OFFSET on of any file, at ADDR
  *	DUMP,ADDRS		pages of 4096 bytes; ADDRS has one little-endian 64-bit address for
- *				each page of DUMP, whose low 12 bits do not count
+ *				each page of DUMP, whose low 12 bits are ignored
  *
- * Numbers are decimal or 0x hexadecimal.  Each file may be gzip-compressed.  What is named later
- * lies above what was named before, pages above images.
+ * Numbers are decimal or 0x hexadecimal.  Each file may be gzip-compressed.  A later argument
+ * replaces what it covers of earlier ones, and pages replace images.
  */
 
 #define VT_PT_PAGE 4096
@@ -35,7 +35,7 @@ void vt_pt_rawcode_free(struct vt_pt_rawcode *r);
 /* The code of all of them; borrowed until `r` is freed. */
 const struct vt_pt_code *vt_pt_rawcode_code(const struct vt_pt_rawcode *r);
 
-/* Writes what is mapped as IMAGE and MAP records of a process; errors stick to `w`. */
+/* Writes the files and mappings as IMAGE and MAP records of a process; errors stick to `w`. */
 void vt_pt_rawcode_write(const struct vt_pt_rawcode *r, struct vt_writer *w, int64_t pid);
 
 #endif

@@ -12,7 +12,7 @@
 #include "formats/pt/packet.h"
 #include "formats/pt/raw/code.h"
 
-/* A raw trace on its way to records. */
+/* The decoding of a raw trace. */
 struct raw {
 	const struct vt_format_options *opt;
 	const struct vt_pt_decode_options *pt;
@@ -25,7 +25,7 @@ struct raw {
 
 bool vt_pt_probe(const uint8_t *bytes, size_t size)
 {
-	/* How much there is beyond what was asked for depends on how a pipe was filled. */
+	/* A pipe may give more bytes than were asked for. */
 	if (size > VT_FORMAT_PROBE_SIZE)
 		size = VT_FORMAT_PROBE_SIZE;
 	return vt_pt_find_psb(bytes, bytes + size) != NULL;
@@ -59,7 +59,7 @@ static int run_engine(struct raw *r, struct vt_error *err)
 	return code;
 }
 
-static int open_all(struct raw *r, struct vt_input *in, struct vt_writer *w, struct vt_error *err)
+static int open_raw(struct raw *r, struct vt_input *in, struct vt_writer *w, struct vt_error *err)
 {
 	const char *name = r->pt->engine ? r->pt->engine : VT_PT_DEFAULT_ENGINE;
 	int code;
@@ -79,7 +79,7 @@ static int open_all(struct raw *r, struct vt_input *in, struct vt_writer *w, str
 	return 0;
 }
 
-static void sum_up(const struct raw *r, struct vt_format_summary *sum)
+static void set_raw_summary(const struct raw *r, struct vt_format_summary *sum)
 {
 	const struct vt_pt_totals *t = vt_pt_emit_totals(r->emit);
 
@@ -95,7 +95,7 @@ int vt_pt_decode(struct vt_input *in, struct vt_writer *w, const struct vt_forma
 	static const struct vt_pt_decode_options none;
 	struct raw r = {.opt = opt, .pt = opt->pt ? opt->pt : &none};
 	const int64_t pid = r.pt->pid ? r.pt->pid : 1;
-	int code = open_all(&r, in, w, err);
+	int code = open_raw(&r, in, w, err);
 
 	if (code >= 0) {
 		r.context = (struct vt_pt_context){
@@ -105,7 +105,7 @@ int vt_pt_decode(struct vt_input *in, struct vt_writer *w, const struct vt_forma
 		vt_pt_rawcode_write(r.code, w, pid);
 		vt_pt_packets_write(w, 0, r.trace.bytes, r.trace.size, r.pt->packets);
 		code = run_engine(&r, err);
-		sum_up(&r, sum);
+		set_raw_summary(&r, sum);
 	}
 	vt_pt_emit_free(r.emit);
 	vt_wholefile_fini(&r.trace);
