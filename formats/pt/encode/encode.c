@@ -10,7 +10,7 @@
 #include "formats/pt/encode/putpacket.h"
 #include "stream/exec.h"
 
-/* How long a program takes to make new code, in instructions: some hundred nanoseconds. */
+/* The time that a program needs to write new code, in instructions: some hundred nanoseconds. */
 #define MAKING_INSNS 1000
 
 const struct vt_pt_encode_options vt_pt_encode_defaults = {
@@ -23,11 +23,11 @@ const struct vt_pt_encode_options vt_pt_encode_defaults = {
 	.seed = 1,
 };
 
-/* A thread by its numbers. */
+/* The index of a thread, by pid and tid. */
 struct key {
 	int64_t pid;
 	int64_t tid;
-	uint64_t index; /* behind the key */
+	uint64_t index; /* the value */
 };
 
 struct vt_pt_encode *vt_pt_encode_new(const struct vt_pt_encode_options *opt,
@@ -70,7 +70,7 @@ void vt_pt_encode_free(struct vt_pt_encode *e)
 
 /* ---- threads ---- */
 
-static void init_thread(struct vt_pt_encode *e, struct enc_thread *t)
+static void init_encoded_thread(struct vt_pt_encode *e, struct enc_thread *t)
 {
 	t->h.out = t->buffer;
 	t->h.tnt = 1;
@@ -83,12 +83,12 @@ static void init_thread(struct vt_pt_encode *e, struct enc_thread *t)
 	vt_rng_init(&t->rng, e->opt.seed + t->pub.index);
 	t->overflow_at = UINT64_MAX;
 	if (e->opt.overflow)
-		t->overflow_at = vti_enc_some(t, e->opt.overflow);
+		t->overflow_at = vti_enc_jitter(t, e->opt.overflow);
 	if (e->opt.damage)
-		t->damage_at = vti_enc_some(t, e->opt.damage);
+		t->damage_at = vti_enc_jitter(t, e->opt.damage);
 }
 
-static struct enc_thread *add_thread(struct vt_pt_encode *e, const struct key *key)
+static struct enc_thread *add_encoded_thread(struct vt_pt_encode *e, const struct key *key)
 {
 	struct enc_thread *t = calloc(1, sizeof(*t));
 
@@ -104,13 +104,13 @@ static struct enc_thread *add_thread(struct vt_pt_encode *e, const struct key *k
 	t->pub.pid = key->pid;
 	t->pub.tid = key->tid;
 	t->pub.index = e->nthreads;
-	init_thread(e, t);
+	init_encoded_thread(e, t);
 	e->threads[e->nthreads++] = t;
 	e->sum.threads = e->nthreads;
 	return t;
 }
 
-static struct enc_thread *find_thread(struct vt_pt_encode *e, int64_t pid, int64_t tid)
+static struct enc_thread *find_encoded_thread(struct vt_pt_encode *e, int64_t pid, int64_t tid)
 {
 	struct key key = {.pid = pid, .tid = tid};
 	const struct key *k = vt_hash_find(&e->index, &key);
@@ -118,11 +118,11 @@ static struct enc_thread *find_thread(struct vt_pt_encode *e, int64_t pid, int64
 	return k ? e->threads[k->index] : NULL;
 }
 
-/* The thread of an EXEC record: NULL when memory runs out. */
-static struct enc_thread *get_thread(struct vt_pt_encode *e, int64_t pid, int64_t tid)
+/* The thread of an EXEC record, added if it is new; NULL: no memory. */
+static struct enc_thread *get_encoded_thread(struct vt_pt_encode *e, int64_t pid, int64_t tid)
 {
 	struct key key = {.pid = pid, .tid = tid}, *k;
-	struct enc_thread *t = find_thread(e, pid, tid);
+	struct enc_thread *t = find_encoded_thread(e, pid, tid);
 
 	if (t)
 		return t;
@@ -130,78 +130,79 @@ static struct enc_thread *get_thread(struct vt_pt_encode *e, int64_t pid, int64_
 	if (!k)
 		return NULL;
 	k->index = e->nthreads;
-	t = add_thread(e, &key);
+	t = add_encoded_thread(e, &key);
 	if (!t)
 		return NULL;
 	t->away = e->total;
-	t->cycles = vti_enc_cycles(e, t);
-	vti_enc_psb(e, t, false, 0);
+	t->cycles = vti_enc_get_cycles(e, t);
+	vti_enc_put_psb(e, t, false, 0);
 	return t;
 }
 
-static bool wanted(const struct vt_pt_encode *e, int64_t pid, int64_t tid)
+static bool is_wanted_thread(const struct vt_pt_encode *e, int64_t pid, int64_t tid)
 {
 	return (!e->opt.pid || e->opt.pid == pid) && (!e->opt.tid || e->opt.tid == tid);
 }
 
-/* ---- threads in turns: the time passes for all, whoever runs ---- */
+/* ---- switches of threads: time passes for all threads ---- */
 
-/* Goes on where vt_pt_encode_pause() has interrupted it. */
-static void resume(struct vt_pt_encode *e, struct enc_thread *t)
+/* Continues where vt_pt_encode_pause() has interrupted a thread. */
+static void resume_thread(struct vt_pt_encode *e, struct enc_thread *t)
 {
-	if (!t->held.last)
+	if (!t->interrupted.last)
 		return;
-	t->held.addr = t->held.next - t->held.last;
-	vti_enc_tip(e, t, VT_PT_OP_PGE, t->held.addr);
-	t->prev = t->held;
+	t->interrupted.addr = t->interrupted.next - t->interrupted.last;
+	vti_enc_put_tip(e, t, VT_PT_OP_PGE, t->interrupted.addr);
+	t->prev = t->interrupted;
 	t->off = false;
-	t->held.last = 0;
+	t->interrupted.last = 0;
 }
 
-/* It runs now, from `ip` on; the runs of other threads took their time. */
-static void take_turn(struct vt_pt_encode *e, struct enc_thread *t, uint64_t ip)
+/* Makes a thread the running one, from `ip` on; time has passed since it ran. */
+static void switch_to_thread(struct vt_pt_encode *e, struct enc_thread *t, uint64_t ip)
 {
 	uint64_t away = e->total - t->h.insns;
 
 	if (e->running == t)
 		return;
 	e->running = t;
-	vti_enc_room(e, t);
+	vti_enc_make_room(e, t);
 	if (e->timed && away != t->away) {
 		vti_enc_break(e, t, ip);
 		t->away = away;
-		t->cycles = vti_enc_cycles(e, t);
-		vti_enc_psb(e, t, false, 0);
+		t->cycles = vti_enc_get_cycles(e, t);
+		vti_enc_put_psb(e, t, false, 0);
 	}
-	resume(e, t);
+	resume_thread(e, t);
 }
 
-/* The kernel takes over before the last instruction: where that goes is not known yet. */
-static void interrupt(struct vt_pt_encode *e, struct enc_thread *t)
+/* Interrupts a thread before its last instruction, whose target is not known yet. */
+static void interrupt_encoded_thread(struct vt_pt_encode *e, struct enc_thread *t)
 {
 	uint64_t ip = t->prev.next - t->prev.last;
 
 	vti_enc_end_loss(e, t, true, ip);
-	vti_enc_tip(e, t, VT_PT_OP_FUP, ip);
-	vti_enc_off(e, t);
-	t->held = t->prev;
+	vti_enc_put_tip(e, t, VT_PT_OP_FUP, ip);
+	vti_enc_put_off(e, t);
+	t->interrupted = t->prev;
 	t->prev = (struct enc_block){.end = ENC_OFF};
 	t->off = true;
 }
 
 int vt_pt_encode_pause(struct vt_pt_encode *e, int64_t pid, int64_t tid, struct vt_error *err)
 {
-	struct enc_thread *t = find_thread(e, pid, tid);
+	struct enc_thread *t = find_encoded_thread(e, pid, tid);
 
 	if (!t)
 		return 0;
 	e->err = err;
-	/* A repeated string instruction may go on: cut behind it, decoders would count it twice. */
+	/* A repeated string instruction may continue: after a break decoders would count it twice.
+	 */
 	if (t->off || (t->prev.end == VT_PT_END_FALL && !t->prev.repeats) ||
 	    t->prev.end >= VT_PT_END_FAR_CALL)
-		vti_enc_lose(e, t);
+		vti_enc_break_unknown(e, t);
 	else
-		interrupt(e, t);
+		interrupt_encoded_thread(e, t);
 	vti_enc_drain(e, t);
 	e->running = NULL;
 	return e->failed;
@@ -209,10 +210,10 @@ int vt_pt_encode_pause(struct vt_pt_encode *e, int64_t pid, int64_t tid, struct 
 
 void vt_pt_encode_resume(struct vt_pt_encode *e, int64_t pid, int64_t tid)
 {
-	struct enc_thread *t = find_thread(e, pid, tid);
+	struct enc_thread *t = find_encoded_thread(e, pid, tid);
 
 	if (t && t->off)
-		take_turn(e, t, 0);
+		switch_to_thread(e, t, 0);
 }
 
 void vt_pt_encode_idle(struct vt_pt_encode *e, uint64_t insns)
@@ -225,7 +226,7 @@ uint64_t vt_pt_encode_now(const struct vt_pt_encode *e)
 {
 	struct enc_thread all = {.h = {.insns = e->total + e->ahead}};
 
-	return e->timed ? vti_enc_tsc(e, vti_enc_cycles(e, &all)) : 0;
+	return e->timed ? vti_enc_convert_to_tsc(e, vti_enc_get_cycles(e, &all)) : 0;
 }
 
 void vt_pt_encode_sync(struct vt_pt_encode *e, int64_t pid)
@@ -239,15 +240,15 @@ void vt_pt_encode_sync(struct vt_pt_encode *e, int64_t pid)
 
 		if (t->pub.pid != pid)
 			continue;
-		t->psb_at = vti_enc_position(t);
+		t->psb_at = vti_enc_get_position(t);
 		vti_enc_set_stop(t);
 	}
 }
 
 /* ---- blocks ---- */
 
-/* How an instruction without code ends a block: as its producer said. */
-static uint8_t end_by_name(enum vt_block_end end)
+/* The end of a block without code, from its record. */
+static uint8_t convert_block_end(enum vt_block_end end)
 {
 	switch (end) {
 	case VT_END_BRANCH:
@@ -269,7 +270,7 @@ static uint8_t end_by_name(enum vt_block_end end)
 	}
 }
 
-/* movs, cmps, stos, lods, scas behind a prefix REP, REPE or REPNE. */
+/* True for movs, cmps, stos, lods and scas with a prefix REP, REPE or REPNE. */
 static bool is_repeated_string(const uint8_t *code, unsigned length, unsigned mode)
 {
 	bool repeated = false;
@@ -288,8 +289,9 @@ static bool is_repeated_string(const uint8_t *code, unsigned length, unsigned mo
 	       ((code[i] & 0xfc) == 0xa4 || (code[i] >= 0xaa && code[i] <= 0xaf));
 }
 
-/* What the instruction at the end of `to`, whose code is this, makes of the block. */
-static void classify(struct enc_block *to, const uint8_t *code, unsigned length, unsigned mode)
+/* Sets the end of a block from the code of its last instruction. */
+static void classify_enc_insn(struct enc_block *to, const uint8_t *code, unsigned length,
+			      unsigned mode)
 {
 	uint64_t target;
 	uint8_t end, mark;
@@ -302,24 +304,24 @@ static void classify(struct enc_block *to, const uint8_t *code, unsigned length,
 	to->target = target;
 }
 
-static void finish(struct enc_block *b)
+static void finish_enc_block(struct enc_block *b)
 {
 	b->branch = b->end == VT_PT_END_COND;
 	b->direct = b->end <= VT_PT_END_COND;
 	if (b->end == VT_PT_END_FALL)
 		b->target = b->next;
 	b->other = b->branch ? b->next : b->target;
-	/* Code that finds out where it is calls what is next, and never returns. */
+	/* A call of the next instruction only reads the address, and never returns. */
 	b->call = b->end == VT_PT_END_CALL && b->target != b->next;
 }
 
 /*
- * The piece of a block that begins with instruction `from`: up to the first transfer of control, or
- * to before `until`.  Returns where the next piece begins.  Instructions whose code is not known
- * are none, but the block's last is what its producer said.
+ * Cuts the piece of a block that begins with instruction `from`, up to the first transfer of
+ * control or to before `until`.  Returns the beginning of the next piece.  Without code, only the
+ * block's last instruction transfers control, as its record says.
  */
-static uint32_t cut_piece(struct enc_block *to, const struct vt_bblock *b, uint32_t from,
-			  uint32_t until, unsigned mode)
+static uint32_t cut_block_piece(struct enc_block *to, const struct vt_bblock *b, uint32_t from,
+				uint32_t until, unsigned mode)
 {
 	uint64_t addr = vt_bblock_insn_addr(b, from);
 	const uint8_t *code = b->code ? b->code + (addr - b->addr) : NULL;
@@ -331,19 +333,19 @@ static uint32_t cut_piece(struct enc_block *to, const struct vt_bblock *b, uint3
 		to->next += to->last;
 		to->insns++;
 		if (code) {
-			classify(to, code, to->last, mode);
+			classify_enc_insn(to, code, to->last, mode);
 			code += to->last;
 		}
 	}
 	if (!code && until == b->ninsns) {
-		to->end = end_by_name(b->end);
+		to->end = convert_block_end(b->end);
 		to->target = b->target;
 	}
-	finish(to);
+	finish_enc_block(to);
 	return i;
 }
 
-static int on_block(struct vt_pt_encode *e, const struct vt_record *rec, struct vt_error *err)
+static int encode_block(struct vt_pt_encode *e, const struct vt_record *rec, struct vt_error *err)
 {
 	uint64_t id = vt_record_u64(rec, VT_BLOCK_ID);
 	const struct vt_bblock *b;
@@ -356,7 +358,7 @@ static int on_block(struct vt_pt_encode *e, const struct vt_record *rec, struct 
 	for (; e->nblocks <= id; e->nblocks++)
 		e->blocks[e->nblocks] = (struct enc_block){.insns = 0};
 	b = vt_bblocks_get(e->dict, id);
-	if (cut_piece(&e->blocks[id], b, 0, b->ninsns, e->mode) < b->ninsns)
+	if (cut_block_piece(&e->blocks[id], b, 0, b->ninsns, e->mode) < b->ninsns)
 		e->blocks[id].insns = 0;
 	if (e->watch_all)
 		vt_pt_encode_watch(e, id, e->watcher);
@@ -391,11 +393,11 @@ void vt_pt_encode_leave_out(struct vt_pt_encode *e, uint64_t id)
 }
 
 /*
- * Its code may be another one: then what went before must be decoded with the old one.  To make it
- * takes a while, so that there is a time between the two at which it can be said to be there.
+ * Asks the watcher if the code of a block has changed.  The trace before that must be decoded with
+ * the old code, so some time has to pass in between, at which the change can be recorded.
  */
-static void ask(struct vt_pt_encode *e, struct enc_thread *t, const struct vt_bblock *b,
-		uint64_t ip)
+static void ask_watcher(struct vt_pt_encode *e, struct enc_thread *t, const struct vt_bblock *b,
+			uint64_t ip)
 {
 	int r;
 
@@ -404,52 +406,52 @@ static void ask(struct vt_pt_encode *e, struct enc_thread *t, const struct vt_bb
 	if (r < 0)
 		e->failed = r;
 	if (r > 0 && e->timed) {
-		vti_enc_room(e, t);
+		vti_enc_make_room(e, t);
 		vti_enc_break(e, t, ip);
 		e->total += MAKING_INSNS;
 		t->away += MAKING_INSNS;
-		t->cycles = vti_enc_cycles(e, t);
-		vti_enc_psb(e, t, false, 0);
+		t->cycles = vti_enc_get_cycles(e, t);
+		vti_enc_put_psb(e, t, false, 0);
 	}
 	e->ahead = 0;
 }
 
-/* Instructions `from` up to `to` of a block. */
-static void take_part(struct vt_pt_encode *e, struct enc_thread *t, const struct vt_bblock *b,
-		      uint32_t from, uint32_t to)
+/* Encodes instructions `from` up to `to` of a block. */
+static void encode_part(struct vt_pt_encode *e, struct enc_thread *t, const struct vt_bblock *b,
+			uint32_t from, uint32_t to)
 {
 	struct enc_block part;
 
 	if (e->blocks[b->id].left_out) {
-		vti_enc_room(e, t);
-		vti_enc_lose(e, t);
+		vti_enc_make_room(e, t);
+		vti_enc_break_unknown(e, t);
 		t->repeated += to - from;
 		from = to;
 	}
 	if (e->blocks[b->id].watched && from < to && !e->failed)
-		ask(e, t, b, vt_bblock_insn_addr(b, from));
+		ask_watcher(e, t, b, vt_bblock_insn_addr(b, from));
 	e->blocks[b->id].used = true;
 	while (from < to) {
-		from = cut_piece(&part, b, from, to, e->mode);
-		vti_enc_step(e, t, &part);
+		from = cut_block_piece(&part, b, from, to, e->mode);
+		vti_enc_step_to(e, t, &part);
 	}
 	t->blocks++;
 }
 
-static int contradicts(struct vt_error *err, const char *why)
+static int report_bad_exec(struct vt_error *err, const char *why)
 {
 	return vt_error_set(err, VT_E_FORMAT, "executed blocks: %s", why);
 }
 
-/* The whole blocks of a run between its first and its last. */
-static int take_whole(struct vt_pt_encode *e, struct enc_thread *t, struct vt_exec *x,
-		      struct vt_error *err)
+/* Encodes the blocks of a run between the first and the last. */
+static int encode_whole(struct vt_pt_encode *e, struct enc_thread *t, struct vt_exec *x,
+			struct vt_error *err)
 {
 	uint64_t before = t->h.insns + t->repeated, insns;
 	const struct vt_bblock *b;
 
 	while (x->blocks > 1) {
-		size_t n = vti_enc_run(e, t, x->ids, x->width, x->base, x->blocks - 1);
+		size_t n = vti_enc_run_blocks(e, t, x->ids, x->width, x->base, x->blocks - 1);
 
 		x->ids += n * x->width;
 		x->blocks -= (uint32_t)n;
@@ -457,21 +459,21 @@ static int take_whole(struct vt_pt_encode *e, struct enc_thread *t, struct vt_ex
 			break;
 		b = vt_bblocks_get(e->dict, vt_exec_id(x, 0));
 		if (!b)
-			return contradicts(err, "an unknown block");
-		take_part(e, t, b, 0, b->ninsns);
+			return report_bad_exec(err, "an unknown block");
+		encode_part(e, t, b, 0, b->ninsns);
 		x->ids += x->width;
 		x->blocks--;
 	}
 	insns = t->h.insns + t->repeated - before;
 	if (insns >= x->insns)
-		return contradicts(err, "more of them than instructions");
+		return report_bad_exec(err, "more of them than instructions");
 	x->insns -= insns;
 	return 0;
 }
 
-/* The values of the blocks are of no interest, and are not looked at. */
-static int walk(struct vt_pt_encode *e, struct enc_thread *t, const struct vt_record *rec,
-		struct vt_error *err)
+/* Encodes the blocks of an EXEC record. */
+static int encode_blocks(struct vt_pt_encode *e, struct enc_thread *t, const struct vt_record *rec,
+			 struct vt_error *err)
 {
 	const struct vt_bblock *b;
 	struct vt_exec x;
@@ -483,36 +485,36 @@ static int walk(struct vt_pt_encode *e, struct enc_thread *t, const struct vt_re
 	b = vt_bblocks_get(e->dict, vt_exec_id(&x, 0));
 	n = b->ninsns - x.skip;
 	if (x.insns < n && x.blocks > 1)
-		return contradicts(err, "more of them than instructions");
+		return report_bad_exec(err, "more of them than instructions");
 	n = x.insns < n ? (uint32_t)x.insns : n;
-	take_turn(e, t, vt_bblock_insn_addr(b, x.skip));
-	take_part(e, t, b, x.skip, x.skip + n);
+	switch_to_thread(e, t, vt_bblock_insn_addr(b, x.skip));
+	encode_part(e, t, b, x.skip, x.skip + n);
 	x.ids += x.width;
 	x.insns -= n;
 	if (!--x.blocks)
-		return x.insns ? contradicts(err, "fewer instructions than were said") : 0;
-	r = take_whole(e, t, &x, err);
+		return x.insns ? report_bad_exec(err, "fewer instructions than were said") : 0;
+	r = encode_whole(e, t, &x, err);
 	if (r < 0)
 		return r;
 	b = vt_bblocks_get(e->dict, vt_exec_id(&x, 0));
 	if (!b)
-		return contradicts(err, "an unknown block");
+		return report_bad_exec(err, "an unknown block");
 	if (x.insns > b->ninsns)
-		return contradicts(err, "fewer instructions than were said");
-	take_part(e, t, b, 0, (uint32_t)x.insns);
+		return report_bad_exec(err, "fewer instructions than were said");
+	encode_part(e, t, b, 0, (uint32_t)x.insns);
 	return 0;
 }
 
-static int on_exec(struct vt_pt_encode *e, const struct vt_record *rec, struct vt_error *err)
+static int encode_exec(struct vt_pt_encode *e, const struct vt_record *rec, struct vt_error *err)
 {
 	int64_t pid = vt_record_i64(rec, VT_EXEC_PID), tid = vt_record_i64(rec, VT_EXEC_TID);
 	uint64_t insns, blocks;
 	struct enc_thread *t;
 	int r;
 
-	if (!wanted(e, pid, tid))
+	if (!is_wanted_thread(e, pid, tid))
 		return 0;
-	t = get_thread(e, pid, tid);
+	t = get_encoded_thread(e, pid, tid);
 	if (!t)
 		return vt_error_nomem(err);
 	t->mode = e->mode;
@@ -520,29 +522,29 @@ static int on_exec(struct vt_pt_encode *e, const struct vt_record *rec, struct v
 		t->pub.time = vt_record_u64(rec, VT_EXEC_TIME);
 	insns = e->began = t->h.insns;
 	blocks = t->blocks;
-	r = walk(e, t, rec, err);
+	r = encode_blocks(e, t, rec, err);
 	if (r < 0)
-		vti_enc_lose(e, t);
+		vti_enc_break_unknown(e, t);
 	e->total += t->h.insns - insns;
 	e->sum.insns += t->h.insns - insns;
 	e->sum.blocks += t->blocks - blocks;
 	return r;
 }
 
-/* ---- what happens between blocks ---- */
+/* ---- events between blocks ---- */
 
-static int on_signal(struct vt_pt_encode *e, const struct vt_record *rec)
+static int encode_signal(struct vt_pt_encode *e, const struct vt_record *rec)
 {
-	struct enc_thread *t = find_thread(e, vt_record_i64(rec, VT_SIGNAL_PID),
-					   vt_record_i64(rec, VT_SIGNAL_TID));
+	struct enc_thread *t = find_encoded_thread(e, vt_record_i64(rec, VT_SIGNAL_PID),
+						   vt_record_i64(rec, VT_SIGNAL_TID));
 
 	if (t)
 		vti_enc_break(e, t, vt_record_u64(rec, VT_SIGNAL_IP));
 	return 0;
 }
 
-/* Something is missing, of a thread, of a process (tid 0), or of all (pid 0, too). */
-static void lose(struct vt_pt_encode *e, int64_t pid, int64_t tid)
+/* Part of the execution is missing, of a thread, of a process (tid 0), or of all (pid 0, too). */
+static void lose_threads(struct vt_pt_encode *e, int64_t pid, int64_t tid)
 {
 	size_t i;
 
@@ -552,27 +554,27 @@ static void lose(struct vt_pt_encode *e, int64_t pid, int64_t tid)
 		if ((pid && t->pub.pid != pid) || (tid && t->pub.tid != tid) || t->off)
 			continue;
 		e->sum.breaks++;
-		vti_enc_lose(e, t);
+		vti_enc_break_unknown(e, t);
 	}
 }
 
-static int on_state(struct vt_pt_encode *e, const struct vt_record *rec)
+static int encode_state(struct vt_pt_encode *e, const struct vt_record *rec)
 {
 	if (vt_record_u64(rec, VT_STATE_REASON) == VT_STATE_WINDOW)
-		lose(e, vt_record_i64(rec, VT_STATE_PID), vt_record_i64(rec, VT_STATE_TID));
+		lose_threads(e, vt_record_i64(rec, VT_STATE_PID), vt_record_i64(rec, VT_STATE_TID));
 	return 0;
 }
 
-static int on_gap(struct vt_pt_encode *e, const struct vt_record *rec)
+static int encode_gap(struct vt_pt_encode *e, const struct vt_record *rec)
 {
-	lose(e, vt_record_i64(rec, VT_GAP_PID), vt_record_i64(rec, VT_GAP_TID));
+	lose_threads(e, vt_record_i64(rec, VT_GAP_PID), vt_record_i64(rec, VT_GAP_TID));
 	return 0;
 }
 
-static int on_trace(struct vt_pt_encode *e, const struct vt_record *rec)
+static int encode_trace(struct vt_pt_encode *e, const struct vt_record *rec)
 {
-	struct enc_thread *t =
-		find_thread(e, vt_record_i64(rec, VT_TRACE_PID), vt_record_i64(rec, VT_TRACE_TID));
+	struct enc_thread *t = find_encoded_thread(e, vt_record_i64(rec, VT_TRACE_PID),
+						   vt_record_i64(rec, VT_TRACE_TID));
 	uint64_t ip = vt_record_u64(rec, VT_TRACE_IP), to = vt_record_u64(rec, VT_TRACE_TO);
 
 	switch (vt_record_u64(rec, VT_TRACE_EVENT)) {
@@ -599,10 +601,10 @@ static int on_trace(struct vt_pt_encode *e, const struct vt_record *rec)
 	return 0;
 }
 
-static int on_value(struct vt_pt_encode *e, const struct vt_record *rec)
+static int encode_value(struct vt_pt_encode *e, const struct vt_record *rec)
 {
-	struct enc_thread *t =
-		find_thread(e, vt_record_i64(rec, VT_VALUE_PID), vt_record_i64(rec, VT_VALUE_TID));
+	struct enc_thread *t = find_encoded_thread(e, vt_record_i64(rec, VT_VALUE_PID),
+						   vt_record_i64(rec, VT_VALUE_TID));
 
 	if (t && vt_record_u64(rec, VT_VALUE_WHAT) == VT_WHAT_PTWRITE)
 		vti_enc_ptwrite(e, t, vt_record_u64(rec, VT_VALUE_IP),
@@ -611,32 +613,32 @@ static int on_value(struct vt_pt_encode *e, const struct vt_record *rec)
 	return 0;
 }
 
-static int on_meta(const struct vt_record *rec, struct vt_error *err)
+static int check_meta(const struct vt_record *rec, struct vt_error *err)
 {
 	if (!vt_record_is_meta(rec, "sampling"))
 		return 0;
 	return vt_error_set(err, VT_E_ABSENT, VT_IS_SAMPLED);
 }
 
-static int take(struct vt_pt_encode *e, const struct vt_record *rec, struct vt_error *err)
+static int encode_record(struct vt_pt_encode *e, const struct vt_record *rec, struct vt_error *err)
 {
 	switch (rec->kind) {
 	case VT_BLOCK:
-		return on_block(e, rec, err);
+		return encode_block(e, rec, err);
 	case VT_EXEC:
-		return on_exec(e, rec, err);
+		return encode_exec(e, rec, err);
 	case VT_SIGNAL:
-		return on_signal(e, rec);
+		return encode_signal(e, rec);
 	case VT_STATE:
-		return on_state(e, rec);
+		return encode_state(e, rec);
 	case VT_GAP:
-		return on_gap(e, rec);
+		return encode_gap(e, rec);
 	case VT_TRACE:
-		return on_trace(e, rec);
+		return encode_trace(e, rec);
 	case VT_VALUE:
-		return on_value(e, rec);
+		return encode_value(e, rec);
 	case VT_META:
-		return on_meta(rec, err);
+		return check_meta(rec, err);
 	default:
 		return 0;
 	}
@@ -647,7 +649,7 @@ int vt_pt_encode_record(struct vt_pt_encode *e, const struct vt_record *rec, str
 	int r;
 
 	e->err = err;
-	r = take(e, rec, err);
+	r = encode_record(e, rec, err);
 	if (e->failed)
 		return e->failed;
 	if (r != -VT_E_FORMAT)
@@ -673,25 +675,15 @@ int vt_pt_encode_finish(struct vt_pt_encode *e, struct vt_error *err)
 
 	e->err = err;
 	for (i = 0; i < e->nthreads && !e->failed; i++) {
-		vti_enc_lose(e, e->threads[i]);
+		vti_enc_break_unknown(e, e->threads[i]);
 		vti_enc_end_loss(e, e->threads[i], false, 0);
 	}
 	return vt_pt_encode_flush(e, err);
 }
 
-/* ---- what became of it ---- */
+/* ---- totals ---- */
 
 const struct vt_pt_encode_totals *vt_pt_encode_totals(const struct vt_pt_encode *e)
 {
 	return &e->sum;
-}
-
-const char *vt_pt_encode_bad(const struct vt_pt_encode *e)
-{
-	return e->bad;
-}
-
-struct vt_pt_encode_thread *vt_pt_encode_thread(struct vt_pt_encode *e, size_t index)
-{
-	return &e->threads[index]->pub;
 }

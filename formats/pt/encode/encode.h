@@ -13,44 +13,45 @@
 #include "stream/record.h"
 
 /*
- * Executed blocks to Intel PT: what a processor would have written that traced the user mode of
- * each thread.  The processor is a made-up one: its cycles pass as the options say.
+ * Encodes executed blocks as Intel PT: the packets of a processor that traces the user mode of each
+ * thread.  The processor is a model: its clock follows the options.
  *
- * Each thread (pid and tid) has a trace of its own.  It begins with a PSB; a TIP.PGE stands where
- * execution is first known, or known again; system calls and all else that is not executed in user
- * mode is a TIP.PGD and a TIP.PGE, a signal a FUP, TIP.PGD and TIP.PGE.  Where the stream does not
- * tell how it got from one block to the next, the trace is switched off (FUP, TIP.PGD) and on.
+ * Each thread (pid and tid) has its own trace.  The trace begins with a PSB.  A TIP.PGE comes where
+ * execution is first known, or known again.  A system call, or anything else outside user mode, is
+ * a TIP.PGD and a TIP.PGE; a signal is a FUP, TIP.PGD and TIP.PGE.  Where the stream does not say
+ * how execution came from one block to the next, tracing is switched off (FUP, TIP.PGD) and on.
  */
 
-#define VT_PT_MAX_CPI	100000000 /* cpi of the options */
+#define VT_PT_MAX_CPI	100000000 /* the greatest cpi of the options */
 #define VT_PT_MAX_START (1ull << 48)
 
 struct vt_pt_encode_options {
-	uint64_t psb_bytes; /* a PSB each so many bytes of trace; at least 64 */
+	uint64_t psb_bytes; /* the distance of PSBs, in bytes of trace; at least 64 */
 	uint64_t tnt_bits;  /* decisions of a TNT packet: 1 to 47, more than 6 need long packets */
 	bool no_retcomp;    /* every return is a TIP */
 	bool tsc;	    /* TSC in each PSB+ */
 	bool mtc;	    /* MTC, and TMA in each PSB+ */
 	bool cyc;	    /* CYC before each packet that takes one */
 	/*
-	 * The clock: all of it counts when any of the above is asked for.  nominal_ratio / cbr
-	 * ticks of the TSC pass in each cycle.
+	 * The clock, for tsc, mtc and cyc; all its fields must be set.  nominal_ratio / cbr ticks
+	 * of the TSC pass in each cycle.
 	 */
 	struct vt_pt_clock clock;
 	uint8_t cbr;	    /* core to bus ratio */
 	uint64_t cpi;	    /* cycles of an instruction, in millionths */
 	uint64_t start_tsc; /* when the stream begins; at most VT_PT_MAX_START */
 	uint64_t cr3;	    /* PIP in each PSB+, unless 0 */
-	/* Only this thread; 0: all.  A tid is that of one process only, or of all. */
+	/* Encodes only threads with this pid and this tid; 0: any. */
 	int64_t pid;
 	int64_t tid;
-	/* Damage, each about every so many bytes, 0: none: */
-	uint64_t overflow; /* packets are lost, and an OVF says so */
-	uint64_t damage;   /* bytes are not what they were */
+	/* Damage, each about every so many bytes; 0: none. */
+	uint64_t overflow; /* packets are lost, with an OVF */
+	uint64_t damage;   /* bytes are changed */
 	uint64_t seed;
 };
 
-/* 4 KiB between PSBs, TNT packets of 6 decisions, a clock of 32 times 100 MHz, all at rest. */
+/* 4 KiB between PSBs, TNT packets of 6 decisions, a clock of 32 times 100 MHz, no timing packets.
+ */
 extern const struct vt_pt_encode_options vt_pt_encode_defaults;
 
 /* A thread, and its trace so far. */
@@ -58,17 +59,17 @@ struct vt_pt_encode_thread {
 	int64_t pid;
 	int64_t tid;
 	size_t index;	/* in the order of their first blocks */
-	uint64_t bytes; /* before those at hand */
+	uint64_t bytes; /* given to the sink in earlier calls */
 	uint64_t insns; /* executed so far, repeated ones once */
-	uint64_t time;	/* of the first record at hand: as EXEC tells, ns, or 0 */
+	uint64_t time;	/* of the first EXEC record in these bytes, in ns, or 0 */
 	uint64_t tsc;	/* now, of the model */
-	void *user;	/* the sink's */
+	void *user;	/* for the sink */
 };
 
 /*
- * Takes bytes of a thread's trace, borrowed.  The bytes of different threads come in turns; a
- * packet may be cut between two calls.  0, or a negative error, which vt_pt_encode_record() or
- * _finish() returns.
+ * Takes bytes of a thread's trace, borrowed.  The calls for different threads are interleaved; a
+ * packet may be divided between two calls.  0, or a negative error, which vt_pt_encode_record() or
+ * vt_pt_encode_finish() then returns.
  */
 typedef int vt_pt_encode_sink(void *arg, struct vt_pt_encode_thread *t, const uint8_t *bytes,
 			      size_t size, struct vt_error *err);
@@ -78,11 +79,11 @@ struct vt_pt_encode_totals {
 	uint64_t blocks; /* executions */
 	uint64_t bytes;
 	uint64_t threads;
-	uint64_t breaks;    /* where the stream does not tell how execution went on */
-	uint64_t bad;	    /* records that contradict themselves, left out */
+	uint64_t breaks;    /* where the stream does not say how execution continued */
+	uint64_t bad;	    /* contradictory records, left out */
 	uint64_t overflows; /* made */
 	uint64_t damaged;   /* bytes */
-	uint64_t rewritten; /* bytes of code that were other ones before: vt_pt_encode_pages() */
+	uint64_t rewritten; /* bytes of code that changed: vt_pt_encode_pages() */
 	uint64_t left_out;  /* threads without a file: vt_pt_output */
 };
 
@@ -94,75 +95,68 @@ struct vt_pt_encode *vt_pt_encode_new(const struct vt_pt_encode_options *opt,
 void vt_pt_encode_free(struct vt_pt_encode *e);
 
 /*
- * Takes a record of any kind.  0; -VT_E_NOMEM; -VT_E_ABSENT: the stream has only samples of what
- * was executed; or the sink's error.  A record that contradicts itself is left out, counted, and
- * ends what is known of its thread; its text is then in `bad`, if that was empty.
+ * Takes a record of any kind.  0; -VT_E_NOMEM; -VT_E_ABSENT: the stream has only samples of the
+ * execution; or the sink's error.  A contradictory record is left out and counted, and interrupts
+ * the trace of its thread.  vt_pt_encode_report() reports the first one.
  */
 int vt_pt_encode_record(struct vt_pt_encode *e, const struct vt_record *rec, struct vt_error *err);
 
 /*
- * Is asked before a block is executed that is watched.  1: its code is another one from now on; the
- * trace is then interrupted here, and the time told.  0, or an error.
+ * Called before each execution of a watched block.  1: its code has changed; the trace is then
+ * interrupted here and gives the time.  0; or an error.
  */
 typedef int vt_pt_encode_watcher(void *arg, int64_t pid, const struct vt_bblock *b,
 				 struct vt_error *err);
 
-/* Watches a block, by its id, which is known; the watcher gets the sink's `arg`. */
+/* Watches a block, by its id; the watcher gets the sink's `arg`. */
 void vt_pt_encode_watch(struct vt_pt_encode *e, uint64_t id, vt_pt_encode_watcher *watcher);
 
-/* Watches all blocks, also those to come. */
+/* Watches all blocks, including later ones. */
 void vt_pt_encode_watch_all(struct vt_pt_encode *e, vt_pt_encode_watcher *watcher);
 
-/*
- * Leaves a block out, by its id, which is known: where it was executed, the trace is interrupted,
- * as if nobody knew how execution went on.
- */
+/* Leaves a block out, by its id: the trace is interrupted where it was executed. */
 void vt_pt_encode_leave_out(struct vt_pt_encode *e, uint64_t id);
 
-/* Gives the sink what there is, of all threads; more may follow. */
+/* Gives the sink the buffered bytes of all threads. */
 int vt_pt_encode_flush(struct vt_pt_encode *e, struct vt_error *err);
 
 /*
- * For those who let threads take turns on a processor.  A thread that pauses is interrupted before
- * its last instruction (if where that goes is still to be told), its trace is switched off, and
- * the sink has all of it.  It goes on with its next block, or by vt_pt_encode_resume(), with a PSB
- * of its own when other threads or idle time came between.
+ * For a caller that schedules threads on processors.  vt_pt_encode_pause() interrupts a thread
+ * before its last instruction, if the target of that is not known yet, switches tracing off, and
+ * gives the sink all bytes.  The thread continues with its next block, or by vt_pt_encode_resume();
+ * if other threads ran meanwhile, or time passed, a PSB comes first.
  */
 int vt_pt_encode_pause(struct vt_pt_encode *e, int64_t pid, int64_t tid, struct vt_error *err);
 void vt_pt_encode_resume(struct vt_pt_encode *e, int64_t pid, int64_t tid);
 
-/* No thread runs for as long as so many instructions take. */
+/* Lets the time of so many instructions pass without any thread running. */
 void vt_pt_encode_idle(struct vt_pt_encode *e, uint64_t insns);
 
 /* The TSC of the model; 0 without a clock. */
 uint64_t vt_pt_encode_now(const struct vt_pt_encode *e);
 
-/* Something happens to a process: as soon as its threads go on they tell the time, in a PSB+. */
+/* Makes each thread of a process give the time, in a PSB+, as soon as it continues. */
 void vt_pt_encode_sync(struct vt_pt_encode *e, int64_t pid);
 
 /* The end of the stream. */
 int vt_pt_encode_finish(struct vt_pt_encode *e, struct vt_error *err);
 
 const struct vt_pt_encode_totals *vt_pt_encode_totals(const struct vt_pt_encode *e);
-const char *vt_pt_encode_bad(const struct vt_pt_encode *e);
-
-/* A thread by its index, one of totals.threads; borrowed until the next record. */
-struct vt_pt_encode_thread *vt_pt_encode_thread(struct vt_pt_encode *e, size_t index);
 
 /*
- * Writes the code of all blocks that were encoded, as pages of 4096 bytes: the file `dump` gets the
- * pages, `addr` the address of each, 8 bytes.  What is not known is zero; of code that was changed,
- * the last counts.  0, -VT_E_NOMEM, -VT_E_WRITE.
+ * Writes the code of all encoded blocks, as pages of 4096 bytes: the file `dump` gets the pages,
+ * `addr` their addresses, 8 bytes each.  Unknown bytes are 0; of code that changed, the last is
+ * written.  0, -VT_E_NOMEM, -VT_E_WRITE.
  */
 int vt_pt_encode_pages(struct vt_pt_encode *e, const char *dump, const char *addr,
 		       struct vt_error *err);
 
-/* Reports what the encoder left out, changed or damaged: for formats with such a trace inside. */
+/* Reports what the encoder left out, changed or damaged; for formats that contain such a trace. */
 void vt_pt_encode_report(const struct vt_pt_encode *e, vt_output_report *fn, void *arg);
 
 /*
- * The output format "pt": raw packets.  The first thread's go to `path`, those of each other thread
- * to a file with its tid behind that name; on standard output the others are left out.
+ * The output format "pt": raw packets.  Those of the first thread go to the file `path`, those of
+ * each other thread to `path`.TID; on standard output the other threads are left out.
  */
 extern const struct vt_output_format vt_pt_output;
 

@@ -18,7 +18,7 @@ struct page {
 	uint8_t bytes[PAGE];
 };
 
-/* One byte of code; the page of the last one is at hand. */
+/* Sets a byte of code; *at is the page of the previous one. */
 static bool put_byte(struct vt_pt_encode *e, struct vt_hash *pages, struct page **at, uint64_t addr,
 		     uint8_t byte)
 {
@@ -55,7 +55,7 @@ static bool put_code(struct vt_pt_encode *e, struct vt_hash *pages)
 	return true;
 }
 
-static int by_address(const void *a, const void *b)
+static int compare_page_addresses(const void *a, const void *b)
 {
 	const struct page *x = *(const struct page *const *)a;
 	const struct page *y = *(const struct page *const *)b;
@@ -73,7 +73,7 @@ static bool put_pages(const struct vt_hash *pages, struct vt_output *dump, struc
 		return false;
 	for (i = 0; i < pages->count; i++)
 		sorted[i] = vt_hash_at(pages, i);
-	qsort(sorted, pages->count, sizeof(const struct page *), by_address);
+	qsort(sorted, pages->count, sizeof(const struct page *), compare_page_addresses);
 	for (i = 0; i < pages->count; i++) {
 		vt_put_le64(word, sorted[i]->addr);
 		vt_output_put(addr, word, sizeof(word));
@@ -127,8 +127,8 @@ struct vt_output_session {
 	struct vt_pt_encode *e; /* the `user` of a thread is its struct vt_output */
 };
 
-static int open_file(struct vt_output_session *s, struct vt_pt_encode_thread *t,
-		     struct vt_error *err)
+static int open_thread_file(struct vt_output_session *s, struct vt_pt_encode_thread *t,
+			    struct vt_error *err)
 {
 	const char *path = s->opt.path;
 	bool to_stdout = !path || strcmp(path, "-") == 0;
@@ -156,14 +156,14 @@ static int open_file(struct vt_output_session *s, struct vt_pt_encode_thread *t,
 	return code;
 }
 
-static int write_bytes(void *arg, struct vt_pt_encode_thread *t, const uint8_t *bytes, size_t size,
-		       struct vt_error *err)
+static int write_thread_bytes(void *arg, struct vt_pt_encode_thread *t, const uint8_t *bytes,
+			      size_t size, struct vt_error *err)
 {
 	struct vt_output *out;
 	int code;
 
 	if (!t->user) {
-		code = open_file(arg, t, err);
+		code = open_thread_file(arg, t, err);
 		if (code < 0)
 			return code;
 	}
@@ -177,14 +177,14 @@ static int write_bytes(void *arg, struct vt_pt_encode_thread *t, const uint8_t *
 	return -(int)err->code;
 }
 
-static struct vt_output_session *open_session(const struct vt_output_options *opt,
-					      struct vt_error *err)
+static struct vt_output_session *open_pt_output(const struct vt_output_options *opt,
+						struct vt_error *err)
 {
 	struct vt_output_session *s = calloc(1, sizeof(*s));
 
 	if (s) {
 		s->opt = *opt;
-		s->e = vt_pt_encode_new(opt->pt, write_bytes, s);
+		s->e = vt_pt_encode_new(opt->pt, write_thread_bytes, s);
 		if (s->e)
 			return s;
 	}
@@ -193,13 +193,13 @@ static struct vt_output_session *open_session(const struct vt_output_options *op
 	return NULL;
 }
 
-static int take_record(struct vt_output_session *s, const struct vt_record *rec,
-		       struct vt_error *err)
+static int take_pt_record(struct vt_output_session *s, const struct vt_record *rec,
+			  struct vt_error *err)
 {
 	return vt_pt_encode_record(s->e, rec, err);
 }
 
-static int finish_session(struct vt_output_session *s, struct vt_error *err)
+static int finish_pt_output(struct vt_output_session *s, struct vt_error *err)
 {
 	int code = vt_pt_encode_finish(s->e, err);
 
@@ -235,12 +235,12 @@ void vt_pt_encode_report(const struct vt_pt_encode *e, vt_output_report *fn, voi
 		   s->overflows, s->damaged);
 }
 
-static void report_session(const struct vt_output_session *s, vt_output_report *fn, void *arg)
+static void report_pt_output(const struct vt_output_session *s, vt_output_report *fn, void *arg)
 {
 	vt_pt_encode_report(s->e, fn, arg);
 }
 
-static int close_session(struct vt_output_session *s, struct vt_error *err)
+static int close_pt_output(struct vt_output_session *s, struct vt_error *err)
 {
 	int code = 0;
 	size_t i;
@@ -263,9 +263,9 @@ static int close_session(struct vt_output_session *s, struct vt_error *err)
 const struct vt_output_format vt_pt_output = {
 	.name = "pt",
 	.description = "write raw packets of Intel PT, a file for each thread",
-	.open = open_session,
-	.record = take_record,
-	.finish = finish_session,
-	.report = report_session,
-	.close = close_session,
+	.open = open_pt_output,
+	.record = take_pt_record,
+	.finish = finish_pt_output,
+	.report = report_pt_output,
+	.close = close_pt_output,
 };

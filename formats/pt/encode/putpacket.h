@@ -7,26 +7,23 @@
 #include "base/bytes.h"
 #include "formats/pt/packet.h"
 
-/*
- * Writes packets: the reverse of formats/pt/packet.h, and of the same manual.
- */
+/* Writes packets: the reverse of formats/pt/packet.h, from the same manual. */
 
 /*
- * Writes a packet of any kind; `to` has room for VT_PT_MAX_PACKET bytes.  Of `k`, all fields count
- * that vt_pt_packet_read() sets; `size` only for BIP and TRIG, which have two.  What does not fit
- * its field in the packet is cut off.  Returns where the next one goes; `to` itself when the kind,
- * or the count or compression, is none.
+ * Writes a packet of any kind; `to` has room for VT_PT_MAX_PACKET bytes.  Uses all fields of `k`
+ * that vt_pt_packet_read() sets; `size` only for BIP and TRIG, which have two sizes.  Values are
+ * truncated to their field in the packet.  Returns the end of the packet; `to` itself if the kind,
+ * count or compression is invalid.
  */
 uint8_t *vt_pt_packet_write(uint8_t *to, const struct vt_pt_packet *k);
 
-/* Opcodes in the low five bits of packets with an address; its compression is in the upper three.
- */
+/* The low five bits of packets with an address; its compression is in the upper three. */
 #define VT_PT_OP_TIP 0x0d
 #define VT_PT_OP_PGE 0x11
 #define VT_PT_OP_PGD 0x01
 #define VT_PT_OP_FUP 0x1d
 
-/* The shortest way to tell an address behind another one. */
+/* The shortest compression of an address after another one. */
 static inline enum vt_pt_ipc vt_pt_ip_compress(uint64_t last, uint64_t ip)
 {
 	uint64_t differs = last ^ ip;
@@ -39,8 +36,8 @@ static inline enum vt_pt_ipc vt_pt_ip_compress(uint64_t last, uint64_t ip)
 }
 
 /*
- * The same as a packet with one of the opcodes above: at most 9 bytes, behind which 7 more may be
- * overwritten.
+ * Puts a packet with one of the opcodes above, with the shortest compression.  It has at most 9
+ * bytes; 7 bytes after it may be overwritten.
  */
 static inline uint8_t *vt_pt_put_ip(uint8_t *to, unsigned opcode, uint64_t *last, uint64_t ip)
 {
@@ -53,8 +50,8 @@ static inline uint8_t *vt_pt_put_ip(uint8_t *to, unsigned opcode, uint64_t *last
 }
 
 /*
- * Decisions, the oldest highest, below a 1: as they lie in a TNT packet.  None are written as
- * nothing; up to 6 take 1 byte, else 8.
+ * Puts a TNT packet.  `bits` are the decisions, the oldest highest, below a 1.  Without decisions
+ * puts nothing; up to 6 take 1 byte, else 8.
  */
 static inline uint8_t *vt_pt_put_tnt(uint8_t *to, uint64_t bits)
 {

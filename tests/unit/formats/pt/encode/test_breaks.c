@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "formats/pt/encode/internal.h"
 #include "tests/unit/formats/pt/encode/ptlive.h"
 
 /* ---- what is missing ---- */
@@ -30,8 +31,8 @@ static void test_missing(void **state)
 		said_by(&l, i, BEGIN "TIP.PGE=1000 ");
 	assert_int_equal(vt_pt_encode_totals(l.e)->threads, 3);
 	assert_int_equal(totals(&l)->threads, 3);
-	assert_int_equal(vt_pt_encode_thread(l.e, 2)->pid, 9);
-	assert_int_equal(vt_pt_encode_thread(l.e, 1)->tid, 8);
+	assert_int_equal(l.e->threads[2]->pub.pid, 9);
+	assert_int_equal(l.e->threads[1]->pub.tid, 8);
 	/* Of a thread, once; of a process, what is not off already. */
 	gap(&l, 9, 8);
 	gap(&l, 7, 8);
@@ -299,12 +300,12 @@ static void test_bad(void **state)
 		exec(&l, 7, rows[i].digits, rows[i].insns);
 		said(&l, rows[i].text);
 		assert_int_equal(totals(&l)->bad, rows[i].why != NULL);
-		assert_string_equal(vt_pt_encode_bad(l.e), rows[i].why ? rows[i].why : "");
+		assert_string_equal(l.e->bad, rows[i].why ? rows[i].why : "");
 		assert_int_equal(totals(&l)->insns, 1 + rows[i].told);
 		assert_int_equal(totals(&l)->blocks, 1 + rows[i].blocks);
 		/* Of others the first is told. */
 		exec(&l, 7, "141", 6);
-		assert_string_equal(vt_pt_encode_bad(l.e), rows[i].why ? rows[i].why : unknown);
+		assert_string_equal(l.e->bad, rows[i].why ? rows[i].why : unknown);
 		assert_int_equal(totals(&l)->bad, 1 + (rows[i].why != NULL));
 		/* A block cannot be told twice. */
 		give(&l, VT_BLOCK,
