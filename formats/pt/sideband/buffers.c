@@ -14,7 +14,7 @@
 
 #define IN_MEMORY (16u << 20) /* bytes, before they go to a file */
 
-/* Bytes one after the other: in memory, then in a file, which is mapped in the end. */
+/* A sequence of bytes: first in memory, then in a file, which is mapped in the end. */
 struct store {
 	const char *dir;
 	struct vt_buf buf;
@@ -24,7 +24,7 @@ struct store {
 	bool mapped;
 };
 
-/* What one record, or more that follow one another, brought to a queue. */
+/* The bytes of one record, or of several contiguous ones, of a queue. */
 struct extent {
 	uint32_t queue;
 	uint64_t at; /* in the store */
@@ -41,8 +41,8 @@ struct row {
 /* A queue while it is sealed. */
 struct sealing {
 	struct vt_pt_queue *q;
-	struct store *to; /* NULL: its bytes lie together already */
-	uint64_t at;	  /* of the segment at hand in `to`, or else in the first store */
+	struct store *to; /* NULL: its bytes are contiguous already */
+	uint64_t at;	  /* of the current segment in `to`, or else in the first store */
 	size_t cap;
 };
 
@@ -109,7 +109,7 @@ static int store_close(struct store *s, struct vt_error *err)
 	return 0;
 }
 
-/* ---- taking ---- */
+/* ---- collecting ---- */
 
 struct vt_pt_buffers *vt_pt_buffers_new(const char *tmpdir)
 {
@@ -212,11 +212,11 @@ int vt_pt_buffers_add(struct vt_pt_buffers *b, const struct vt_record *rec, stru
 
 /* ---- snapshots ---- */
 
-/* Buffers are padded to a multiple of the size of a word, or of what the processor writes. */
+/* Buffers are padded to a multiple of the word size, or of the processor's unit of writing. */
 #define PADDING_MAX 64
 
-/* Bytes of an initial TSC packet within PSB+, at which two PSBs can be told apart. */
-static bool psb_tsc(const uint8_t *p, const uint8_t *end, uint64_t *tsc)
+/* Reads the TSC of a PSB+, which distinguishes PSBs.  False: there is none. */
+static bool read_psb_tsc(const uint8_t *p, const uint8_t *end, uint64_t *tsc)
 {
 	struct vt_pt_packet packet;
 
@@ -233,8 +233,8 @@ static bool psb_tsc(const uint8_t *p, const uint8_t *end, uint64_t *tsc)
 	}
 }
 
-/* A snapshot's last bytes may be padding that the trace, going on, does not have. */
-static size_t without_padding(const uint8_t *psb, size_t size)
+/* The size without padding at the end of a snapshot, which the trace itself does not have. */
+static size_t get_unpadded_size(const uint8_t *psb, size_t size)
 {
 	unsigned n;
 
@@ -244,11 +244,11 @@ static size_t without_padding(const uint8_t *psb, size_t size)
 	return size;
 }
 
-/* Whether b begins with all of a, which begins with a PSB. */
+/* True if b begins with all of a, which begins with a PSB. */
 static bool begins_with(const uint8_t *b, size_t bsize, const uint8_t *a, size_t asize,
 			size_t *used)
 {
-	size_t bare = without_padding(a, asize);
+	size_t bare = get_unpadded_size(a, asize);
 
 	if (asize <= bsize && !memcmp(a, b, asize)) {
 		*used = asize;
@@ -272,11 +272,10 @@ size_t vti_pt_overlap(const uint8_t *a, size_t asize, const uint8_t *b, size_t b
 	*joined = false;
 	if (!first)
 		return bsize;
-	timed = psb_tsc(first, bend, &tsc);
+	timed = read_psb_tsc(first, bend, &tsc);
 	for (p = vt_pt_find_psb(a, aend); p; p = vt_pt_find_psb(p + VT_PT_PSB_SIZE, aend)) {
-		/* Comparing is short where the times differ: long runs of the same code look alike.
-		 */
-		if (timed && psb_tsc(p, aend, &other) && other != tsc)
+		/* Different times save a long comparison: repeated code gives equal bytes. */
+		if (timed && read_psb_tsc(p, aend, &other) && other != tsc)
 			continue;
 		if (begins_with(first, (size_t)(bend - first), p, (size_t)(aend - p), &used)) {
 			*joined = true;
@@ -288,8 +287,8 @@ size_t vti_pt_overlap(const uint8_t *a, size_t asize, const uint8_t *b, size_t b
 
 /* ---- sealing ---- */
 
-static int open_segment(struct sealing *s, const struct extent *e, uint64_t missing, bool apart,
-			uint64_t at, struct vt_error *err)
+static int add_segment(struct sealing *s, const struct extent *e, uint64_t missing, bool apart,
+		       uint64_t at, struct vt_error *err)
 {
 	struct vt_pt_queue *q = s->q;
 
@@ -301,9 +300,9 @@ static int open_segment(struct sealing *s, const struct extent *e, uint64_t miss
 	return 0;
 }
 
-/* Until the stores are mapped, `bytes` is a number: where in its store the segment begins. */
-static int append(struct sealing *s, const uint8_t *bytes, const struct extent *e, uint64_t skip,
-		  struct vt_error *err)
+/* Appends the bytes of an extent to the current segment. */
+static int append_extent(struct sealing *s, const uint8_t *bytes, const struct extent *e,
+			 uint64_t skip, struct vt_error *err)
 {
 	s->q->segments[s->q->nsegments - 1].size += (size_t)(e->size - skip);
 	if (!s->to || e->size == skip)
@@ -335,19 +334,19 @@ static int seal_queue(struct vt_pt_buffers *b, struct sealing *s, const struct e
 			skip = vti_pt_overlap(bytes + e[i - 1].at, (size_t)e[i - 1].size,
 					      bytes + e[i].at, (size_t)e[i].size, &joined);
 		if (!joined || gap) {
-			code = open_segment(s, &e[i], gap ? e[i].offset - expected : 0,
-					    snapshot && i && !joined,
-					    s->to ? s->to->size : e[i].at + skip, err);
+			code = add_segment(s, &e[i], gap ? e[i].offset - expected : 0,
+					   snapshot && i && !joined,
+					   s->to ? s->to->size : e[i].at + skip, err);
 			starts[s->q->nsegments - 1] = s->at;
 		}
 		if (code == 0)
-			code = append(s, bytes, &e[i], skip, err);
+			code = append_extent(s, bytes, &e[i], skip, err);
 	}
 	return code;
 }
 
-/* True when the queue's bytes lie together in the store. */
-static bool lie_together(const struct extent *e, size_t n)
+/* True if the queue's bytes are contiguous in the store. */
+static bool are_contiguous(const struct extent *e, size_t n)
 {
 	size_t i;
 
@@ -378,7 +377,7 @@ static int seal_all(struct vt_pt_buffers *b, bool snapshot, uint64_t *starts, bo
 
 		for (i = from; i < b->nextents && b->extents[i].queue == q; i++)
 			;
-		if (snapshot || !lie_together(b->extents + from, i - from))
+		if (snapshot || !are_contiguous(b->extents + from, i - from))
 			s.to = &b->sorted;
 		sorted[q] = s.to != NULL;
 		code = seal_queue(b, &s, b->extents + from, i - from, snapshot, starts + from, err);

@@ -11,9 +11,8 @@
 #include "stream/record.h"
 
 /*
- * The bytes of AUX areas, gathered from AUXTRACE records: one queue for each buffer of the
- * recording, of a processor or of a thread.  They lie in an unlinked temporary file once they are
- * many.
+ * The bytes of AUX areas, collected from AUXTRACE records: one queue for each buffer of the
+ * recording, of a processor or of a thread.  Large amounts go to an unlinked temporary file.
  */
 
 #define VT_PT_MAX_QUEUES 65536
@@ -21,11 +20,11 @@
 
 struct vt_pt_buffers;
 
-/* Bytes that follow one another without a hole. */
+/* Contiguous bytes of an area. */
 struct vt_pt_segment {
 	const uint8_t *bytes;
 	size_t size;
-	uint64_t missing;   /* bytes of the area before it that are not there */
+	uint64_t missing;   /* bytes of the area that are missing before it */
 	bool apart;	    /* in snapshots: an unknown amount is missing before it */
 	uint64_t reference; /* of its first record: the TSC when it was read, for snapshots */
 };
@@ -34,7 +33,7 @@ struct vt_pt_queue {
 	uint32_t index;
 	int64_t cpu; /* -1: a thread's */
 	int64_t tid;
-	uint64_t end; /* the offset in the area behind its last byte */
+	uint64_t end; /* the offset in the area after its last byte */
 	struct vt_pt_segment *segments;
 	size_t nsegments;
 };
@@ -46,13 +45,13 @@ void vt_pt_buffers_free(struct vt_pt_buffers *b);
 /* Takes an AUXTRACE record.  0; -VT_E_NOMEM, -VT_E_WRITE, -VT_E_LIMIT. */
 int vt_pt_buffers_add(struct vt_pt_buffers *b, const struct vt_record *rec, struct vt_error *err);
 
-/* As it, for those who have no record yet. */
+/* The same for a piece of an area that is not in a record. */
 int vt_pt_buffers_piece(struct vt_pt_buffers *b, const struct vt_format_auxtrace *piece,
 			struct vt_error *err);
 
 /*
- * All has come: makes the queues.  In `snapshot` mode each record is a snapshot, and what one has
- * in common with the one before it is taken away.  0 or a negative error.
+ * Makes the queues, after the last record.  With `snapshot` each record is a snapshot, and bytes
+ * that were in the previous one are removed.  0 or a negative error.
  */
 int vt_pt_buffers_seal(struct vt_pt_buffers *b, bool snapshot, struct vt_error *err);
 
@@ -61,15 +60,12 @@ size_t vt_pt_buffers_count(const struct vt_pt_buffers *b);
 const struct vt_pt_queue *vt_pt_buffers_queue(const struct vt_pt_buffers *b, size_t i);
 
 /*
- * Snapshots of a ring buffer that is overwritten: each shows what the trace's last bytes were then,
- * so that two of them may have bytes in common: the end of the earlier one is then the begin of the
- * later one, from a PSB on (what lies before the first PSB of a snapshot may be overwritten in
- * part).
- */
-
-/*
- * How many bytes at the start of `b` were in `a`, the snapshot before it, or are of no use because
- * they come before a PSB.  *joined: b goes on where a ends, nothing is missing between them.
+ * Snapshots of a ring buffer that is overwritten.  Each has the last bytes of the trace at its
+ * time, so the end of one may be the beginning of the next one, from its first PSB on.  The bytes
+ * before the first PSB of a snapshot may be partly overwritten.
+ *
+ * Returns how many bytes at the start of `b` are in `a`, the previous snapshot, or come before the
+ * first PSB.  *joined: b continues where a ends; nothing is missing between them.
  */
 size_t vti_pt_overlap(const uint8_t *a, size_t asize, const uint8_t *b, size_t bsize, bool *joined);
 

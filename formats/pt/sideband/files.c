@@ -56,12 +56,11 @@ int vti_pt_file_map(struct vt_pt_file *file, const char *path, struct vt_error *
 	close(fd);
 	if (failed)
 		return vt_error_errno(err, VT_E_READ, failed, "%s: cannot be mapped", path);
-	name = malloc(strlen(path) + 1);
+	name = strdup(path);
 	if (!name) {
 		munmap(p, (size_t)st.st_size);
 		return vt_error_nomem(err);
 	}
-	memcpy(name, path, strlen(path) + 1);
 	*file = (struct vt_pt_file){.bytes = p, .size = (uint64_t)st.st_size, .path = name};
 	return 0;
 }
@@ -151,7 +150,7 @@ const char *vt_pt_files_path(const struct vt_pt_files *f, uint64_t id, unsigned 
 
 /* ---- finding ---- */
 
-/* Pages of executables are shown as they are, ELF or not. */
+/* Maps the file at the recorded path, whatever its format. */
 static void map_plain(struct vt_pt_files *f, struct image *image, const char *path)
 {
 	struct vt_error err = VT_ERROR_INIT;
@@ -166,8 +165,8 @@ static void map_plain(struct vt_pt_files *f, struct image *image, const char *pa
 }
 
 /*
- * The running kernel's own vdso is what a recorded process had if it has the recorded build-id.
- * Where it lies is in the auxiliary vector; its section headers end it.
+ * Uses the vdso of this process if it has the recorded build-id.  Its address is in the auxiliary
+ * vector; it ends with its section headers.
  */
 static void map_vdso(struct image *image)
 {
@@ -204,7 +203,7 @@ static void map_vdso(struct image *image)
 		free(copy);
 }
 
-static void find(struct vt_pt_files *f, struct image *image)
+static void find_image_file(struct vt_pt_files *f, struct image *image)
 {
 	const char *path = vt_intern_get(f->paths, image->path);
 	struct vt_error err = VT_ERROR_INIT;
@@ -238,7 +237,7 @@ const struct vt_pt_file *vt_pt_files_get(struct vt_pt_files *f, uint64_t id)
 	if (!image->tried) {
 		image->tried = true;
 		if (image->type == VT_IMAGE_FILE || image->type == VT_IMAGE_VDSO)
-			find(f, image);
+			find_image_file(f, image);
 	}
 	return image->file.bytes ? &image->file : NULL;
 }

@@ -13,10 +13,10 @@
 #include "stream/record.h"
 
 /*
- * The files that a recording's code came from, by the ids of its IMAGE records: found by
- * vt_find_image(), so that a file with another build-id is not used, and mapped when first asked
- * for.  An executable mapping shows the bytes of its file whatever the file's format, so one that
- * is no ELF file is used, too, where no build-id was recorded.
+ * The files with the code of a recording, by the ids of its IMAGE records.  vt_find_image() finds
+ * them, so a file with another build-id is not used.  They are mapped when first needed.  Files
+ * that are not ELF are used, too, if no build-id was recorded: executable mappings may be of any
+ * format.
  */
 struct vt_pt_files;
 
@@ -32,25 +32,23 @@ struct vt_pt_files *vt_pt_files_new(const struct vt_find_options *find, vt_warn_
 				    void *warn_arg);
 void vt_pt_files_free(struct vt_pt_files *f);
 
-/* Takes an IMAGE record; a later one of the same id counts if the file is not mapped yet. */
+/* Takes an IMAGE record; a later one of the same id replaces it until the file is mapped. */
 int vt_pt_files_image(struct vt_pt_files *f, const struct vt_record *rec, struct vt_error *err);
 
 /*
- * The file of an image; NULL when there is none that can be used, which is told once.  Borrowed
- * until `f` is freed.
+ * The file of an image; NULL if there is no usable one, of which it warns once.  Borrowed until `f`
+ * is freed.
  */
 const struct vt_pt_file *vt_pt_files_get(struct vt_pt_files *f, uint64_t id);
 
 /*
- * True where a mapping shows other code than its file has, `size` bytes at an address of it: the
- * program has patched it, however.  What lies behind the file's end differs, and nothing does from
- * a file that is not there.
+ * True if `size` bytes at an address of a mapping differ from its file: the program has changed
+ * them.  Bytes after the end of the file differ; without a file nothing does.
  */
 bool vt_pt_files_differ(struct vt_pt_files *f, const struct vt_map *m, uint64_t address,
 			const uint8_t *code, size_t size);
 
-/* The path of an image as recorded, untrusted; NULL for ids that are not known.  *type: its type.
- */
+/* The path of an image as recorded, untrusted; NULL for unknown ids.  *type: its type. */
 const char *vt_pt_files_path(const struct vt_pt_files *f, uint64_t id, unsigned *type);
 
 /* Maps a whole regular file; `path` is copied.  -VT_E_READ, -VT_E_NOMEM.  End with unmap(). */

@@ -9,8 +9,8 @@
 #include "formats/pt/sideband/files.h"
 
 /*
- * Code that a program made while it ran, from the jit-PID.dump that it kept and that a mapping
- * names.  Source: tools/perf/Documentation/jitdump-specification.txt of the kernel.
+ * Code that a program generated at run time, from its jit-PID.dump, which a mapping names.  Source:
+ * tools/perf/Documentation/jitdump-specification.txt of the kernel.
  */
 struct vti_pt_jit {
 	struct vt_pt_file file;
@@ -19,7 +19,7 @@ struct vti_pt_jit {
 	bool ticks; /* times are the processor's TSC, not nanoseconds */
 };
 
-/* A function's code: where, from when on. */
+/* The code of a function, its address, and the time from which it exists. */
 struct vti_pt_jit_code {
 	uint64_t time; /* ns, or ticks */
 	uint64_t addr;
@@ -31,11 +31,11 @@ struct vti_pt_jit_code {
 /* True when the last component of the path is jit-PID.dump. */
 bool vti_pt_jit_named(const char *path);
 
-/* Opens it; false when it is not there or no jitdump.  End with vti_pt_jit_close(). */
+/* Opens a dump; false if there is none or it is no jitdump.  End with vti_pt_jit_close(). */
 bool vti_pt_jit_open(struct vti_pt_jit *j, const char *symfs, const char *path);
 void vti_pt_jit_close(struct vti_pt_jit *j);
 
-/* The next function, in the order of the file; false at its end, or where it makes no sense. */
+/* The next function, in the order of the file; false at its end, or where it is damaged. */
 bool vti_pt_jit_next(struct vti_pt_jit *j, struct vti_pt_jit_code *out);
 
 #endif

@@ -9,16 +9,16 @@
 #include "formats/pt/sideband/files.h"
 #include "stream/kinds.h"
 
-/* Of ELF-64 files: the gABI, "ELF Header" and "Program Header". */
+/* ELF-64 files: the gABI, "ELF Header" and "Program Header". */
 #define EHDR_SIZE 64
 #define PHDR_SIZE 56
 #define ET_CORE	  4
 #define PT_LOAD	  1
 #define PF_X	  1
 
-/* New bytes of code, which outlive the record that told them. */
+/* New bytes of code, copied from a TEXTPOKE record. */
 struct poke {
-	struct poke *other;
+	struct poke *other; /* the next one of the list */
 	uint8_t bytes[];
 };
 
@@ -29,7 +29,7 @@ struct vti_pt_kernel {
 	struct poke *pokes;
 };
 
-static int bad_file(struct vt_error *err, const char *path)
+static int report_bad_kernel(struct vt_error *err, const char *path)
 {
 	return vt_error_set(err, VT_E_FORMAT, "%s: not a 64-bit ELF file of a kernel", path);
 }
@@ -40,19 +40,19 @@ static bool is_core(const struct vt_pt_file *file)
 }
 
 /* Adds the executable segments of the file. */
-static int add_segments(struct vti_pt_kernel *k, const struct vt_pt_file *file, uint64_t text,
-			struct vt_error *err)
+static int add_kernel_segments(struct vti_pt_kernel *k, const struct vt_pt_file *file,
+			       uint64_t text, struct vt_error *err)
 {
 	uint64_t at, n, i, shift = 0;
 	bool first = !is_core(file);
 
 	if (file->size < EHDR_SIZE || memcmp(file->bytes, "\177ELF\2\1", 6))
-		return bad_file(err, file->path);
+		return report_bad_kernel(err, file->path);
 	at = vt_le64(file->bytes + 32);
 	n = vt_le16(file->bytes + 56);
 	if (vt_le16(file->bytes + 54) != PHDR_SIZE || at > file->size ||
 	    n > (file->size - at) / PHDR_SIZE)
-		return bad_file(err, file->path);
+		return report_bad_kernel(err, file->path);
 	for (i = 0; i < n; i++) {
 		const uint8_t *p = file->bytes + at + i * PHDR_SIZE;
 		struct vt_pt_section s = {.offset = vt_le64(p + 8), .start = vt_le64(p + 16)};
@@ -76,15 +76,16 @@ static int add_segments(struct vti_pt_kernel *k, const struct vt_pt_file *file, 
 	return 0;
 }
 
-/* A core shows what really ran, so that it goes above what files have. */
-static int add_files(struct vti_pt_kernel *k, bool cores, uint64_t text, struct vt_error *err)
+/* Adds the files, or the cores.  A core has the code that really ran, so it comes last. */
+static int add_kernel_files(struct vti_pt_kernel *k, bool cores, uint64_t text,
+			    struct vt_error *err)
 {
 	size_t i;
 	int code = 0;
 
 	for (i = 0; i < k->nfiles && code == 0; i++) {
 		if (is_core(&k->files[i]) == cores)
-			code = add_segments(k, &k->files[i], text, err);
+			code = add_kernel_segments(k, &k->files[i], text, err);
 	}
 	return code;
 }
@@ -103,7 +104,8 @@ struct vti_pt_kernel *vti_pt_kernel_new(const char *const *paths, size_t n, uint
 		code = vt_error_nomem(err);
 	for (; code == 0 && k->nfiles < n; k->nfiles++)
 		code = vti_pt_file_map(&k->files[k->nfiles], paths[k->nfiles], err);
-	if (code < 0 || add_files(k, false, text, err) < 0 || add_files(k, true, 0, err) < 0) {
+	if (code < 0 || add_kernel_files(k, false, text, err) < 0 ||
+	    add_kernel_files(k, true, 0, err) < 0) {
 		vti_pt_kernel_free(k);
 		return NULL;
 	}

@@ -9,9 +9,9 @@
 #include "formats/pt/block.h"
 #include "stream/kinds.h"
 
-#define STRETCH_MAX 4096 /* blocks between two branches: a page of them */
+#define STRETCH_MAX 4096 /* blocks between two branches: as many as bytes in a page */
 
-/* What hinders a stretch of code from being used. */
+/* Why a stretch of code cannot be used. */
 enum why {
 	WHY_NONE,
 	WHY_FILTERED, /* the stack does not have all branches */
@@ -31,7 +31,7 @@ struct event {
 	uint64_t branch_type;
 };
 
-/* The blocks of a process, by the number of its code. */
+/* The blocks of a process, by the generation of its code. */
 struct table {
 	uint64_t generation;
 	struct vt_pt_blocks *blocks;
@@ -45,9 +45,9 @@ struct vti_pt_lbr {
 	struct vt_hash tables;
 	uint64_t cycles; /* of all stacks so far */
 	uint64_t why[NWHYS];
-	bool told;
+	bool declared; /* the stream says that it is sampled */
 
-	/* The batch that is being made. */
+	/* The current batch. */
 	uint32_t *ids;
 	size_t nids, ids_cap;
 	uint64_t insns;
@@ -98,7 +98,8 @@ int vti_pt_lbr_event(struct vti_pt_lbr *l, const struct vt_record *rec, struct v
 
 /* ---- a stretch of code ---- */
 
-static int push(struct vti_pt_lbr *l, uint32_t index, unsigned insns, struct vt_error *err)
+static int add_stretch_block(struct vti_pt_lbr *l, uint32_t index, unsigned insns,
+			     struct vt_error *err)
 {
 	if (!vt_array_grow(&l->ids, &l->ids_cap, l->nids + 1, sizeof(*l->ids)))
 		return vt_error_nomem(err);
@@ -108,33 +109,33 @@ static int push(struct vti_pt_lbr *l, uint32_t index, unsigned insns, struct vt_
 }
 
 /*
- * What lies between two branches of a stack.  Stacks of user code alone have no branch into the
- * kernel: `syscall` is straight code in them.  Of the way back, processors leave out the branch, or
- * record where in the kernel it was: the code up to its target is straight then.  (Linux keeps
- * what is recorded: intel_pmu_lbr_filter().)
+ * Where a stretch of code ends.  Stacks of user code alone have no branch into the kernel:
+ * `syscall` is straight code in them.  The branch back is left out by some processors; others
+ * record its source in the kernel, and then the code up to its target is straight.  (Linux keeps
+ * such branches: intel_pmu_lbr_filter().)
  */
 struct goal {
 	uint64_t source, target; /* of the next branch */
-	bool back;		 /* it came from the kernel */
+	bool back;		 /* that branch comes from the kernel */
 };
 
 #define KERNEL_HALF (UINT64_C(1) << 63)
 
-static struct goal goal_of(uint64_t from, uint64_t source, uint64_t target)
+static struct goal make_goal(uint64_t from, uint64_t source, uint64_t target)
 {
 	return (struct goal){source, target,
 			     source >= KERNEL_HALF && from < KERNEL_HALF && target < KERNEL_HALF};
 }
 
-/* Whether the code behind a block may run right after it. */
-static bool goes_on(const struct vt_pt_block *k)
+/* True if the code after a block may run right after it. */
+static bool can_fall_through(const struct vt_pt_block *k)
 {
 	return k->end == VT_PT_END_FALL || k->end == VT_PT_END_COND || k->end == VT_PT_END_FAR_CALL;
 }
 
-/* How many instructions of a block lie before an address inside it; 0: it is in one of them. */
-static unsigned insns_before(const struct vt_pt_blocks *blocks, const struct vt_pt_block *k,
-			     uint64_t addr)
+/* Counts the instructions of a block before an address; 0: the address is inside one. */
+static unsigned count_insns_before_addr(const struct vt_pt_blocks *blocks,
+					const struct vt_pt_block *k, uint64_t addr)
 {
 	const uint8_t *lengths = vt_pt_block_lengths(blocks, k);
 	uint64_t at = k->addr;
@@ -145,62 +146,59 @@ static unsigned insns_before(const struct vt_pt_blocks *blocks, const struct vt_
 	return at == addr ? n : 0;
 }
 
-/* What is wrong with the block in which the goal is. */
-static enum why judge_last(const struct vt_pt_blocks *blocks, const struct vt_pt_block *k,
-			   const struct goal *g)
+/* Checks the last block of a stretch, which has the goal. */
+static enum why check_last_block(const struct vt_pt_blocks *blocks, const struct vt_pt_block *k,
+				 const struct goal *g)
 {
 	bool direct =
 		k->end == VT_PT_END_COND || k->end == VT_PT_END_JUMP || k->end == VT_PT_END_CALL;
 
 	if (g->back && g->target == k->next)
-		return goes_on(k) ? WHY_NONE : WHY_CROOKED;
+		return can_fall_through(k) ? WHY_NONE : WHY_CROOKED;
 	if (g->back)
-		return insns_before(blocks, k, g->target) ? WHY_NONE : WHY_CROOKED;
+		return count_insns_before_addr(blocks, k, g->target) ? WHY_NONE : WHY_CROOKED;
 	if (g->source != k->next - k->last || k->end == VT_PT_END_FALL)
 		return WHY_CROOKED;
 	return direct && k->target != g->target ? WHY_TARGET : WHY_NONE;
 }
 
-/* What is wrong with a block as the one at hand on the way to a goal; *last: it is there. */
-static enum why judge(const struct vt_pt_blocks *blocks, const struct vt_pt_block *k,
-		      const struct goal *g, bool *last)
+/* Checks a block on the way to a goal; *last: the goal is in it. */
+static enum why check_stretch_block(const struct vt_pt_blocks *blocks, const struct vt_pt_block *k,
+				    const struct goal *g, bool *last)
 {
 	*last = g->back ? g->target > k->addr && g->target <= k->next
 			: g->source >= k->addr && g->source < k->next;
 	if (!k->insns)
 		return k->end == VT_PT_END_BAD_CODE ? WHY_BAD_CODE : WHY_NO_CODE;
 	if (*last)
-		return judge_last(blocks, k, g);
+		return check_last_block(blocks, k, g);
 	if ((g->back ? g->target : g->source) < k->next)
 		return WHY_CROOKED;
 	if (k->end == VT_PT_END_NO_CODE)
 		return WHY_NO_CODE;
 	if (k->end == VT_PT_END_BAD_CODE)
 		return WHY_BAD_CODE;
-	return goes_on(k) ? WHY_NONE : WHY_CROOKED;
+	return can_fall_through(k) ? WHY_NONE : WHY_CROOKED;
 }
 
-/* Appends a block, or what lies before the goal of it. */
-static int push_up_to(struct vti_pt_lbr *l, struct vt_pt_blocks *blocks, uint32_t index,
-		      const struct goal *g, struct vt_error *err)
+/* Appends a block, or its part before the goal. */
+static int add_block_up_to(struct vti_pt_lbr *l, struct vt_pt_blocks *blocks, uint32_t index,
+			   const struct goal *g, struct vt_error *err)
 {
 	const struct vt_pt_block *k = vt_pt_blocks_get(blocks, index);
 	unsigned n = k->insns;
 
 	if (g->back && g->target > k->addr && g->target < k->next) {
-		n = insns_before(blocks, k, g->target);
+		n = count_insns_before_addr(blocks, k, g->target);
 		if (vt_pt_blocks_cut(blocks, index, n, &index) < 0)
 			return vt_error_nomem(err);
 	}
-	return push(l, index, n, err);
+	return add_stretch_block(l, index, n, err);
 }
 
-/*
- * Appends the blocks from an address to a goal.  *why: what contradicts that; nothing is appended
- * then.
- */
-static int stretch(struct vti_pt_lbr *l, struct vt_pt_blocks *blocks, uint64_t from, struct goal g,
-		   enum why *why, struct vt_error *err)
+/* Appends the blocks from an address to a goal.  *why: why none are appended, or WHY_NONE. */
+static int add_stretch(struct vti_pt_lbr *l, struct vt_pt_blocks *blocks, uint64_t from,
+		       struct goal g, enum why *why, struct vt_error *err)
 {
 	size_t start = l->nids;
 	uint64_t insns = l->insns;
@@ -216,9 +214,10 @@ static int stretch(struct vti_pt_lbr *l, struct vt_pt_blocks *blocks, uint64_t f
 			return vt_error_nomem(err);
 		k = vt_pt_blocks_get(blocks, index);
 		from = k->next;
-		*why = l->nids - start < STRETCH_MAX ? judge(blocks, k, &g, &last) : WHY_CROOKED;
+		*why = l->nids - start < STRETCH_MAX ? check_stretch_block(blocks, k, &g, &last)
+						     : WHY_CROOKED;
 		if (*why == WHY_NONE)
-			code = push_up_to(l, blocks, index, &g, err);
+			code = add_block_up_to(l, blocks, index, &g, err);
 	}
 	if (*why != WHY_NONE) {
 		l->nids = start;
@@ -252,7 +251,7 @@ static int put_batch(struct vti_pt_lbr *l, const struct vt_record *rec, struct v
 	return code;
 }
 
-static int note_time(struct vti_pt_lbr *l, struct vt_error *err)
+static int mark_stack_time(struct vti_pt_lbr *l, struct vt_error *err)
 {
 	if (!l->cycles)
 		return 0;
@@ -262,7 +261,7 @@ static int note_time(struct vti_pt_lbr *l, struct vt_error *err)
 	return 0;
 }
 
-static struct vt_pt_blocks *blocks_of(struct vti_pt_lbr *l, int64_t pid)
+static struct vt_pt_blocks *get_process_blocks(struct vti_pt_lbr *l, int64_t pid)
 {
 	uint64_t generation;
 	const struct vt_pt_code *code = vt_pt_spaces_code(l->spaces, pid, &generation);
@@ -273,8 +272,8 @@ static struct vt_pt_blocks *blocks_of(struct vti_pt_lbr *l, int64_t pid)
 	return t ? t->blocks : NULL;
 }
 
-/* Cycles since the branch before: `cycles` of struct perf_branch_entry, 16 bits from bit 4 on. */
-static uint64_t cycles_of(const struct vt_record *rec, size_t i)
+/* Cycles since the previous branch: `cycles` of struct perf_branch_entry, 16 bits from bit 4 on. */
+static uint64_t get_branch_cycles(const struct vt_record *rec, size_t i)
 {
 	struct vt_words flags = vt_record_words(rec, VT_SAMPLE_BR_FLAGS);
 
@@ -293,19 +292,19 @@ static int put_stack(struct vti_pt_lbr *l, const struct vt_record *rec, struct v
 {
 	struct vt_words from = vt_record_words(rec, VT_SAMPLE_BR_FROM);
 	struct vt_words to = vt_record_words(rec, VT_SAMPLE_BR_TO);
-	struct vt_pt_blocks *blocks = blocks_of(l, vt_record_i64(rec, VT_SAMPLE_PID));
+	struct vt_pt_blocks *blocks = get_process_blocks(l, vt_record_i64(rec, VT_SAMPLE_PID));
 	size_t i = from.count < to.count ? from.count : to.count;
 	int code = blocks ? 0 : vt_error_nomem(err);
 
 	for (; i-- > 1 && code == 0;) {
 		enum why why = WHY_NONE;
 
-		code = note_time(l, err);
+		code = mark_stack_time(l, err);
 		if (code == 0)
-			code = stretch(l, blocks, to.data[i],
-				       goal_of(to.data[i], from.data[i - 1], to.data[i - 1]), &why,
-				       err);
-		l->cycles += cycles_of(rec, i - 1);
+			code = add_stretch(l, blocks, to.data[i],
+					   make_goal(to.data[i], from.data[i - 1], to.data[i - 1]),
+					   &why, err);
+		l->cycles += get_branch_cycles(rec, i - 1);
 		if (why == WHY_NONE)
 			continue;
 		l->why[why]++;
@@ -323,10 +322,10 @@ int vti_pt_lbr_sample(struct vti_pt_lbr *l, const struct vt_record *rec, struct 
 {
 	if (!vti_pt_lbr_has_stack(rec))
 		return 0;
-	if (!l->told)
+	if (!l->declared)
 		vt_writer_meta(l->w, "sampling",
 			       "branch stacks: EXEC records show what was executed before samples");
-	l->told = true;
+	l->declared = true;
 	if (!has_all_branches(l, rec)) {
 		l->why[WHY_FILTERED]++;
 		return 0;

@@ -8,7 +8,7 @@
 
 #define SAMPLE_TIME_BIT 4 /* PERF_SAMPLE_TIME of linux/perf_event.h */
 #define PROT_CODE	4
-#define GENERIC_TYPES	5 /* PERF_TYPE_BREAKPOINT: the last type that is no PMU of its own */
+#define GENERIC_TYPES	5 /* PERF_TYPE_BREAKPOINT: the last type that is not of one PMU */
 
 void vti_pt_info_init(struct vti_pt_info *i)
 {
@@ -47,7 +47,7 @@ static void feed_auxinfo(struct vti_pt_info *i, const struct vt_record *rec)
 					(uint32_t)p[VT_PT_PRIV_TIME_MULT], p[VT_PT_PRIV_TIME_ZERO]};
 }
 
-static void feed_event(struct vti_pt_info *i, const struct vt_record *rec)
+static void feed_pmu_event(struct vti_pt_info *i, const struct vt_record *rec)
 {
 	static const char sched[] = "sched:sched_switch";
 	struct vt_bytes name = vt_record_bytes(rec, VT_EVENT_NAME);
@@ -56,10 +56,10 @@ static void feed_event(struct vti_pt_info *i, const struct vt_record *rec)
 		i->sched_switch = vt_record_u64(rec, VT_EVENT_ID);
 		i->switches = true;
 	}
-	/* AUXINFO, which has the PMU's type, mostly comes later. */
+	/* AUXINFO, which has the PMU's type, usually comes later. */
 	if (vt_record_u64(rec, VT_EVENT_TYPE) <= GENERIC_TYPES || i->nevents >= VTI_PT_EVENTS)
 		return;
-	i->events[i->nevents++] = (struct vti_pt_event){
+	i->events[i->nevents++] = (struct vti_pt_pmu_event){
 		vt_record_u64(rec, VT_EVENT_TYPE), vt_record_u64(rec, VT_EVENT_CONFIG),
 		vt_record_u64(rec, VT_EVENT_SAMPLE_TYPE) & SAMPLE_TIME_BIT};
 }
@@ -74,7 +74,7 @@ static void feed_timeconv(struct vti_pt_info *i, const struct vt_record *rec)
 						  vt_record_u64(rec, VT_TIMECONV_ZERO)};
 }
 
-static void feed_map(struct vti_pt_info *i, const struct vt_record *rec)
+static void feed_info_map(struct vti_pt_info *i, const struct vt_record *rec)
 {
 	int64_t pid = vt_record_i64(rec, VT_MAP_PID);
 	uint64_t offset = vt_record_u64(rec, VT_MAP_OFFSET);
@@ -94,7 +94,7 @@ void vti_pt_info_feed(struct vti_pt_info *i, const struct vt_record *rec)
 		feed_auxinfo(i, rec);
 		break;
 	case VT_EVENT:
-		feed_event(i, rec);
+		feed_pmu_event(i, rec);
 		break;
 	case VT_TIMECONV:
 		feed_timeconv(i, rec);
@@ -107,7 +107,7 @@ void vti_pt_info_feed(struct vti_pt_info *i, const struct vt_record *rec)
 			i->kernel_image = vt_record_u64(rec, VT_IMAGE_ID);
 		break;
 	case VT_MAP:
-		feed_map(i, rec);
+		feed_info_map(i, rec);
 		i->has_times |= vt_record_u64(rec, VT_MAP_TIME) != 0;
 		break;
 	case VT_THREAD:
@@ -148,7 +148,7 @@ uint64_t vti_pt_tsc(const struct vt_pt_timeconv *conv, uint64_t time)
 	time -= conv->zero;
 	whole = time / conv->mult;
 	rest = time % conv->mult;
-	/* Before the first time that there can be. */
+	/* The time is before TSC 0. */
 	if (conv->shift && whole >> (64 - conv->shift))
 		return 0;
 	tsc = whole << conv->shift;
@@ -157,7 +157,7 @@ uint64_t vti_pt_tsc(const struct vt_pt_timeconv *conv, uint64_t time)
 	else
 		tsc += ((rest << 32) / conv->mult << (conv->shift - 32)) +
 		       ((rest << 32) % conv->mult << (conv->shift - 32)) / conv->mult;
-	/* Rounding down loses less than one tick here, and one nanosecond on the way back. */
+	/* The result is rounded down by up to a tick, and the conversion back by up to 1 ns. */
 	for (step = 0; step < 8 && vt_pt_time(conv, tsc) - conv->zero < time; step++)
 		tsc++;
 	return tsc;

@@ -11,9 +11,9 @@
 #include "stream/record.h"
 
 /*
- * What perf says of Intel PT in AUXTRACE_INFO, which an AUXINFO record is made of: its `type`, and
- * the words of its `priv`.  Source: perf 6.1, tools/perf/util/auxtrace.h, enum auxtrace_type, and
- * intel-pt.h, the enum of INTEL_PT_*.
+ * An AUXINFO record of Intel PT, made from perf's AUXTRACE_INFO: its `type`, and the words of its
+ * `priv`.  Source: perf 6.1, tools/perf/util/auxtrace.h, enum auxtrace_type, and intel-pt.h, the
+ * enum of INTEL_PT_*.
  */
 
 #define VT_PT_AUXINFO_TYPE 1
@@ -41,30 +41,30 @@ enum vt_pt_priv {
 };
 
 /*
- * What a recording says of its Intel PT traces as a whole, gathered from all of its records before
- * any is decoded: AUXINFO, EVENT, TIMECONV, META and MAP.
+ * The properties of all Intel PT traces of a recording, collected before any is decoded from its
+ * records AUXINFO, EVENT, TIMECONV, META and MAP.
  */
 
-#define VTI_PT_EVENTS 64 /* of PMUs, that are looked at */
+#define VTI_PT_EVENTS 64 /* the most events of PMUs that are used */
 
 struct vti_pt_info {
 	bool found;	/* there is a description of Intel PT */
 	bool snapshot;	/* areas were overwritten; each AUXTRACE record is a snapshot */
-	bool timed;	/* the traces have times that those of records can be compared with */
-	bool has_times; /* records have */
-	bool switches;	/* something tells who runs on a processor */
+	bool timed;	/* the times of traces can be compared with those of records */
+	bool has_times; /* records have times */
+	bool switches;	/* records say which thread runs on a processor */
 	struct vt_pt_timeconv conv;
 	struct vt_pt_options options;
 	uint64_t sched_switch; /* id of the event sched:sched_switch; UINT64_MAX: none */
 	int64_t only_pid;      /* the one process that has code; -1: none or several */
-	uint64_t kernel;       /* where the kernel's _text was; 0: not known */
+	uint64_t kernel;       /* the address of the kernel's _text; 0: not known */
 
-	/* Not for others. */
+	/* Private. */
 	uint64_t pmu;
 	uint64_t tsc_bit, mtc_bit, mtc_bits;
 	uint64_t kernel_image;
 	bool several;
-	struct vti_pt_event {
+	struct vti_pt_pmu_event {
 		uint64_t type;
 		uint64_t config;
 		bool time;
@@ -77,10 +77,10 @@ void vti_pt_info_init(struct vti_pt_info *i);
 /* Takes a record of any kind. */
 void vti_pt_info_feed(struct vti_pt_info *i, const struct vt_record *rec);
 
-/* All records have been told: works out what depends on several of them. */
+/* Sets the fields that depend on several records, after the last of them. */
 void vti_pt_info_done(struct vti_pt_info *i);
 
-/* The TSC at a time, the least that vt_pt_time() does not put before it; 0 before all of them. */
+/* The least TSC whose vt_pt_time() is not before `time`; 0 if that is before any TSC. */
 uint64_t vti_pt_tsc(const struct vt_pt_timeconv *conv, uint64_t time);
 
 #endif

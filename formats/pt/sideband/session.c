@@ -24,8 +24,7 @@
 #define AUX_TRUNCATED 1
 #define AUX_PARTIAL   4
 
-/* Where next_pid lies in the raw data of sched:sched_switch: /sys/kernel/tracing/events/…/format.
- */
+/* The offset of next_pid in the raw data of sched:sched_switch: /sys/kernel/tracing/events/. */
 #define SCHED_NEXT_PID 56
 
 /* The state of decoding one queue. */
@@ -61,8 +60,8 @@ struct vt_aux_session {
 };
 
 /* Writes a GAP record that does not come from a decoder. */
-static void write_gap(struct vt_aux_session *s, const struct runner *r, uint64_t time,
-		      const char *reason, uint64_t offset, uint64_t bytes)
+static void write_runner_gap(struct vt_aux_session *s, const struct runner *r, uint64_t time,
+			     const char *reason, uint64_t offset, uint64_t bytes)
 {
 	uint64_t *row = vt_writer_row(s->w, VT_GAP);
 
@@ -152,7 +151,7 @@ static void free_runners(struct vt_aux_session *s)
 	vt_hash_fini(&s->by_tid);
 }
 
-static struct runner *runner_of_cpu(const struct vt_aux_session *s, uint64_t cpu)
+static struct runner *find_runner_by_cpu(const struct vt_aux_session *s, uint64_t cpu)
 {
 	int64_t key = (int64_t)cpu;
 	struct runner_row *row = s->nrunners ? vt_hash_find(&s->by_cpu, &key) : NULL;
@@ -160,7 +159,7 @@ static struct runner *runner_of_cpu(const struct vt_aux_session *s, uint64_t cpu
 	return row ? &s->runners[row->runner] : NULL;
 }
 
-static struct runner *runner_of_tid(const struct vt_aux_session *s, int64_t tid)
+static struct runner *find_runner_by_tid(const struct vt_aux_session *s, int64_t tid)
 {
 	struct runner_row *row = s->nrunners ? vt_hash_find(&s->by_tid, &tid) : NULL;
 
@@ -170,7 +169,7 @@ static struct runner *runner_of_tid(const struct vt_aux_session *s, int64_t tid)
 /* ---- decoding ---- */
 
 /* The process whose code the runner executes. */
-static int64_t process_of(const struct vt_aux_session *s, struct runner *r)
+static int64_t get_runner_process(const struct vt_aux_session *s, struct runner *r)
 {
 	if (r->pid >= 0 || r->tid < 0)
 		return r->pid;
@@ -179,7 +178,7 @@ static int64_t process_of(const struct vt_aux_session *s, struct runner *r)
 }
 
 /* Opens the next segment if none is open.  1; 0: there is none; or a negative error. */
-static int open_segment(struct vt_aux_session *s, struct runner *r, struct vt_error *err)
+static int open_next_segment(struct vt_aux_session *s, struct runner *r, struct vt_error *err)
 {
 	const struct vt_pt_segment *g;
 	const uint8_t *first;
@@ -194,14 +193,14 @@ static int open_segment(struct vt_aux_session *s, struct runner *r, struct vt_er
 	g = &r->queue->segments[r->segment++];
 	first = s->info.snapshot ? vt_pt_find_psb(g->bytes, g->bytes + g->size) : g->bytes;
 	skip = first ? (size_t)(first - g->bytes) : g->size;
-	process_of(s, r);
+	get_runner_process(s, r);
 	if (g->missing)
-		write_gap(s, r, vt_pt_time(&s->info.conv, r->tsc), "bytes of the trace are missing",
-			  0, g->missing);
+		write_runner_gap(s, r, vt_pt_time(&s->info.conv, r->tsc),
+				 "bytes of the trace are missing", 0, g->missing);
 	/* The oldest bytes of a ring buffer are the end of an overwritten packet. */
 	else if (g->apart || skip)
-		write_gap(s, r, vt_pt_time(&s->info.conv, r->tsc),
-			  "overwritten before the snapshot", 0, skip);
+		write_runner_gap(s, r, vt_pt_time(&s->info.conv, r->tsc),
+				 "overwritten before the snapshot", 0, skip);
 	r->engine = s->opt.engine->open(g->bytes + skip, g->size - skip, &s->info.options, err);
 	r->generation = 0;
 	return r->engine ? 1 : -(int)err->code;
@@ -210,7 +209,8 @@ static int open_segment(struct vt_aux_session *s, struct runner *r, struct vt_er
 static int set_runner_code(struct vt_aux_session *s, struct runner *r, struct vt_error *err)
 {
 	uint64_t generation;
-	const struct vt_pt_code *code = vt_pt_spaces_code(s->spaces, process_of(s, r), &generation);
+	const struct vt_pt_code *code =
+		vt_pt_spaces_code(s->spaces, get_runner_process(s, r), &generation);
 
 	if (!code)
 		return vt_error_nomem(err);
@@ -258,7 +258,7 @@ static int decode_batch(struct vt_aux_session *s, struct runner *r, uint64_t unt
 			struct vt_error *err)
 {
 	struct vt_pt_batch batch = {.nids = 0};
-	int code = open_segment(s, r, err);
+	int code = open_next_segment(s, r, err);
 
 	if (code <= 0)
 		return code;
@@ -294,7 +294,7 @@ static int finish_runner(struct vt_aux_session *s, struct runner *r, struct vt_e
 	return code;
 }
 
-/* Decodes all runners up to a TSC, always the one that is behind first. */
+/* Decodes all runners up to a TSC, the one with the earliest time first. */
 static int advance_runners(struct vt_aux_session *s, uint64_t until, struct vt_error *err)
 {
 	for (;;) {
@@ -356,8 +356,8 @@ void vt_pt_session_free(struct vt_aux_session *s)
 
 /* ---- first pass ---- */
 
-static int take_piece(struct vt_aux_session *s, const struct vt_format_auxtrace *piece,
-		      struct vt_error *err)
+static int scan_aux_piece(struct vt_aux_session *s, const struct vt_format_auxtrace *piece,
+			  struct vt_error *err)
 {
 	return vt_pt_buffers_piece(s->buffers, piece, err);
 }
@@ -387,7 +387,7 @@ static void write_packet_kinds(const struct vt_aux_session *s, const struct vt_p
 	vt_pt_scan_write(&scan, q->index, s->w);
 }
 
-/* Writes what each trace consists of. */
+/* Writes the PACKETS records of each trace. */
 static void write_packets(const struct vt_aux_session *s)
 {
 	size_t i, k;
@@ -426,7 +426,7 @@ int vt_pt_session_begin(struct vt_aux_session *s, struct vt_writer *w, struct vt
 		if (!s->lbr)
 			return vt_error_nomem(err);
 	}
-	/* AUX areas of another type are passed on as they are. */
+	/* AUX areas of another type are copied. */
 	if (!s->opt.engine || !s->info.found)
 		return 0;
 	code = vt_pt_buffers_seal(s->buffers, s->info.snapshot, err);
@@ -443,24 +443,24 @@ static void check_aux(struct vt_aux_session *s, const struct vt_record *rec)
 {
 	uint64_t offset = vt_record_u64(rec, VT_AUX_OFFSET), size = vt_record_u64(rec, VT_AUX_SIZE);
 	uint64_t flags = vt_record_u64(rec, VT_AUX_FLAGS), time = vt_record_u64(rec, VT_AUX_TIME);
-	const struct runner *r = runner_of_tid(s, vt_record_i64(rec, VT_AUX_TID));
+	const struct runner *r = find_runner_by_tid(s, vt_record_i64(rec, VT_AUX_TID));
 	uint64_t there;
 
 	if (!r)
-		r = runner_of_cpu(s, vt_record_u64(rec, VT_AUX_CPU));
+		r = find_runner_by_cpu(s, vt_record_u64(rec, VT_AUX_CPU));
 	if (!r)
 		return;
 	there = offset < r->queue->end ? r->queue->end - offset : 0;
 	if (flags & AUX_TRUNCATED)
-		write_gap(s, r, time, "AUX area full: the trace was cut", offset + size, 0);
+		write_runner_gap(s, r, time, "AUX area full: the trace was cut", offset + size, 0);
 	if (flags & AUX_PARTIAL)
-		write_gap(s, r, time, "AUX data have holes", offset, 0);
+		write_runner_gap(s, r, time, "AUX data have holes", offset, 0);
 	if (!s->info.snapshot && size > there)
-		write_gap(s, r, time, "AUX record points outside of the trace", offset,
-			  size - there);
+		write_runner_gap(s, r, time, "AUX record points outside of the trace", offset,
+				 size - there);
 }
 
-/* ---- who runs ---- */
+/* ---- which thread runs ---- */
 
 static void set_runner(struct runner *r, int64_t pid, int64_t tid)
 {
@@ -470,9 +470,9 @@ static void set_runner(struct runner *r, int64_t pid, int64_t tid)
 	r->tid = tid;
 }
 
-static void switch_record(struct vt_aux_session *s, const struct vt_record *rec)
+static void apply_switch(struct vt_aux_session *s, const struct vt_record *rec)
 {
-	struct runner *r = runner_of_cpu(s, vt_record_u64(rec, VT_SWITCH_CPU));
+	struct runner *r = find_runner_by_cpu(s, vt_record_u64(rec, VT_SWITCH_CPU));
 
 	/* If the next thread is not known, `other` is 0, which is also the idle task's number. */
 	if (vt_record_u64(rec, VT_SWITCH_OUT))
@@ -482,7 +482,7 @@ static void switch_record(struct vt_aux_session *s, const struct vt_record *rec)
 		set_runner(r, vt_record_i64(rec, VT_SWITCH_PID), vt_record_i64(rec, VT_SWITCH_TID));
 }
 
-static void sched_record(struct vt_aux_session *s, const struct vt_record *rec)
+static void apply_sched_switch(struct vt_aux_session *s, const struct vt_record *rec)
 {
 	struct vt_bytes raw = vt_record_bytes(rec, VT_SAMPLE_RAW);
 	int64_t tid;
@@ -490,7 +490,7 @@ static void sched_record(struct vt_aux_session *s, const struct vt_record *rec)
 	if (raw.size < SCHED_NEXT_PID + 4)
 		return;
 	tid = (int32_t)vt_le32(raw.data + SCHED_NEXT_PID);
-	set_runner(runner_of_cpu(s, vt_record_u64(rec, VT_SAMPLE_CPU)),
+	set_runner(find_runner_by_cpu(s, vt_record_u64(rec, VT_SAMPLE_CPU)),
 		   tid ? vt_pt_spaces_process_of(s->spaces, tid) : 0, tid);
 }
 
@@ -500,7 +500,7 @@ static bool is_sched_switch(const struct vt_aux_session *s, const struct vt_reco
 	       vt_record_u64(rec, VT_SAMPLE_EVENT) == s->info.sched_switch;
 }
 
-/* True for records that change who runs, or which code; sets *time to the record's time. */
+/* True for records that change the running thread or the code; *time: the record's time. */
 static bool changes_execution(const struct vt_aux_session *s, const struct vt_record *rec,
 			      uint64_t *time)
 {
@@ -548,7 +548,7 @@ static int decode_before(struct vt_aux_session *s, const struct vt_record *rec,
 	} else {
 		/* Without times, all of a thread's trace comes before its EXIT. */
 		r = rec->kind == VT_THREAD && vt_record_u64(rec, VT_THREAD_OP) == VT_OP_EXIT
-			    ? runner_of_tid(s, vt_record_i64(rec, VT_THREAD_TID))
+			    ? find_runner_by_tid(s, vt_record_i64(rec, VT_THREAD_TID))
 			    : NULL;
 		if (!r)
 			return 0;
@@ -566,10 +566,10 @@ static int apply_record(struct vt_aux_session *s, const struct vt_record *rec, s
 		return code;
 	switch (rec->kind) {
 	case VT_SWITCH:
-		switch_record(s, rec);
+		apply_switch(s, rec);
 		return 0;
 	case VT_ITRACE:
-		set_runner(runner_of_cpu(s, vt_record_u64(rec, VT_ITRACE_CPU)),
+		set_runner(find_runner_by_cpu(s, vt_record_u64(rec, VT_ITRACE_CPU)),
 			   vt_record_i64(rec, VT_ITRACE_PID), vt_record_i64(rec, VT_ITRACE_TID));
 		return 0;
 	case VT_TEXTPOKE:
@@ -578,7 +578,7 @@ static int apply_record(struct vt_aux_session *s, const struct vt_record *rec, s
 		return s->lbr ? vti_pt_lbr_event(s->lbr, rec, err) : 0;
 	case VT_SAMPLE:
 		if (is_sched_switch(s, rec))
-			sched_record(s, rec);
+			apply_sched_switch(s, rec);
 		return 0;
 	default:
 		return 0;
@@ -637,14 +637,14 @@ int vt_pt_session_end(struct vt_aux_session *s, struct vt_format_summary *sum, s
 	return code;
 }
 
-/* ---- the row of the table of decoders ---- */
+/* ---- the decoder in the table of decoders ---- */
 
-static const char *engine_name(const struct vt_format_options *opt)
+static const char *get_engine_name(const struct vt_format_options *opt)
 {
 	return opt->pt && opt->pt->engine ? opt->pt->engine : VT_PT_DEFAULT_ENGINE;
 }
 
-static struct vt_find_options find_options(const struct vt_format_options *opt)
+static struct vt_find_options get_find_options(const struct vt_format_options *opt)
 {
 	static const char *const debugdirs[] = {"/usr/lib/debug"};
 
@@ -655,10 +655,10 @@ static struct vt_find_options find_options(const struct vt_format_options *opt)
 }
 
 /* The kernel's files must be readable even if the input has nothing to decode with them. */
-static int check_options(const struct vt_format_options *opt, struct vt_error *err)
+static int check_pt_options(const struct vt_format_options *opt, struct vt_error *err)
 {
-	const struct vt_find_options find = find_options(opt);
-	const char *name = engine_name(opt);
+	const struct vt_find_options find = get_find_options(opt);
+	const char *name = get_engine_name(opt);
 	struct vt_pt_file file;
 	size_t i;
 
@@ -674,16 +674,17 @@ static int check_options(const struct vt_format_options *opt, struct vt_error *e
 	return 0;
 }
 
-static struct vt_aux_session *open_session(const struct vt_format_options *opt, const char *input,
-					   struct vt_error *err)
+static struct vt_aux_session *open_pt_session(const struct vt_format_options *opt,
+					      const char *input, struct vt_error *err)
 {
 	static const struct vt_pt_decode_options none;
 	const struct vt_pt_decode_options *pt = opt->pt ? opt->pt : &none;
-	const struct vt_pt_session_options o = {.engine = vt_pt_engine_by_name(engine_name(opt)),
+	const struct vt_pt_session_options o = {.engine =
+							vt_pt_engine_by_name(get_engine_name(opt)),
 						.jobs = pt->jobs,
 						.packets = pt->packets,
 						.lbr = pt->lbr,
-						.find = find_options(opt),
+						.find = get_find_options(opt),
 						.kernels = pt->kernels,
 						.nkernels = pt->nkernels,
 						.tmpdir = vt_tempdir(opt->tmpdir),
@@ -696,11 +697,11 @@ static struct vt_aux_session *open_session(const struct vt_format_options *opt, 
 
 const struct vt_aux_decoder vt_pt_aux_decoder = {
 	.type = VT_PT_AUXINFO_TYPE,
-	.check_options = check_options,
-	.open = open_session,
+	.check_options = check_pt_options,
+	.open = open_pt_session,
 	.close = vt_pt_session_free,
 	.scan_record = vt_pt_session_scan,
-	.scan_piece = take_piece,
+	.scan_piece = scan_aux_piece,
 	.begin_output = vt_pt_session_begin,
 	.decode_record = vt_pt_session_record,
 	.end_output = vt_pt_session_end,

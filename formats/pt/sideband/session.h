@@ -14,29 +14,29 @@
 #include "stream/writer.h"
 
 /*
- * The decoder of AUX areas with Intel PT.  The first pass gathers the traces (AUXTRACE) and what
- * the recording says of them as a whole (AUXINFO and others).  The second pass passes each record
- * on but AUXTRACE, and before it writes what was executed up to its time.  So each block belongs to
- * the thread that ran then, and to the code that was mapped then.
+ * The decoder of AUX areas with Intel PT.  The first pass collects the traces (AUXTRACE) and their
+ * common properties (AUXINFO and others).  The second pass copies each record except AUXTRACE, and
+ * writes before it what was executed up to its time.  So each block belongs to the thread that ran
+ * at its time, and to the code that was mapped then.
  *
- * Traces without times, or in recordings whose records have none, must be of one thread each: they
- * are decoded when the thread ends, or at the end of the stream.
+ * If the traces or the records have no times, each trace must be of one thread: it is decoded when
+ * the thread ends, or at the end of the stream.
  */
 extern const struct vt_aux_decoder vt_pt_aux_decoder;
 
-/* ---- its functions, with an engine of the caller's: for tests ---- */
+/* ---- the decoder's functions, with any engine: for tests ---- */
 
 struct vt_pt_session_options {
-	const struct vt_pt_engine_ops *engine; /* NULL: AUXTRACE is passed on as it is */
+	const struct vt_pt_engine_ops *engine; /* NULL: AUXTRACE is copied */
 	unsigned jobs;			       /* as in struct vt_pt_options */
 	bool packets;			       /* count the packets by kind, not only their bytes */
 	bool lbr; /* make EXEC records of the branch stacks of samples, too */
 	struct vt_find_options find;
 	const char *const *kernels; /* the kernel's ELF file, a copy of its core; or both */
 	size_t nkernels;
-	const char *tmpdir; /* for what does not fit into memory */
+	const char *tmpdir; /* for large amounts of data */
 	const char *input;  /* the input's name in GAP records */
-	vt_warn_fn *warn;   /* gets warnings, of images without code and others; may be NULL */
+	vt_warn_fn *warn;   /* gets warnings, such as images without code; may be NULL */
 	void *warn_arg;
 };
 
@@ -45,7 +45,7 @@ struct vt_aux_session *vt_pt_session_new(const struct vt_pt_session_options *opt
 					 struct vt_error *err);
 void vt_pt_session_free(struct vt_aux_session *s);
 
-/* As the functions of struct vt_aux_decoder. */
+/* The functions of struct vt_aux_decoder. */
 int vt_pt_session_scan(struct vt_aux_session *s, const struct vt_record *rec, struct vt_error *err);
 int vt_pt_session_begin(struct vt_aux_session *s, struct vt_writer *w, struct vt_error *err);
 int vt_pt_session_record(struct vt_aux_session *s, const struct vt_record *rec,

@@ -21,23 +21,23 @@ struct mapping {
 	bool exec;
 };
 
-/* A dump of generated code that a process named, and what of it comes next. */
+/* A dump of generated code of a process, and the next function in it. */
 struct dump {
 	struct vti_pt_jit jit;
 	struct vti_pt_jit_code next;
 	bool more;
-	struct dump *other;
+	struct dump *other; /* the next one of the list */
 };
 
 struct space {
 	int64_t pid;
 	uint64_t generation;
-	struct vt_pt_code *code; /* NULL until it is asked for */
-	struct mapping *pending; /* that it is to be made from */
+	struct vt_pt_code *code; /* NULL until it is needed */
+	struct mapping *pending; /* until then */
 	size_t npending, pending_cap;
 	struct dump *dumps;
-	struct dump *past;   /* of programs that it ran before, whose code may still be looked at */
-	struct space *older; /* that had the same number */
+	struct dump *past; /* of earlier programs of the process, whose code may still be in use */
+	struct space *older; /* the previous process with the same pid */
 };
 
 struct row {
@@ -55,14 +55,14 @@ struct vt_pt_spaces {
 	const struct vt_pt_timeconv *conv;
 	struct vt_hash spaces;
 	struct vt_hash threads;
-	struct vt_addrspace *maps; /* tells what programs could write to */
+	struct vt_addrspace *maps; /* finds what programs could write to */
 	uint64_t generations;
 	uint64_t jit_time;
 	bool timed;
 };
 
-/* Contradictions and limits in what a recording claims leave code out, which its gaps will tell. */
-static int only_memory(int code)
+/* Ignores other errors: a contradictory recording lacks code, which gives gaps. */
+static int keep_nomem(int code)
 {
 	return code == -VT_E_NOMEM ? code : 0;
 }
@@ -101,8 +101,8 @@ static void free_dumps(struct dump *d)
 	}
 }
 
-/* Blocks made from them keep their bytes, and so do the code of forks and their blocks. */
-static void forget_dumps(struct space *p)
+/* Moves the dumps to `past`: blocks, and the code of forks, may still use their bytes. */
+static void retire_dumps(struct space *p)
 {
 	struct dump **end = &p->past;
 
@@ -142,15 +142,16 @@ void vt_pt_spaces_free(struct vt_pt_spaces *s)
 
 /* ---- processes ---- */
 
-static struct space *find(const struct vt_pt_spaces *s, int64_t pid)
+static struct space *find_code_space(const struct vt_pt_spaces *s, int64_t pid)
 {
 	struct row *row = vt_hash_find(&s->spaces, &pid);
 
 	return row ? row->of.space : NULL;
 }
 
-/* The process, made if there was none; `fresh`: another one of the same number. */
-static struct space *get(struct vt_pt_spaces *s, int64_t pid, bool fresh, struct vt_error *err)
+/* The process, added if there is none.  fresh: adds another one with the same pid. */
+static struct space *get_code_space(struct vt_pt_spaces *s, int64_t pid, bool fresh,
+				    struct vt_error *err)
 {
 	struct row *row = vt_hash_add(&s->spaces, &pid, NULL);
 	struct space *p = row ? row->of.space : NULL, *older = p;
@@ -162,7 +163,7 @@ static struct space *get(struct vt_pt_spaces *s, int64_t pid, bool fresh, struct
 		vt_error_nomem(err);
 		return NULL;
 	}
-	/* Decoders may still hold the old one's code; without code it is of no more use. */
+	/* Decoders may still use the old process's code; if it has none it can be freed. */
 	if (older && !older->code) {
 		free_dumps(older->dumps);
 		free(older->pending);
@@ -177,7 +178,8 @@ static struct space *get(struct vt_pt_spaces *s, int64_t pid, bool fresh, struct
 	return p;
 }
 
-static int note_thread(struct vt_pt_spaces *s, int64_t tid, int64_t pid, struct vt_error *err)
+static int set_thread_process(struct vt_pt_spaces *s, int64_t tid, int64_t pid,
+			      struct vt_error *err)
 {
 	struct row *row;
 
@@ -199,8 +201,8 @@ int64_t vt_pt_spaces_process_of(const struct vt_pt_spaces *s, int64_t tid)
 
 /* ---- mappings ---- */
 
-static int put_file(struct vt_pt_spaces *s, struct space *p, const struct mapping *m,
-		    struct vt_error *err)
+static int add_file_section(struct vt_pt_spaces *s, struct space *p, const struct mapping *m,
+			    struct vt_error *err)
 {
 	const struct vt_pt_file *file = vt_pt_files_get(s->files, m->image);
 	struct vt_pt_section section = {.start = m->start, .offset = m->offset};
@@ -210,24 +212,24 @@ static int put_file(struct vt_pt_spaces *s, struct space *p, const struct mappin
 	section.bytes = file->bytes + m->offset;
 	section.path = file->path;
 	section.size = file->size - m->offset < m->length ? file->size - m->offset : m->length;
-	return only_memory(vt_pt_code_add(p->code, &section, err));
+	return keep_nomem(vt_pt_code_add(p->code, &section, err));
 }
 
-/* When a dump's next function was there, in ns; without a conversion of ticks, from the start. */
-static uint64_t next_time(const struct vt_pt_spaces *s, const struct dump *d)
+/* The time (ns) of a dump's next function; 0 if its ticks cannot be converted. */
+static uint64_t get_dump_time(const struct vt_pt_spaces *s, const struct dump *d)
 {
 	if (!d->jit.ticks)
 		return d->next.time;
 	return s->conv ? vt_pt_time(s->conv, d->next.time) : 0;
 }
 
-static int put_generated(struct vt_pt_spaces *s, struct space *p, struct vt_error *err)
+static int add_generated_code(struct vt_pt_spaces *s, struct space *p, struct vt_error *err)
 {
 	struct dump *d;
 	int code = 0;
 
 	for (d = p->dumps; d; d = d->other) {
-		for (; d->more && next_time(s, d) <= s->jit_time && code == 0;
+		for (; d->more && get_dump_time(s, d) <= s->jit_time && code == 0;
 		     d->more = vti_pt_jit_next(&d->jit, &d->next)) {
 			struct vt_pt_section section = {.start = d->next.addr,
 							.size = d->next.size,
@@ -236,20 +238,20 @@ static int put_generated(struct vt_pt_spaces *s, struct space *p, struct vt_erro
 							.offset = d->next.offset};
 
 			code = vt_pt_code_remove(p->code, section.start, section.size, err);
-			code = only_memory(code);
+			code = keep_nomem(code);
 			if (code == 0)
-				code = only_memory(vt_pt_code_add(p->code, &section, err));
+				code = keep_nomem(vt_pt_code_add(p->code, &section, err));
 		}
 	}
 	return code;
 }
 
-static int apply(struct vt_pt_spaces *s, struct space *p, const struct mapping *m,
-		 struct vt_error *err)
+static int apply_code_mapping(struct vt_pt_spaces *s, struct space *p, const struct mapping *m,
+			      struct vt_error *err)
 {
-	int code = only_memory(vt_pt_code_remove(p->code, m->start, m->length, err));
+	int code = keep_nomem(vt_pt_code_remove(p->code, m->start, m->length, err));
 
-	return code == 0 && m->exec ? put_file(s, p, m, err) : code;
+	return code == 0 && m->exec ? add_file_section(s, p, m, err) : code;
 }
 
 static int add_dump(struct vt_pt_spaces *s, struct space *p, uint64_t image, struct vt_error *err)
@@ -273,8 +275,8 @@ static int add_dump(struct vt_pt_spaces *s, struct space *p, uint64_t image, str
 	return 0;
 }
 
-static int put_mapping(struct vt_pt_spaces *s, struct space *p, const struct mapping *m,
-		       struct vt_error *err)
+static int add_space_mapping(struct vt_pt_spaces *s, struct space *p, const struct mapping *m,
+			     struct vt_error *err)
 {
 	if (!p->code && p->npending >= VT_PT_MAX_PENDING) {
 		uint64_t ignored;
@@ -283,17 +285,16 @@ static int put_mapping(struct vt_pt_spaces *s, struct space *p, const struct map
 			return vt_error_nomem(err);
 	}
 	if (p->code)
-		return apply(s, p, m, err);
+		return apply_code_mapping(s, p, m, err);
 	if (!vt_array_grow(&p->pending, &p->pending_cap, p->npending + 1, sizeof(*p->pending)))
 		return vt_error_nomem(err);
 	p->pending[p->npending++] = *m;
 	return 0;
 }
 
-/* Pages that the program could write to have no code that is known: a gap, not what the file has.
- */
-static int put_pieces(struct vt_pt_spaces *s, struct space *p, const struct mapping *m,
-		      struct vt_error *err)
+/* Adds a mapping.  Pages that the program could write to have unknown code, not the file's. */
+static int add_map_pieces(struct vt_pt_spaces *s, struct space *p, const struct mapping *m,
+			  struct vt_error *err)
 {
 	uint64_t end = m->start + m->length;
 	struct mapping piece = *m;
@@ -306,24 +307,24 @@ static int put_pieces(struct vt_pt_spaces *s, struct space *p, const struct mapp
 		piece.length = f && f->end < end ? f->end - piece.start : end - piece.start;
 		piece.offset = m->offset + (piece.start - m->start);
 		piece.exec = m->exec && !(f && f->writes);
-		code = put_mapping(s, p, &piece, err);
+		code = add_space_mapping(s, p, &piece, err);
 	}
 	return code;
 }
 
-/* What the mapping's image is, matters for where it counts from. */
-static int note_map(struct vt_pt_spaces *s, const struct vt_record *rec, uint64_t image,
-		    struct vt_error *err)
+/* Feeds a MAP record to the address space, and the type of its image, which it needs. */
+static int feed_addrspace_map(struct vt_pt_spaces *s, const struct vt_record *rec, uint64_t image,
+			      struct vt_error *err)
 {
 	unsigned type;
 
 	if (vt_pt_files_path(s->files, image, &type) &&
 	    vt_addrspace_image(s->maps, (uint32_t)image, type, err) < 0)
 		return -VT_E_NOMEM;
-	return only_memory(vt_addrspace_feed(s->maps, rec, err));
+	return keep_nomem(vt_addrspace_feed(s->maps, rec, err));
 }
 
-static int feed_map(struct vt_pt_spaces *s, const struct vt_record *rec, struct vt_error *err)
+static int feed_code_map(struct vt_pt_spaces *s, const struct vt_record *rec, struct vt_error *err)
 {
 	int64_t pid = vt_record_i64(rec, VT_MAP_PID);
 	struct mapping m = {
@@ -339,19 +340,19 @@ static int feed_map(struct vt_pt_spaces *s, const struct vt_record *rec, struct 
 		return 0;
 	if (m.length > UINT64_MAX - m.start)
 		m.length = UINT64_MAX - m.start;
-	p = get(s, pid, false, err);
-	if (!p || note_map(s, rec, m.image, err) < 0 ||
-	    note_thread(s, vt_record_i64(rec, VT_MAP_TID), pid, err) < 0 ||
+	p = get_code_space(s, pid, false, err);
+	if (!p || feed_addrspace_map(s, rec, m.image, err) < 0 ||
+	    set_thread_process(s, vt_record_i64(rec, VT_MAP_TID), pid, err) < 0 ||
 	    (m.exec && add_dump(s, p, m.image, err) < 0))
 		return -VT_E_NOMEM;
-	return put_pieces(s, p, &m, err);
+	return add_map_pieces(s, p, &m, err);
 }
 
 const struct vt_pt_code *vt_pt_spaces_code(struct vt_pt_spaces *s, int64_t pid,
 					   uint64_t *generation)
 {
 	struct vt_error err = VT_ERROR_INIT;
-	struct space *p = get(s, pid, false, &err);
+	struct space *p = get_code_space(s, pid, false, &err);
 	size_t i;
 
 	if (!p)
@@ -363,7 +364,7 @@ const struct vt_pt_code *vt_pt_spaces_code(struct vt_pt_spaces *s, int64_t pid,
 			return NULL;
 		vt_pt_code_set_kernel(p->code, s->kernel);
 		for (i = 0; i < p->npending; i++) {
-			if (apply(s, p, &p->pending[i], &err) < 0)
+			if (apply_code_mapping(s, p, &p->pending[i], &err) < 0)
 				return NULL;
 		}
 		free(p->pending);
@@ -371,7 +372,7 @@ const struct vt_pt_code *vt_pt_spaces_code(struct vt_pt_spaces *s, int64_t pid,
 		p->npending = 0;
 		p->pending_cap = 0;
 	}
-	return put_generated(s, p, &err) < 0 ? NULL : p->code;
+	return add_generated_code(s, p, &err) < 0 ? NULL : p->code;
 }
 
 void vt_pt_spaces_jit_time(struct vt_pt_spaces *s, uint64_t time)
@@ -381,20 +382,20 @@ void vt_pt_spaces_jit_time(struct vt_pt_spaces *s, uint64_t time)
 
 /* ---- threads ---- */
 
-static int feed_fork(struct vt_pt_spaces *s, const struct vt_record *rec, struct vt_error *err)
+static int feed_code_fork(struct vt_pt_spaces *s, const struct vt_record *rec, struct vt_error *err)
 {
 	int64_t pid = vt_record_i64(rec, VT_THREAD_PID), ppid = vt_record_i64(rec, VT_THREAD_PPID);
-	struct space *p = find(s, pid), *parent;
+	struct space *p = find_code_space(s, pid), *parent;
 
-	if (note_thread(s, vt_record_i64(rec, VT_THREAD_TID), pid, err) < 0)
+	if (set_thread_process(s, vt_record_i64(rec, VT_THREAD_TID), pid, err) < 0)
 		return -VT_E_NOMEM;
-	/* What a recorder writes of processes that it found running carries no time. */
+	/* Records of processes that were already running have no time. */
 	if (pid == ppid || (s->timed && !vt_record_u64(rec, VT_THREAD_TIME)))
 		return 0;
-	p = get(s, pid, p != NULL, err);
+	p = get_code_space(s, pid, p != NULL, err);
 	if (!p)
 		return -VT_E_NOMEM;
-	parent = find(s, ppid);
+	parent = find_code_space(s, ppid);
 	if (parent && parent->code) {
 		p->code = vt_pt_code_copy(parent->code);
 		return p->code ? 0 : vt_error_nomem(err);
@@ -408,27 +409,28 @@ static int feed_fork(struct vt_pt_spaces *s, const struct vt_record *rec, struct
 	return 0;
 }
 
-static int feed_thread(struct vt_pt_spaces *s, const struct vt_record *rec, struct vt_error *err)
+static int feed_code_thread(struct vt_pt_spaces *s, const struct vt_record *rec,
+			    struct vt_error *err)
 {
 	int64_t pid = vt_record_i64(rec, VT_THREAD_PID);
 	struct space *p;
 
 	switch (vt_record_u64(rec, VT_THREAD_OP)) {
 	case VT_OP_FORK:
-		return feed_fork(s, rec, err);
+		return feed_code_fork(s, rec, err);
 	case VT_OP_EXEC:
-		p = find(s, pid);
+		p = find_code_space(s, pid);
 		if (p) {
 			p->npending = 0;
-			forget_dumps(p);
+			retire_dumps(p);
 		}
 		if (p && p->code && vt_pt_code_remove(p->code, 0, UINT64_MAX, err) < 0)
-			return only_memory(-(int)err->code);
-		return note_thread(s, vt_record_i64(rec, VT_THREAD_TID), pid, err);
+			return keep_nomem(-(int)err->code);
+		return set_thread_process(s, vt_record_i64(rec, VT_THREAD_TID), pid, err);
 	case VT_OP_EXIT:
 		return 0;
 	default:
-		return note_thread(s, vt_record_i64(rec, VT_THREAD_TID), pid, err);
+		return set_thread_process(s, vt_record_i64(rec, VT_THREAD_TID), pid, err);
 	}
 }
 
@@ -436,19 +438,19 @@ int vt_pt_spaces_feed(struct vt_pt_spaces *s, const struct vt_record *rec, struc
 {
 	switch (rec->kind) {
 	case VT_MAP:
-		return feed_map(s, rec, err);
+		return feed_code_map(s, rec, err);
 	case VT_THREAD:
-		if (only_memory(vt_addrspace_feed(s->maps, rec, err)) < 0)
+		if (keep_nomem(vt_addrspace_feed(s->maps, rec, err)) < 0)
 			return -VT_E_NOMEM;
-		return feed_thread(s, rec, err);
+		return feed_code_thread(s, rec, err);
 	case VT_ITRACE:
-		return note_thread(s, vt_record_i64(rec, VT_ITRACE_TID),
-				   vt_record_i64(rec, VT_ITRACE_PID), err);
+		return set_thread_process(s, vt_record_i64(rec, VT_ITRACE_TID),
+					  vt_record_i64(rec, VT_ITRACE_PID), err);
 	case VT_SWITCH:
 		return vt_record_u64(rec, VT_SWITCH_OUT)
 			       ? 0
-			       : note_thread(s, vt_record_i64(rec, VT_SWITCH_TID),
-					     vt_record_i64(rec, VT_SWITCH_PID), err);
+			       : set_thread_process(s, vt_record_i64(rec, VT_SWITCH_TID),
+						    vt_record_i64(rec, VT_SWITCH_PID), err);
 	default:
 		return 0;
 	}

@@ -15,7 +15,7 @@
  */
 struct vt_pt_survey;
 
-/* Traces of more AUX areas than this are not looked at. */
+/* The most AUX areas whose traces are counted. */
 #define VT_PT_SURVEY_TRACES 4096
 
 /* The AUX area of a processor or a thread, or a raw trace. */
@@ -23,7 +23,7 @@ struct vt_pt_surveyed {
 	uint64_t index; /* of the area */
 	int64_t cpu;	/* -1: not known */
 	int64_t tid;	/* likewise */
-	uint64_t next;	/* private: offset in the area of what continues it */
+	uint64_t next;	/* private: the offset in the area of its next byte */
 	struct vt_pt_scan scan;
 };
 
@@ -46,10 +46,10 @@ void vt_pt_survey_finish(struct vt_pt_survey *s);
 size_t vt_pt_survey_count(const struct vt_pt_survey *s);
 const struct vt_pt_surveyed *vt_pt_survey_at(const struct vt_pt_survey *s, size_t i);
 
-/* The places in all traces that hold no packet, and their bytes. */
+/* The number of places in all traces with bytes that are no packet, and these bytes. */
 uint64_t vt_pt_survey_places(const struct vt_pt_survey *s, uint64_t *bytes);
 
-/* TSC to ns, as AUXINFO or TIMECONV records say; 0 if that or the TSC is not known. */
+/* Converts the TSC to ns, by AUXINFO or TIMECONV records; 0 if these or the TSC are unknown. */
 uint64_t vt_pt_survey_time(const struct vt_pt_survey *s, uint64_t tsc);
 
 #endif
