@@ -10,14 +10,14 @@
 #define TSC_SHIFT 31
 #define BUS_HZ	  UINT64_C(100000000) /* the bus clock that ratios are multiples of */
 
-/* Not 0, so that no time is: perf takes 0 for none. */
+/* Not 0, so that no time is 0, which perf takes for none. */
 #define TIME_ZERO UINT64_C(1000000000)
 
 /* An AUX area: the buffer of a CPU or of a thread. */
 struct wrap_area {
-	struct vt_buf bytes;	  /* that are not written yet */
+	struct vt_buf bytes;	  /* not written yet */
 	uint64_t position;	  /* of bytes.data[0] in the area */
-	struct wrap_thread *last; /* whose bytes came last */
+	struct wrap_thread *last; /* the thread of the last bytes */
 	/* Of a CPU: */
 	struct wrap_thread *running; /* NULL: idle */
 	bool started;		     /* ITRACE_START was written */
@@ -36,17 +36,17 @@ struct wrap_image {
 	uint64_t id;
 	uint32_t path;
 	uint32_t buildid;
-	bool told; /* its build-id is in the file */
+	bool written; /* its build-id is in the file */
 };
 
-/* A thread by its numbers. */
+/* The index of a thread, by pid and tid. */
 struct key {
 	int64_t pid;
 	int64_t tid;
-	uint64_t index; /* behind the key */
+	uint64_t index; /* the value */
 };
 
-/* ---- what all use ---- */
+/* ---- common ---- */
 
 uint64_t vti_wrap_now(const struct vt_pt_wrap *p)
 {
@@ -58,7 +58,7 @@ unsigned vti_wrap_side_event(const struct vt_pt_wrap *p)
 	return p->timed ? 1 : 0;
 }
 
-static int new_area(struct vt_pt_wrap *p, struct vt_error *err)
+static int add_area(struct vt_pt_wrap *p, struct vt_error *err)
 {
 	struct wrap_area *a = NULL;
 
@@ -79,7 +79,7 @@ struct vt_perfdata_writer *vti_wrap_writer(struct vt_pt_wrap *p, struct vt_error
 	if (!vti_wrap_begin(p, err))
 		return NULL;
 	for (i = 0; i < p->opt.cpus; i++) {
-		if (new_area(p, err) < 0)
+		if (add_area(p, err) < 0)
 			return NULL;
 	}
 	return p->w;
@@ -87,7 +87,7 @@ struct vt_perfdata_writer *vti_wrap_writer(struct vt_pt_wrap *p, struct vt_error
 
 /* ---- threads ---- */
 
-static struct wrap_thread *add_thread(struct vt_pt_wrap *p, struct key *k)
+static struct wrap_thread *add_wrapped_thread(struct vt_pt_wrap *p, struct key *k)
 {
 	struct wrap_thread *t = NULL;
 
@@ -103,8 +103,8 @@ static struct wrap_thread *add_thread(struct vt_pt_wrap *p, struct key *k)
 	return t;
 }
 
-/* perf finds the process of a thread by records about it, and a buffer has but a tid. */
-static int tell_thread(struct vt_pt_wrap *p, const struct wrap_thread *t, struct vt_error *err)
+/* Puts a COMM record: perf needs one to find the process of a thread, as buffers have only tids. */
+static int put_new_thread(struct vt_pt_wrap *p, const struct wrap_thread *t, struct vt_error *err)
 {
 	struct vt_perfdata_stamp s = {vti_wrap_side_event(p), t->pid, t->tid, vti_wrap_now(p), 0};
 	struct vt_perfdata_writer *w = vti_wrap_writer(p, err);
@@ -116,7 +116,7 @@ static int tell_thread(struct vt_pt_wrap *p, const struct wrap_thread *t, struct
 	return vt_perfdata_put_comm(w, &s, name, strlen(name), false, err);
 }
 
-struct wrap_thread *vti_wrap_thread(struct vt_pt_wrap *p, int64_t pid, int64_t tid, bool told,
+struct wrap_thread *vti_wrap_thread(struct vt_pt_wrap *p, int64_t pid, int64_t tid, bool announced,
 				    struct vt_error *err)
 {
 	struct key key = {.pid = pid, .tid = tid}, *k;
@@ -130,19 +130,19 @@ struct wrap_thread *vti_wrap_thread(struct vt_pt_wrap *p, int64_t pid, int64_t t
 	k = vt_hash_add(&p->threads, &key, &added);
 	if (k && !added)
 		return p->thread[k->index];
-	t = k ? add_thread(p, k) : NULL;
+	t = k ? add_wrapped_thread(p, k) : NULL;
 	if (!t) {
 		vt_error_nomem(err);
 		return NULL;
 	}
-	if (!told && tell_thread(p, t, err) < 0)
+	if (!announced && put_new_thread(p, t, err) < 0)
 		return NULL;
 	return t;
 }
 
 /* ---- areas ---- */
 
-#define PIECE (256u << 10) /* bytes of an area that are held before they are written */
+#define PIECE (256u << 10) /* bytes of an area that are buffered before they are written */
 
 #define AUX_FLAG_OVERWRITE 2 /* PERF_AUX_FLAG_OVERWRITE: a snapshot */
 
@@ -154,8 +154,8 @@ static void drop_front(struct wrap_area *a, size_t size)
 }
 
 /*
- * Writes what is held of an area, at the end with padding.  A piece that is not the last has a
- * multiple of 8 bytes: what it would be padded with otherwise might stand inside a packet.
+ * Writes the buffered bytes of an area.  Only the last piece is padded to a multiple of 8 bytes: in
+ * others the padding could be inside a packet.
  */
 static int flush_area(struct vt_pt_wrap *p, uint32_t area, bool end, struct vt_error *err)
 {
@@ -194,8 +194,8 @@ static int flush_area(struct vt_pt_wrap *p, uint32_t area, bool end, struct vt_e
 	return 0;
 }
 
-/* The area of a thread without CPU. */
-static int own_area(struct vt_pt_wrap *p, struct wrap_thread *t, struct vt_error *err)
+/* Adds the area of a thread without CPU. */
+static int add_thread_area(struct vt_pt_wrap *p, struct wrap_thread *t, struct vt_error *err)
 {
 	struct vt_perfdata_stamp s = {0, t->pid, t->tid, vti_wrap_now(p), 0};
 	struct vt_perfdata_writer *w = vti_wrap_writer(p, err);
@@ -203,21 +203,21 @@ static int own_area(struct vt_pt_wrap *p, struct wrap_thread *t, struct vt_error
 
 	if (!w)
 		return -(int)err->code;
-	rc = new_area(p, err);
+	rc = add_area(p, err);
 	if (rc < 0)
 		return rc;
 	t->area = (uint32_t)p->nareas;
 	return vt_perfdata_put_itrace_start(w, &s, err);
 }
 
-static int append(struct vt_pt_wrap *p, struct wrap_thread *t, const uint8_t *bytes, size_t size,
-		  struct vt_error *err)
+static int append_to_area(struct vt_pt_wrap *p, struct wrap_thread *t, const uint8_t *bytes,
+			  size_t size, struct vt_error *err)
 {
 	uint64_t keep = p->opt.snapshot;
 	struct wrap_area *a;
 
 	if (!t->area) {
-		int rc = own_area(p, t, err);
+		int rc = add_thread_area(p, t, err);
 
 		if (rc < 0)
 			return rc;
@@ -237,15 +237,15 @@ static int append(struct vt_pt_wrap *p, struct wrap_thread *t, const uint8_t *by
 /*
  * ---- CPUs: the scheduler ----
  *
- * It gives threads CPUs as they run in the stream, where one runs at a time.  A
- * thread keeps its CPU while others run on theirs, until one of them needs it.
+ * It gives threads CPUs in the order in which they run in the stream, where only one runs at a
+ * time. A thread keeps its CPU while others run on theirs, until one of them needs it.
  */
 
 #define SWITCH_COST 512 /* instructions that the kernel takes to switch */
 
-/* `gone` goes, `come` comes; either may be NULL. */
-static int tell_switch(struct vt_pt_wrap *p, uint32_t cpu, const struct wrap_thread *gone,
-		       const struct wrap_thread *come, struct vt_error *err)
+/* Puts a switch from thread `gone` to thread `come`; one may be NULL. */
+static int put_switch_record(struct vt_pt_wrap *p, uint32_t cpu, const struct wrap_thread *gone,
+			     const struct wrap_thread *come, struct vt_error *err)
 {
 	const struct wrap_thread *other = gone ? come : NULL, *self = gone ? gone : come;
 	struct vt_perfdata_stamp s = {vti_wrap_side_event(p), self->pid, self->tid, vti_wrap_now(p),
@@ -271,7 +271,7 @@ static int switch_out(struct vt_pt_wrap *p, uint32_t cpu, const struct wrap_thre
 	if (rc < 0)
 		return rc;
 	vt_pt_encode_idle(p->enc, SWITCH_COST);
-	rc = tell_switch(p, cpu, t, come, err);
+	rc = put_switch_record(p, cpu, t, come, err);
 	t->on_cpu = false;
 	p->area[cpu]->running = NULL;
 	return rc;
@@ -281,7 +281,7 @@ static int switch_in(struct vt_pt_wrap *p, uint32_t cpu, struct wrap_thread *t,
 		     struct vt_error *err)
 {
 	struct wrap_area *a = p->area[cpu];
-	int rc = tell_switch(p, cpu, NULL, t, err);
+	int rc = put_switch_record(p, cpu, NULL, t, err);
 
 	if (rc >= 0 && !a->started) {
 		struct vt_perfdata_stamp s = {0, t->pid, t->tid, vti_wrap_now(p), cpu};
@@ -331,7 +331,8 @@ static int leave_cpu(struct vt_pt_wrap *p, struct wrap_thread *t, struct vt_erro
 #define MAP_PRIVATE_BIT 2 /* MAP_PRIVATE of it */
 #define BUILDID_MAX	20
 
-static int on_image(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt_error *err)
+static int wrap_image_record(struct vt_pt_wrap *p, const struct vt_record *rec,
+			     struct vt_error *err)
 {
 	uint64_t id = vt_record_u64(rec, VT_IMAGE_ID);
 	struct vt_bytes path = vt_record_bytes(rec, VT_IMAGE_PATH);
@@ -340,7 +341,7 @@ static int on_image(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt
 
 	if (!i)
 		return vt_error_nomem(err);
-	i->told = false;
+	i->written = false;
 	i->path = i->buildid = 0;
 	if (path.size > VT_PERFDATA_WRITE_PATH)
 		return vt_error_set(err, VT_E_LIMIT, "an image with a path of %zu bytes",
@@ -353,11 +354,11 @@ static int on_image(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt
 	return 0;
 }
 
-static int tell_buildid(struct vt_pt_wrap *p, struct wrap_image *i, struct vt_error *err)
+static int put_buildid_once(struct vt_pt_wrap *p, struct wrap_image *i, struct vt_error *err)
 {
-	if (i->told || !i->buildid)
+	if (i->written || !i->buildid)
 		return 0;
-	i->told = true;
+	i->written = true;
 	return vt_perfdata_put_buildid(p->w, (const uint8_t *)vt_intern_get(p->strings, i->buildid),
 				       vt_intern_size(p->strings, i->buildid),
 				       vt_intern_get(p->strings, i->path),
@@ -393,8 +394,8 @@ static void fill_map(const struct vt_pt_wrap *p, struct vt_perfdata_map *m,
 	}
 }
 
-/* Data is told as `perf record --data` does it; the kernel is not: its code is not traced. */
-static int on_map(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt_error *err)
+/* Puts mappings of code and data, as `perf record --data` does, but not the kernel's. */
+static int wrap_map_record(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_perfdata_stamp s = {.event = vti_wrap_side_event(p), .time = vti_wrap_now(p)};
 	uint64_t id = vt_record_u64(rec, VT_MAP_IMAGE), prot = vt_record_u64(rec, VT_MAP_PROT);
@@ -421,13 +422,13 @@ static int on_map(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt_e
 		vt_pt_encode_sync(p->enc, pid);
 	if (!m.buildid_size)
 		return 0;
-	return tell_buildid(p, vt_hash_find(&p->images, &id), err);
+	return put_buildid_once(p, vt_hash_find(&p->images, &id), err);
 }
 
 /* ---- records of threads ---- */
 
-static int put_name(struct vt_pt_wrap *p, const struct vt_record *rec,
-		    const struct vt_perfdata_stamp *s, bool exec, struct vt_error *err)
+static int put_thread_comm(struct vt_pt_wrap *p, const struct vt_record *rec,
+			   const struct vt_perfdata_stamp *s, bool exec, struct vt_error *err)
 {
 	struct vt_bytes comm = vt_record_bytes(rec, VT_THREAD_COMM);
 
@@ -439,8 +440,8 @@ static bool is_number(int64_t id)
 	return id >= 0 && id <= INT32_MAX;
 }
 
-/* Its trace comes before the record that tells perf of its end. */
-static int end_thread(struct vt_pt_wrap *p, struct wrap_thread *t, struct vt_error *err)
+/* Writes the trace of a thread, which must come before its EXIT record. */
+static int end_wrapped_thread(struct vt_pt_wrap *p, struct wrap_thread *t, struct vt_error *err)
 {
 	int rc;
 
@@ -452,7 +453,8 @@ static int end_thread(struct vt_pt_wrap *p, struct wrap_thread *t, struct vt_err
 	return flush_area(p, t->area - 1, !p->opt.snapshot, err);
 }
 
-static int on_thread(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt_error *err)
+static int wrap_thread_record(struct vt_pt_wrap *p, const struct vt_record *rec,
+			      struct vt_error *err)
 {
 	struct vt_perfdata_stamp s = {.event = vti_wrap_side_event(p)};
 	int64_t pid = vt_record_i64(rec, VT_THREAD_PID), tid = vt_record_i64(rec, VT_THREAD_TID);
@@ -470,7 +472,7 @@ static int on_thread(struct vt_pt_wrap *p, const struct vt_record *rec, struct v
 	if (!is_number(ppid) || !is_number(ptid))
 		ppid = ptid = 0;
 	if (op == VT_OP_EXIT)
-		rc = end_thread(p, t, err);
+		rc = end_wrapped_thread(p, t, err);
 	if (rc < 0)
 		return rc;
 	s.pid = t->pid;
@@ -487,14 +489,14 @@ static int on_thread(struct vt_pt_wrap *p, const struct vt_record *rec, struct v
 		break;
 	}
 	if (rc >= 0 && op != VT_OP_EXIT && vt_record_bytes(rec, VT_THREAD_COMM).size)
-		rc = put_name(p, rec, &s, op == VT_OP_EXEC, err);
+		rc = put_thread_comm(p, rec, &s, op == VT_OP_EXEC, err);
 	vt_pt_encode_sync(p->enc, pid);
 	return rc;
 }
 
-/* ---- what is known of the recording ---- */
+/* ---- properties of the recording ---- */
 
-static int on_meta(struct vt_pt_wrap *p, const struct vt_record *rec)
+static int wrap_meta_record(struct vt_pt_wrap *p, const struct vt_record *rec)
 {
 	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
 	struct vt_buf *to = NULL;
@@ -508,24 +510,24 @@ static int on_meta(struct vt_pt_wrap *p, const struct vt_record *rec)
 	return 0;
 }
 
-static int take_side(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt_error *err)
+static int wrap_side_record(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt_error *err)
 {
 	switch (rec->kind) {
 	case VT_IMAGE:
-		return on_image(p, rec, err);
+		return wrap_image_record(p, rec, err);
 	case VT_MAP:
-		return on_map(p, rec, err);
+		return wrap_map_record(p, rec, err);
 	case VT_THREAD:
-		return on_thread(p, rec, err);
+		return wrap_thread_record(p, rec, err);
 	default:
-		return on_meta(p, rec);
+		return wrap_meta_record(p, rec);
 	}
 }
 
 /* ---- records ---- */
 
-/* What perf.data cannot hold is left out; only want of memory ends it all. */
-static int leave_out(struct vt_pt_wrap *p, int rc, const struct vt_error *err)
+/* Leaves out and counts what perf.data cannot contain; only lack of memory is an error. */
+static int leave_out_record(struct vt_pt_wrap *p, int rc, const struct vt_error *err)
 {
 	if (rc >= 0 || rc == -VT_E_NOMEM)
 		return rc;
@@ -535,9 +537,9 @@ static int leave_out(struct vt_pt_wrap *p, int rc, const struct vt_error *err)
 	return 0;
 }
 
-/* What a record tells of a thread happens while that has a CPU. */
-static int schedule(struct vt_pt_wrap *p, int64_t pid, int64_t tid, uint64_t insns,
-		    struct vt_error *err)
+/* Gives a thread a CPU, on which it is during its record. */
+static int schedule_thread(struct vt_pt_wrap *p, int64_t pid, int64_t tid, uint64_t insns,
+			   struct vt_error *err)
 {
 	struct wrap_thread *t;
 	int rc;
@@ -546,7 +548,7 @@ static int schedule(struct vt_pt_wrap *p, int64_t pid, int64_t tid, uint64_t ins
 		return 0;
 	t = vti_wrap_thread(p, pid, tid, false, err);
 	if (!t)
-		return leave_out(p, -(int)err->code, err);
+		return leave_out_record(p, -(int)err->code, err);
 	rc = run_on_cpu(p, t, insns, err);
 	if (rc >= 0 && !insns)
 		vt_pt_encode_resume(p->enc, pid, tid);
@@ -562,25 +564,26 @@ int vt_pt_wrap_record(struct vt_pt_wrap *p, const struct vt_record *rec, struct 
 	case VT_MAP:
 	case VT_THREAD:
 	case VT_META:
-		rc = leave_out(p, take_side(p, rec, err), err);
+		rc = leave_out_record(p, wrap_side_record(p, rec, err), err);
 		if (rc >= 0)
 			rc = vti_wrap_jit_feed(p, rec, err);
 		break;
 	case VT_EXEC:
-		rc = schedule(p, vt_record_i64(rec, VT_EXEC_PID), vt_record_i64(rec, VT_EXEC_TID),
-			      vt_record_u64(rec, VT_EXEC_INSNS), err);
+		rc = schedule_thread(p, vt_record_i64(rec, VT_EXEC_PID),
+				     vt_record_i64(rec, VT_EXEC_TID),
+				     vt_record_u64(rec, VT_EXEC_INSNS), err);
 		break;
 	case VT_SIGNAL:
-		rc = schedule(p, vt_record_i64(rec, VT_SIGNAL_PID),
-			      vt_record_i64(rec, VT_SIGNAL_TID), 0, err);
+		rc = schedule_thread(p, vt_record_i64(rec, VT_SIGNAL_PID),
+				     vt_record_i64(rec, VT_SIGNAL_TID), 0, err);
 		break;
 	case VT_TRACE:
-		rc = schedule(p, vt_record_i64(rec, VT_TRACE_PID), vt_record_i64(rec, VT_TRACE_TID),
-			      0, err);
+		rc = schedule_thread(p, vt_record_i64(rec, VT_TRACE_PID),
+				     vt_record_i64(rec, VT_TRACE_TID), 0, err);
 		break;
 	case VT_VALUE:
-		rc = schedule(p, vt_record_i64(rec, VT_VALUE_PID), vt_record_i64(rec, VT_VALUE_TID),
-			      0, err);
+		rc = schedule_thread(p, vt_record_i64(rec, VT_VALUE_PID),
+				     vt_record_i64(rec, VT_VALUE_TID), 0, err);
 		break;
 	}
 	if (rc >= 0)
@@ -608,19 +611,20 @@ static void set_conversion(struct vt_pt_wrap *p)
 	p->conv.zero = TIME_ZERO;
 }
 
-/* A thread that cannot be named has no trace. */
-static int sink(void *arg, struct vt_pt_encode_thread *et, const uint8_t *bytes, size_t size,
-		struct vt_error *err)
+/* Takes bytes of the encoder; those of a thread that perf.data cannot contain are left out. */
+static int take_trace_bytes(void *arg, struct vt_pt_encode_thread *et, const uint8_t *bytes,
+			    size_t size, struct vt_error *err)
 {
 	struct vt_pt_wrap *p = arg;
 	struct wrap_thread *t = et->user;
 
 	if (!t)
 		et->user = t = vti_wrap_thread(p, et->pid, et->tid, false, err);
-	return t ? append(p, t, bytes, size, err) : leave_out(p, -(int)err->code, err);
+	return t ? append_to_area(p, t, bytes, size, err)
+		 : leave_out_record(p, -(int)err->code, err);
 }
 
-static bool check_options(const struct vt_pt_wrap_options *opt, struct vt_error *err)
+static bool check_wrap_options(const struct vt_pt_wrap_options *opt, struct vt_error *err)
 {
 	if (opt->cpus > VT_PT_WRAP_CPUS || opt->snapshot > VT_PT_WRAP_SNAPSHOT) {
 		vt_error_set(err, VT_E_LIMIT, "more CPUs or larger snapshots than can be");
@@ -639,7 +643,7 @@ struct vt_pt_wrap *vt_pt_wrap_new(struct vt_output *out, const struct vt_pt_wrap
 {
 	struct vt_pt_wrap *p;
 
-	if (!check_options(opt, err))
+	if (!check_wrap_options(opt, err))
 		return NULL;
 	p = calloc(1, sizeof(*p));
 	if (!p) {
@@ -654,7 +658,7 @@ struct vt_pt_wrap *vt_pt_wrap_new(struct vt_output *out, const struct vt_pt_wrap
 	vt_hash_init(&p->threads, sizeof(struct key), offsetof(struct key, index));
 	vti_wrap_jit_init(p);
 	p->strings = vt_intern_new();
-	p->enc = vt_pt_encode_new(&p->opt.encode, sink, p);
+	p->enc = vt_pt_encode_new(&p->opt.encode, take_trace_bytes, p);
 	if (!p->strings || !p->enc || !p->maps || !p->files) {
 		vt_error_nomem(err);
 		vt_pt_wrap_free(p);

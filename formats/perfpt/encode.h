@@ -13,39 +13,40 @@
 #include "stream/record.h"
 
 /*
- * Executed blocks to a perf.data with Intel PT: the packets of formats/pt/encode/encode.h, and
- * beside them what perf needs to know to decode them: mappings, threads, and, where several threads
- * share the buffer of a CPU, who runs when.
+ * Encodes executed blocks as a perf.data with Intel PT: the packets of formats/pt/encode/encode.h,
+ * and the records that perf needs to decode them: mappings, threads, and, where several threads
+ * share the buffer of a CPU, switches between them.
  *
- * Without TSC packets (encode.tsc) each thread has a buffer of its own and nothing has a time: perf
- * decodes a thread with the mappings that there are at its end.  With them, all records have times
- * of the encoder's clock, and the threads may be put on CPUs.
+ * Without TSC packets (encode.tsc) each thread has its own buffer and nothing has a time: perf
+ * decodes a thread with the mappings at its end.  With them, all records have times of the
+ * encoder's clock, and threads may be put on CPUs.
  */
 
 #define VT_PT_WRAP_CPUS	    4096		/* at most */
-#define VT_PT_WRAP_SLICE    100000		/* instructions, unless told otherwise */
+#define VT_PT_WRAP_SLICE    100000		/* instructions, by default */
 #define VT_PT_WRAP_SNAPSHOT (UINT64_C(1) << 30) /* bytes at most */
 
 struct vt_pt_wrap_options {
 	struct vt_pt_encode_options encode;
 	/*
-	 * A buffer for each of so many CPUs, not for each thread; 0: for each thread.  Threads get
-	 * CPUs in turn, when they run and have none, and every `slice` instructions another one.
+	 * The number of CPUs that have a buffer each; 0: each thread has one.  A thread that runs
+	 * without a CPU gets the next one in turn, and another one after every `slice`
+	 * instructions.
 	 */
 	uint32_t cpus;
 	uint64_t slice;
-	bool wide;	     /* switches are told as for whole CPUs (SWITCH_CPU_WIDE) */
-	uint64_t snapshot;   /* of each buffer, only the last so many bytes are kept; 0: all */
-	const char *version; /* of what writes the file; borrowed */
+	bool wide;	     /* switch records are those of whole CPUs (SWITCH_CPU_WIDE) */
+	uint64_t snapshot;   /* the last bytes of each buffer that are kept; 0: all */
+	const char *version; /* of the program that writes the file; borrowed */
 	/*
-	 * Where a jit-PID.dump goes for each process that generated code: an absolute path, for the
-	 * perf.data names it.  NULL: such code is left out, as it is without TSC packets, for then
-	 * nothing tells when other code took its place.  Borrowed.
+	 * The directory for the jit-PID.dump of each process that generated code.  It is an
+	 * absolute path, because the perf.data names it.  NULL, or no TSC packets: such code is
+	 * left out, since without times it is unknown when other code replaced it.  Borrowed.
 	 */
 	const char *jit_dir;
 	/*
-	 * Where decoders will find the files of images: what differs from them was patched at run
-	 * time, and is dealt with as generated code, but without jit_dir the trace is interrupted.
+	 * How decoders will find the files of images.  Code that differs from its file was patched
+	 * at run time and is handled like generated code; without jit_dir it interrupts the trace.
 	 */
 	struct vt_find_options find;
 };
@@ -56,8 +57,8 @@ struct vt_pt_wrap_totals {
 	uint64_t bytes;		     /* of trace, as written */
 	uint64_t left_out;	     /* records that perf.data cannot hold: mappings, threads */
 	uint64_t generated;	     /* blocks of generated or patched code, in dumps */
-	uint64_t generated_left_out; /* where there is nowhere to put them */
-	uint64_t dumps_replaced;     /* jitdumps that were there already */
+	uint64_t generated_left_out; /* without dumps */
+	uint64_t dumps_replaced;     /* existing jitdumps */
 };
 
 struct vt_pt_wrap;
@@ -79,14 +80,14 @@ int vt_pt_wrap_record(struct vt_pt_wrap *p, const struct vt_record *rec, struct 
 /* Ends the trace, the file and the dumps; `out` is flushed, not closed. */
 int vt_pt_wrap_finish(struct vt_pt_wrap *p, struct vt_error *err);
 
-/* The encoder, for its totals. */
+/* The encoder, which has the totals of the trace. */
 struct vt_pt_encode *vt_pt_wrap_encode(struct vt_pt_wrap *p);
 const struct vt_pt_wrap_totals *vt_pt_wrap_totals(const struct vt_pt_wrap *p);
 const char *vt_pt_wrap_bad(const struct vt_pt_wrap *p);
 
 /*
- * The output format "perf-data": opt->perf, but for jit_dir, which is the directory of the file
- * that is written; generated code has no place beside a pipe or standard output.
+ * The output format "perf-data", with the options opt->perf.  jit_dir is the directory of the
+ * output file; with a pipe or standard output generated code is left out.
  */
 extern const struct vt_output_format vt_perfpt_output;
 

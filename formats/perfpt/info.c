@@ -4,11 +4,11 @@
 #include "formats/pt/sideband/ptinfo.h"
 
 /*
- * What perf must know before it decodes: the events and AUXTRACE_INFO.  The bits of the event's
+ * The first records of the file: the events and AUXTRACE_INFO.  The bits of the event's
  * configuration are those of Linux's driver, /sys/bus/event_source/devices/intel_pt/format.
  */
 
-#define PMU_TYPE 8 /* any number that is no other event's type */
+#define PMU_TYPE 8 /* any number that is not the type of another event */
 
 #define CONFIG_PT	       (UINT64_C(1) << 0)
 #define CONFIG_CYC	       (UINT64_C(1) << 1)
@@ -20,7 +20,7 @@
 #define CONFIG_MTC_PERIOD      (UINT64_C(15) << 14)
 #define CONFIG_MTC_PERIOD_BIT0 14
 
-static uint64_t config(const struct vt_pt_encode_options *o)
+static uint64_t make_pt_config(const struct vt_pt_encode_options *o)
 {
 	uint64_t c = CONFIG_PT | CONFIG_BRANCH | CONFIG_PTW;
 
@@ -36,7 +36,7 @@ static uint64_t config(const struct vt_pt_encode_options *o)
 	return c;
 }
 
-static int put_info(struct vt_pt_wrap *p, struct vt_error *err)
+static int put_auxtrace_info(struct vt_pt_wrap *p, struct vt_error *err)
 {
 	const struct vt_pt_encode_options *o = &p->opt.encode;
 	uint64_t priv[VT_PT_PRIV_COUNT] = {
@@ -65,7 +65,7 @@ static int put_info(struct vt_pt_wrap *p, struct vt_error *err)
 	return vt_perfdata_put_auxtrace_info(p->w, VT_PT_AUXINFO_TYPE, priv, VT_PT_PRIV_COUNT, err);
 }
 
-/* What perf makes times of other clocks' ticks with, those in dumps of generated code. */
+/* Puts the conversion of ticks to times, which perf needs for dumps of generated code. */
 static int put_time_conv(struct vt_pt_wrap *p, struct vt_error *err)
 {
 	uint8_t payload[24];
@@ -78,9 +78,9 @@ static int put_time_conv(struct vt_pt_wrap *p, struct vt_error *err)
 	return vt_perfdata_put_record(p->w, PD_TIME_CONV, 0, NULL, payload, sizeof(payload), err);
 }
 
-/* One event for the trace; with times another one for all that happens beside it, as perf has it.
- */
-static struct vt_perfdata_writer *new_writer(struct vt_pt_wrap *p, struct vt_error *err)
+/* Opens the writer with an event for the trace and, with times, one for other records, as perf
+ * does. */
+static struct vt_perfdata_writer *open_perfdata_writer(struct vt_pt_wrap *p, struct vt_error *err)
 {
 	struct vt_perfdata_about about = {.arch = p->arch.size ? vt_buf_str(&p->arch) : "x86_64",
 					  .version = p->opt.version,
@@ -92,7 +92,7 @@ static struct vt_perfdata_writer *new_writer(struct vt_pt_wrap *p, struct vt_err
 	struct vt_perfdata_event events[2] = {
 		{.name = "intel_pt//u",
 		 .type = PMU_TYPE,
-		 .config = config(&p->opt.encode),
+		 .config = make_pt_config(&p->opt.encode),
 		 .period = 1,
 		 .sample_type = PD_SAMPLE_IP | PD_SAMPLE_TID,
 		 .flags = PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV | PD_ATTR_INHERIT},
@@ -120,6 +120,6 @@ static struct vt_perfdata_writer *new_writer(struct vt_pt_wrap *p, struct vt_err
 
 bool vti_wrap_begin(struct vt_pt_wrap *p, struct vt_error *err)
 {
-	p->w = new_writer(p, err);
-	return p->w && put_info(p, err) >= 0 && put_time_conv(p, err) >= 0;
+	p->w = open_perfdata_writer(p, err);
+	return p->w && put_auxtrace_info(p, err) >= 0 && put_time_conv(p, err) >= 0;
 }

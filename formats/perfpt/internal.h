@@ -30,10 +30,10 @@ struct vt_pt_wrap {
 	size_t nareas;
 	size_t areas_cap;
 	struct vt_hash dumps; /* of generated code, by pid */
-	struct vt_hash code;  /* what they have told last, by pages */
+	struct vt_hash code;  /* the code last written to dumps, by pages */
 	struct vt_addrspace *maps;
 	struct vt_pt_files *files;
-	bool patched; /* code of a file was */
+	bool patched; /* code of a file was patched */
 	struct vt_buf cmdline;
 	struct vt_buf arch;
 	uint32_t next_cpu;
@@ -42,26 +42,29 @@ struct vt_pt_wrap {
 	char bad[VT_ERROR_SIZE];
 };
 
-/* Now, in ns; 0 when nothing has a time. */
+/* The time now, in ns; 0 if nothing has a time. */
 uint64_t vti_wrap_now(const struct vt_pt_wrap *p);
 
-/* The event for what is not trace: the last one. */
+/* The event of records other than trace: the last event. */
 unsigned vti_wrap_side_event(const struct vt_pt_wrap *p);
 
-/* Makes p->w and writes what comes first: formats/perfpt/info.c.  False with *err set. */
+/* Opens p->w and writes the first records: formats/perfpt/info.c.  False with *err set. */
 bool vti_wrap_begin(struct vt_pt_wrap *p, struct vt_error *err);
 
-/* The writer, begun if it was not.  NULL with *err set. */
+/* The writer, opened if it was not.  NULL with *err set. */
 struct vt_perfdata_writer *vti_wrap_writer(struct vt_pt_wrap *p, struct vt_error *err);
 
-/* The thread, known to perf from now on; NULL with *err set. */
-struct wrap_thread *vti_wrap_thread(struct vt_pt_wrap *p, int64_t pid, int64_t tid, bool told,
+/*
+ * The thread, added if it is new.  A new one gets a COMM record, so that perf knows it, unless
+ * `announced`: the caller writes a record of it.  NULL with *err set.
+ */
+struct wrap_thread *vti_wrap_thread(struct vt_pt_wrap *p, int64_t pid, int64_t tid, bool announced,
 				    struct vt_error *err);
 
 /*
- * Generated and patched code: formats/perfpt/jit.c.  Takes IMAGE, MAP and THREAD; takes BLOCK,
- * after the encoder has; closes the dumps.  vti_wrap_jit_init() leaves p->maps or p->files NULL
- * when memory runs out.
+ * Generated and patched code: formats/perfpt/jit.c.  vti_wrap_jit_feed() takes IMAGE, MAP and
+ * THREAD records, vti_wrap_jit_block() BLOCK records after the encoder, and vti_wrap_jit_close()
+ * closes the dumps.  vti_wrap_jit_init() leaves p->maps or p->files NULL when memory runs out.
  */
 void vti_wrap_jit_init(struct vt_pt_wrap *p);
 void vti_wrap_jit_free(struct vt_pt_wrap *p);

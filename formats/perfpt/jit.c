@@ -10,23 +10,23 @@
 #include "formats/pt/sideband/ptinfo.h"
 
 /*
- * Code that a program generated is in no file: decoders find it in a jit-PID.dump that a mapping
- * names.  Source: tools/perf/Documentation/jitdump-specification.txt of the kernel.
+ * Writes generated code, which is in no file, to a jit-PID.dump, where decoders find it because a
+ * mapping names it.  Source: tools/perf/Documentation/jitdump-specification.txt of the kernel.
  */
 #define JIT_MAGIC   0x4a695444u
 #define JIT_VERSION 1
 #define JIT_HEADER  40
-#define JIT_TICKS   1 /* flag: times are the TSC's, as perf wants them beside Intel PT */
+#define JIT_TICKS   1 /* flag: times are those of the TSC, as perf needs for Intel PT */
 #define JIT_LOAD    0
 #define JIT_PREFIX  16 /* of a record: id, size, time stamp */
-#define JIT_FIXED   40 /* behind it: pid, tid, two addresses, size, number */
+#define JIT_FIXED   40 /* after it: pid, tid, two addresses, size, number */
 #define EM_X86_64   62
 
-/* The mapping that names a dump lies where no program has anything: vm.mmap_min_addr. */
+/* The mapping that names a dump is at an address that no program can use: vm.mmap_min_addr. */
 #define MARK_ADDR 4096
 #define MARK_SIZE 4096
 
-/* PERF_RECORD_MISC_USER, as vt_addrspace_find() takes it. */
+/* PERF_RECORD_MISC_USER, for vt_addrspace_find(). */
 #define USER 2
 
 /* A process's dump. */
@@ -41,14 +41,14 @@ struct page_key {
 	uint64_t addr;
 };
 
-/* A page of what a process's dump has told last. */
+/* A page of the code last written to a process's dump. */
 struct page {
 	struct page_key key;
 	uint8_t known[MARK_SIZE / 8];
 	uint8_t bytes[MARK_SIZE];
 };
 
-static uint64_t page_of(uint64_t addr)
+static uint64_t get_page_start(uint64_t addr)
 {
 	return addr & ~(uint64_t)(MARK_SIZE - 1);
 }
@@ -61,7 +61,7 @@ void vti_wrap_jit_init(struct vt_pt_wrap *p)
 	p->files = vt_pt_files_new(&p->opt.find, NULL, NULL);
 }
 
-/* Closes the dumps; the first error of writing one, or 0. */
+/* Closes the dumps.  Returns the first error of writing one, or 0. */
 int vti_wrap_jit_close(struct vt_pt_wrap *p, struct vt_error *err)
 {
 	int rc = 0;
@@ -92,7 +92,7 @@ void vti_wrap_jit_free(struct vt_pt_wrap *p)
 	vt_pt_files_free(p->files);
 }
 
-/* A mapping at the mark: of this path, or of nothing. */
+/* Puts a mapping at MARK_ADDR: of a dump, or of "//anon". */
 static int put_mark(struct vt_pt_wrap *p, int64_t pid, const char *path, struct vt_error *err)
 {
 	struct vt_perfdata_map m = {.start = MARK_ADDR,
@@ -132,7 +132,7 @@ static int open_dump(struct vt_pt_wrap *p, struct dump *d, struct vt_error *err)
 	if (!d->out)
 		return vt_error_nomem(err);
 	vt_buf_printf(&path, "%s/jit-%" PRId64 ".dump", p->opt.jit_dir, d->pid);
-	/* The name is perf's; the file may belong to another trace of the same recording. */
+	/* perf prescribes the name; the file may belong to another trace of the same recording. */
 	if (!path.failed && access(vt_buf_str(&path), F_OK) == 0)
 		p->sum.dumps_replaced++;
 	rc = path.failed ? vt_error_nomem(err) : vt_output_open(d->out, vt_buf_str(&path), err);
@@ -147,7 +147,7 @@ static int open_dump(struct vt_pt_wrap *p, struct dump *d, struct vt_error *err)
 	return rc;
 }
 
-/* A block's code as a function of its own, there from that tick on. */
+/* Puts a block's code as a function, which exists from that tick on. */
 static void put_load(struct dump *d, uint64_t addr, struct vt_bytes code, uint64_t tsc)
 {
 	char name[40];
@@ -169,8 +169,8 @@ static void put_load(struct dump *d, uint64_t addr, struct vt_bytes code, uint64
 }
 
 /*
- * Decoders look at the dump when a mapping comes, and take what is not newer: so each piece of code
- * has a mapping of its own in front of it, which changes nothing, and is there right behind that.
+ * Writes a block's code to the dump.  Decoders read the dump at each mapping, up to its time: so a
+ * mapping without effect comes first, and the code's time is right after it.
  */
 static int dump_block(struct vt_pt_wrap *p, int64_t pid, uint64_t addr, struct vt_bytes code,
 		      struct vt_error *err)
@@ -191,11 +191,11 @@ static int dump_block(struct vt_pt_wrap *p, int64_t pid, uint64_t addr, struct v
 	return -(int)err->code;
 }
 
-/* ---- what there is already ---- */
+/* ---- code written so far ---- */
 
-/* Notes the code of a block: 1 if it is not what was there, else 0; -VT_E_NOMEM. */
-static int note_code(struct vt_pt_wrap *p, int64_t pid, const struct vt_bblock *b,
-		     struct vt_error *err)
+/* Records the code of a block.  1 if it differs from the code written last, else 0; -VT_E_NOMEM. */
+static int record_code(struct vt_pt_wrap *p, int64_t pid, const struct vt_bblock *b,
+		       struct vt_error *err)
 {
 	struct page_key key = {.pid = pid};
 	struct page *page = NULL;
@@ -203,7 +203,7 @@ static int note_code(struct vt_pt_wrap *p, int64_t pid, const struct vt_bblock *
 	uint32_t i;
 
 	for (i = 0; i < b->size; i++) {
-		uint64_t at = b->addr + i, start = page_of(at);
+		uint64_t at = b->addr + i, start = get_page_start(at);
 		unsigned k = (unsigned)(at - start);
 
 		key.addr = start;
@@ -218,8 +218,8 @@ static int note_code(struct vt_pt_wrap *p, int64_t pid, const struct vt_bblock *
 	return is_new;
 }
 
-/* What is mapped anew has no code yet. */
-static void forget_code(struct vt_pt_wrap *p, int64_t pid, uint64_t start, uint64_t length)
+/* Clears the code of a new mapping. */
+static void clear_code(struct vt_pt_wrap *p, int64_t pid, uint64_t start, uint64_t length)
 {
 	size_t i;
 
@@ -231,7 +231,7 @@ static void forget_code(struct vt_pt_wrap *p, int64_t pid, uint64_t start, uint6
 	}
 }
 
-/* A child has its parent's pages; what decoders know of them by then is not certain. */
+/* Gives a child its parent's pages, without their code: decoders may or may not know it. */
 static int fork_code(struct vt_pt_wrap *p, int64_t parent, int64_t child, struct vt_error *err)
 {
 	size_t i, n = p->code.count;
@@ -252,7 +252,7 @@ static int fork_code(struct vt_pt_wrap *p, int64_t parent, int64_t child, struct
 
 enum source { FROM_FILE, GENERATED, PATCHED };
 
-/* Nobody finds the file of a mapping that was removed before it was mapped. */
+/* True if the file of a mapping was removed, so that decoders cannot find it. */
 static bool is_gone(const struct vt_pt_wrap *p, const struct vt_map *m)
 {
 	static const char deleted[] = " (deleted)";
@@ -264,32 +264,33 @@ static bool is_gone(const struct vt_pt_wrap *p, const struct vt_map *m)
 	       !vt_pt_files_get(p->files, m->image);
 }
 
-/* Where decoders have the code from that lies at an address of a process now. */
-static enum source source_of(struct vt_pt_wrap *p, int64_t pid, uint64_t addr, struct vt_bytes code)
+/* Where decoders find the code that is at an address of a process now. */
+static enum source find_code_source(struct vt_pt_wrap *p, int64_t pid, uint64_t addr,
+				    struct vt_bytes code)
 {
 	const struct vt_map *m = vt_addrspace_find(p->maps, (int32_t)pid, addr, USER);
 
 	if (!m || m->type == VT_IMAGE_ANON || is_gone(p, m))
 		return GENERATED;
-	/* Decoders take nothing of the file that the program could write to. */
+	/* Decoders do not use the file for pages that the program could write to. */
 	if (m->type == VT_IMAGE_FILE && m->writes)
 		return PATCHED;
 	return vt_pt_files_differ(p->files, m, addr, code.data, code.size) ? PATCHED : FROM_FILE;
 }
 
-/* Whether a dump has had something to tell of a page of the block. */
+/* True if code of a page of the block has been written to a dump. */
 static bool is_dumped(const struct vt_pt_wrap *p, int64_t pid, const struct vt_bblock *b)
 {
-	struct page_key key = {pid, page_of(b->addr)};
+	struct page_key key = {pid, get_page_start(b->addr)};
 
 	if (vt_hash_find(&p->code, &key))
 		return true;
-	key.addr = page_of(b->addr + b->size - 1);
+	key.addr = get_page_start(b->addr + b->size - 1);
 	return vt_hash_find(&p->code, &key) != NULL;
 }
 
-/* A block of generated or patched code, or one that may be there again, is about to be executed. */
-static int before_block(void *arg, int64_t pid, const struct vt_bblock *b, struct vt_error *err)
+/* The encoder's watcher: writes generated, patched or restored code before it is executed. */
+static int check_block_code(void *arg, int64_t pid, const struct vt_bblock *b, struct vt_error *err)
 {
 	const struct vt_bytes code = {b->code, b->size};
 	struct vt_pt_wrap *p = arg;
@@ -297,23 +298,25 @@ static int before_block(void *arg, int64_t pid, const struct vt_bblock *b, struc
 
 	if (!b->code || !b->size || pid < 0 || pid > INT32_MAX)
 		return 0;
-	if (!is_dumped(p, pid, b) && source_of(p, pid, b->addr, code) == FROM_FILE)
+	if (!is_dumped(p, pid, b) && find_code_source(p, pid, b->addr, code) == FROM_FILE)
 		return 0;
-	is_new = note_code(p, pid, b, err);
+	is_new = record_code(p, pid, b, err);
 	if (is_new <= 0)
 		return is_new;
 	rc = dump_block(p, pid, b->addr, code, err);
 	return rc < 0 ? rc : 1;
 }
 
-/* What ran before may run again: patched back, in another process, or on a page that is writable
- * now. */
+/*
+ * Watches all blocks, once code was patched: earlier code may run again, restored, in another
+ * process, or on a page that has become writable.
+ */
 static void watch_patched(struct vt_pt_wrap *p)
 {
 	if (p->patched || !p->opt.jit_dir || !p->timed)
 		return;
 	p->patched = true;
-	vt_pt_encode_watch_all(p->enc, before_block);
+	vt_pt_encode_watch_all(p->enc, check_block_code);
 }
 
 void vti_wrap_jit_block(struct vt_pt_wrap *p, const struct vt_record *rec)
@@ -325,7 +328,7 @@ void vti_wrap_jit_block(struct vt_pt_wrap *p, const struct vt_record *rec)
 
 	if (!code.size || pid < 0 || pid > INT32_MAX)
 		return;
-	source = source_of(p, pid, vt_record_u64(rec, VT_BLOCK_ADDR), code);
+	source = find_code_source(p, pid, vt_record_u64(rec, VT_BLOCK_ADDR), code);
 	if (source == FROM_FILE)
 		return;
 	if (!p->opt.jit_dir || !p->timed) {
@@ -333,7 +336,7 @@ void vti_wrap_jit_block(struct vt_pt_wrap *p, const struct vt_record *rec)
 		if (source == PATCHED)
 			vt_pt_encode_leave_out(p->enc, id);
 	} else if (source == GENERATED) {
-		vt_pt_encode_watch(p->enc, id, before_block);
+		vt_pt_encode_watch(p->enc, id, check_block_code);
 	} else {
 		watch_patched(p);
 	}
@@ -344,8 +347,8 @@ void vti_wrap_jit_block(struct vt_pt_wrap *p, const struct vt_record *rec)
 /* PROT_EXEC of sys/mman.h. */
 #define CAN_EXEC 4
 
-/* Whether a mapping shows code of files that the program could write to. */
-static bool shows_writable(const struct vt_pt_wrap *p, const struct vt_record *rec)
+/* True if a mapping has code of files that the program could write to. */
+static bool has_writable_file(const struct vt_pt_wrap *p, const struct vt_record *rec)
 {
 	int32_t pid = (int32_t)vt_record_i64(rec, VT_MAP_PID);
 	uint64_t at = vt_record_u64(rec, VT_MAP_START);
@@ -375,15 +378,15 @@ int vti_wrap_jit_feed(struct vt_pt_wrap *p, const struct vt_record *rec, struct 
 	case VT_IMAGE:
 		return vt_pt_files_image(p->files, rec, err);
 	case VT_MAP:
-		forget_code(p, vt_record_i64(rec, VT_MAP_PID), vt_record_u64(rec, VT_MAP_START),
-			    vt_record_u64(rec, VT_MAP_LENGTH));
-		if (shows_writable(p, rec))
+		clear_code(p, vt_record_i64(rec, VT_MAP_PID), vt_record_u64(rec, VT_MAP_START),
+			   vt_record_u64(rec, VT_MAP_LENGTH));
+		if (has_writable_file(p, rec))
 			watch_patched(p);
 		return 0;
 	case VT_THREAD:
 		pid = vt_record_i64(rec, VT_THREAD_PID);
 		if (vt_record_u64(rec, VT_THREAD_OP) == VT_OP_EXEC)
-			forget_code(p, pid, 0, UINT64_MAX);
+			clear_code(p, pid, 0, UINT64_MAX);
 		if (vt_record_u64(rec, VT_THREAD_OP) != VT_OP_FORK ||
 		    pid == vt_record_i64(rec, VT_THREAD_PPID))
 			return 0;

@@ -12,10 +12,10 @@ struct vt_output_session {
 	struct vt_output out;
 	struct vt_pt_wrap *wrap;
 	char *jit_dir;
-	bool told; /* that the file cannot be written */
+	bool reported; /* that the file cannot be written */
 };
 
-static int open_output(struct vt_output *out, const char *path, struct vt_error *err)
+static int open_perfdata_file(struct vt_output *out, const char *path, struct vt_error *err)
 {
 	struct vt_error ignored = VT_ERROR_INIT;
 	int code = vt_output_open(out, path ? path : "-", err);
@@ -28,7 +28,7 @@ static int open_output(struct vt_output *out, const char *path, struct vt_error 
 }
 
 /* The directory of a file as an absolute path, or NULL: it is no file. */
-static char *directory_of(const char *output)
+static char *get_directory(const char *output)
 {
 	struct vt_buf name = VT_BUF_INIT;
 	const char *slash = output ? strrchr(output, '/') : NULL;
@@ -46,14 +46,14 @@ static char *directory_of(const char *output)
 	return path;
 }
 
-static int close_session(struct vt_output_session *s, struct vt_error *err)
+static int close_perfpt_output(struct vt_output_session *s, struct vt_error *err)
 {
 	struct vt_error last = VT_ERROR_INIT;
 	int code;
 
 	vt_pt_wrap_free(s->wrap);
 	code = vt_output_close(&s->out, &last);
-	if (s->told)
+	if (s->reported)
 		code = 0;
 	else if (code < 0)
 		*err = last;
@@ -62,8 +62,8 @@ static int close_session(struct vt_output_session *s, struct vt_error *err)
 	return code;
 }
 
-static struct vt_output_session *open_session(const struct vt_output_options *opt,
-					      struct vt_error *err)
+static struct vt_output_session *open_perfpt_output(const struct vt_output_options *opt,
+						    struct vt_error *err)
 {
 	struct vt_output_session *s = calloc(1, sizeof(*s));
 	struct vt_pt_wrap_options perf = *opt->perf;
@@ -73,38 +73,38 @@ static struct vt_output_session *open_session(const struct vt_output_options *op
 		vt_error_nomem(err);
 		return NULL;
 	}
-	if (open_output(&s->out, opt->path, err) < 0) {
+	if (open_perfdata_file(&s->out, opt->path, err) < 0) {
 		free(s);
 		return NULL;
 	}
-	perf.jit_dir = s->jit_dir = directory_of(opt->path);
+	perf.jit_dir = s->jit_dir = get_directory(opt->path);
 	s->wrap = vt_pt_wrap_new(&s->out, &perf, err);
 	if (s->wrap)
 		return s;
-	close_session(s, &ignored);
+	close_perfpt_output(s, &ignored);
 	return NULL;
 }
 
-static int note_told(struct vt_output_session *s, int code)
+static int note_write_error(struct vt_output_session *s, int code)
 {
-	s->told |= code == -VT_E_WRITE;
+	s->reported |= code == -VT_E_WRITE;
 	return code;
 }
 
-static int take_record(struct vt_output_session *s, const struct vt_record *rec,
-		       struct vt_error *err)
+static int take_perfpt_record(struct vt_output_session *s, const struct vt_record *rec,
+			      struct vt_error *err)
 {
-	return note_told(s, vt_pt_wrap_record(s->wrap, rec, err));
+	return note_write_error(s, vt_pt_wrap_record(s->wrap, rec, err));
 }
 
-static int finish_session(struct vt_output_session *s, struct vt_error *err)
+static int finish_perfpt_output(struct vt_output_session *s, struct vt_error *err)
 {
 	if (!vt_pt_encode_totals(vt_pt_wrap_encode(s->wrap))->blocks)
 		return vt_error_set(err, VT_E_ABSENT, VT_NO_EXECUTED_CODE);
-	return note_told(s, vt_pt_wrap_finish(s->wrap, err));
+	return note_write_error(s, vt_pt_wrap_finish(s->wrap, err));
 }
 
-static void report_session(const struct vt_output_session *s, vt_output_report *fn, void *arg)
+static void report_perfpt_output(const struct vt_output_session *s, vt_output_report *fn, void *arg)
 {
 	const struct vt_pt_wrap_totals *sum = vt_pt_wrap_totals(s->wrap);
 
@@ -127,9 +127,9 @@ static void report_session(const struct vt_output_session *s, vt_output_report *
 const struct vt_output_format vt_perfpt_output = {
 	.name = "perf-data",
 	.description = "write a perf.data that perf decodes; with it:",
-	.open = open_session,
-	.record = take_record,
-	.finish = finish_session,
-	.report = report_session,
-	.close = close_session,
+	.open = open_perfpt_output,
+	.record = take_perfpt_record,
+	.finish = finish_perfpt_output,
+	.report = report_perfpt_output,
+	.close = close_perfpt_output,
 };
