@@ -32,12 +32,12 @@ static const char *check_code(const struct rc_block *b)
 	return size == b->size ? NULL : "size";
 }
 
-static uint32_t slot_insn(uint64_t slot)
+static uint32_t get_slot_insn(uint64_t slot)
 {
 	return slot & 0xffff;
 }
 
-static uint32_t slot_size(uint64_t slot)
+static uint32_t get_slot_size(uint64_t slot)
 {
 	return slot >> 32 & 0xffff;
 }
@@ -50,18 +50,18 @@ static const char *check_slots(const struct rc_block *b)
 	if (b->nslots > VT_MAX_BLOCK_SLOTS)
 		return "number of slots";
 	for (i = 0; i < b->nslots; i++) {
-		uint32_t insn = slot_insn(b->slots[i]);
+		uint32_t insn = get_slot_insn(b->slots[i]);
 
-		if (insn < last || insn >= b->ninsns || !slot_size(b->slots[i]) ||
-		    slot_size(b->slots[i]) > 1024)
+		if (insn < last || insn >= b->ninsns || !get_slot_size(b->slots[i]) ||
+		    get_slot_size(b->slots[i]) > 1024)
 			return "slots";
 		last = insn;
-		size += slot_size(b->slots[i]);
+		size += get_slot_size(b->slots[i]);
 	}
 	return size == b->data_size && size <= VT_MAX_BLOCK_DATA ? NULL : "size of its values";
 }
 
-static bool grow(struct rc_blocks *t, const struct rc_block *b)
+static bool grow_rc_blocks(struct rc_blocks *t, const struct rc_block *b)
 {
 	size_t end = (size_t)b->id + 1;
 
@@ -91,12 +91,13 @@ int vti_rc_blocks_add(struct rc_blocks *t, const struct rc_block *b, struct vt_e
 		why = "number of slots of all blocks";
 	if (why)
 		return vt_error_set(err, VT_E_DAMAGED, "a basic block with a bad %s", why);
-	if (!grow(t, b))
+	if (!grow_rc_blocks(t, b))
 		return vt_error_nomem(err);
 	t->sums[b->id] = (uint64_t)b->ninsns << 32 | b->data_size;
 	t->first_slot[b->id] = (uint32_t)t->nslots;
 	for (i = 0; i < b->nslots; i++)
-		t->slots[t->nslots++] = slot_insn(b->slots[i]) << 16 | slot_size(b->slots[i]);
+		t->slots[t->nslots++] =
+			get_slot_insn(b->slots[i]) << 16 | get_slot_size(b->slots[i]);
 	t->slots[t->nslots++] = RC_NO_SLOT;
 	t->known++;
 	return 0;

@@ -10,19 +10,19 @@
 #define COMM_SIZE     15   /* TASK_COMM_LEN of Linux, less its zero */
 #define NAME_MAX_SIZE 4096 /* PATH_MAX of Linux */
 
-/* An event whose header has been checked; `c` stands behind it. */
+/* An event whose header has been checked; `c` is after the header. */
 struct event {
 	struct vt_ring_event head;
 	struct vt_cursor c;
 };
 
-static int damaged(struct vt_error *err, const char *why)
+int vti_rc_damaged(struct vt_error *err, const char *why)
 {
 	return vt_error_set(err, VT_E_DAMAGED, "%s", why);
 }
 
-/* Reads what follows an event's header. */
-static bool take(struct event *e, void *to, size_t size)
+/* Copies the next bytes after an event's header. */
+static bool take_payload(struct event *e, void *to, size_t size)
 {
 	const uint8_t *p = vt_cursor_take(&e->c, size);
 
@@ -33,7 +33,7 @@ static bool take(struct event *e, void *to, size_t size)
 
 /* ---- records ---- */
 
-static uint64_t number(int32_t v)
+static uint64_t encode_id(int32_t v)
 {
 	return (uint64_t)(int64_t)v;
 }
@@ -45,11 +45,11 @@ void vti_rc_put_thread(struct vt_recording *r, const struct rc_process *p, enum 
 	size_t begin = 0, i;
 
 	row[VT_THREAD_TIME] = p->time;
-	row[VT_THREAD_PID] = number(p->pid);
-	row[VT_THREAD_TID] = number(tid);
+	row[VT_THREAD_PID] = encode_id(p->pid);
+	row[VT_THREAD_TID] = encode_id(tid);
 	row[VT_THREAD_OP] = op;
-	row[VT_THREAD_PPID] = number(tid == p->pid ? p->ppid : p->pid);
-	row[VT_THREAD_PTID] = number(parent);
+	row[VT_THREAD_PPID] = encode_id(tid == p->pid ? p->ppid : p->pid);
+	row[VT_THREAD_PTID] = encode_id(parent);
 	if (!comm)
 		return;
 	for (i = 0; i < comm->size; i++)
@@ -64,29 +64,29 @@ void vti_rc_gap(struct vt_recording *r, const struct rc_process *p, const char *
 	uint64_t *row = vt_writer_row(r->w, VT_GAP);
 
 	row[VT_GAP_TIME] = p->time;
-	row[VT_GAP_PID] = number(p->pid);
-	row[VT_GAP_TID] = number(p->nthreads ? p->threads[p->running].tid : p->pid);
+	row[VT_GAP_PID] = encode_id(p->pid);
+	row[VT_GAP_TID] = encode_id(p->nthreads ? p->threads[p->running].tid : p->pid);
 	row[VT_GAP_BYTES] = bytes;
 	vt_writer_text(r->w, VT_GAP_REASON, why);
 	r->sum.gaps++;
 }
 
-/* Starts a record of what re-execution needs: all these kinds begin alike. */
-static uint64_t *put_state_kind(struct vt_recording *r, const struct rc_process *p,
-				enum vt_kind kind, unsigned pid, unsigned tid, unsigned first,
-				int32_t of)
+/* Starts a record of a kind for re-execution: all these begin with the same fields. */
+static uint64_t *put_state_row(struct vt_recording *r, const struct rc_process *p,
+			       enum vt_kind kind, unsigned pid, unsigned tid, unsigned first,
+			       int32_t of)
 {
 	uint64_t *row = vt_writer_row(r->w, kind);
 
-	row[pid] = number(p->pid);
-	row[tid] = number(of);
+	row[pid] = encode_id(p->pid);
+	row[tid] = encode_id(of);
 	row[first] = p->first;
 	return row;
 }
 
 /* ---- threads ---- */
 
-static struct rc_thread *find_thread(struct rc_process *p, int32_t tid, struct vt_error *err)
+static struct rc_thread *find_rc_thread(struct rc_process *p, int32_t tid, struct vt_error *err)
 {
 	size_t i;
 
@@ -94,7 +94,7 @@ static struct rc_thread *find_thread(struct rc_process *p, int32_t tid, struct v
 		if (p->threads[i].tid == tid)
 			return &p->threads[i];
 	if (p->nthreads >= MAX_THREADS) {
-		damaged(err, "too many threads");
+		vti_rc_damaged(err, "too many threads");
 		return NULL;
 	}
 	if (!vt_array_grow(&p->threads, &p->threads_cap, p->nthreads + 1, sizeof(*p->threads))) {
@@ -107,7 +107,7 @@ static struct rc_thread *find_thread(struct rc_process *p, int32_t tid, struct v
 
 int vti_rc_switch(struct rc_process *p, int32_t tid, struct vt_error *err)
 {
-	struct rc_thread *t = find_thread(p, tid, err);
+	struct rc_thread *t = find_rc_thread(p, tid, err);
 
 	if (!t)
 		return -(int)err->code;
@@ -115,8 +115,8 @@ int vti_rc_switch(struct rc_process *p, int32_t tid, struct vt_error *err)
 	return 0;
 }
 
-/* The number may be given to another thread later. */
-static void forget_thread(struct rc_process *p, int32_t tid)
+/* Resets the state of a tid, which may be given to another thread. */
+static void reset_rc_thread(struct rc_process *p, int32_t tid)
 {
 	size_t i;
 
@@ -127,8 +127,8 @@ static void forget_thread(struct rc_process *p, int32_t tid)
 
 /* ---- each type of event ---- */
 
-/* Keeps a name that follows: of a program or a file. */
-static bool take_name(struct event *e, uint32_t length, struct vt_buf *to)
+/* Copies the name of a program or a file from an event. */
+static bool take_event_name(struct event *e, uint32_t length, struct vt_buf *to)
 {
 	const uint8_t *p = length <= NAME_MAX_SIZE ? vt_cursor_take(&e->c, length) : NULL;
 
@@ -138,15 +138,15 @@ static bool take_name(struct event *e, uint32_t length, struct vt_buf *to)
 	return p != NULL;
 }
 
-static int on_start(struct vt_recording *r, struct rc_process *p, struct event *e,
-		    struct vt_error *err)
+static int read_start_event(struct vt_recording *r, struct rc_process *p, struct event *e,
+			    struct vt_error *err)
 {
 	struct vt_ring_start s;
 
-	if (!take(e, &s, sizeof(s)) || !take_name(e, s.name_length, &p->program))
-		return damaged(err, "a bad start");
+	if (!take_payload(e, &s, sizeof(s)) || !take_event_name(e, s.name_length, &p->program))
+		return vti_rc_damaged(err, "a bad start");
 	if (p->started)
-		return damaged(err, "a second start");
+		return vti_rc_damaged(err, "a second start");
 	p->started = true;
 	if (s.forked) {
 		vti_rc_put_thread(r, p, VT_OP_FORK, p->pid, p->ppid, NULL);
@@ -157,8 +157,8 @@ static int on_start(struct vt_recording *r, struct rc_process *p, struct event *
 	return 0;
 }
 
-static int on_block(struct vt_recording *r, struct rc_process *p, struct event *e,
-		    struct vt_error *err)
+static int read_block_event(struct vt_recording *r, struct rc_process *p, struct event *e,
+			    struct vt_error *err)
 {
 	struct vt_ring_block b;
 	uint64_t slots[VT_MAX_BLOCK_SLOTS], *row;
@@ -166,20 +166,20 @@ static int on_block(struct vt_recording *r, struct rc_process *p, struct event *
 	struct rc_block add;
 	int rc;
 
-	if (!take(e, &b, sizeof(b)) || b.nslots > VT_MAX_BLOCK_SLOTS ||
-	    !take(e, slots, b.nslots * sizeof(*slots)))
-		return damaged(err, "a bad basic block");
+	if (!take_payload(e, &b, sizeof(b)) || b.nslots > VT_MAX_BLOCK_SLOTS ||
+	    !take_payload(e, slots, b.nslots * sizeof(*slots)))
+		return vti_rc_damaged(err, "a bad basic block");
 	lengths = vt_cursor_take(&e->c, b.ninsns);
 	code = vt_cursor_take(&e->c, b.size);
 	if (!lengths || !code || b.end >= VT_NENDS)
-		return damaged(err, "a bad basic block");
+		return vti_rc_damaged(err, "a bad basic block");
 	add = (struct rc_block){b.id, b.size, b.ninsns, b.nslots, b.data_size, slots, lengths};
 	rc = vti_rc_blocks_add(&r->blocks, &add, err);
 	if (rc < 0)
 		return rc;
 	row = vt_writer_row(r->w, VT_BLOCK);
 	row[VT_BLOCK_ID] = b.id;
-	row[VT_BLOCK_PID] = number(p->pid);
+	row[VT_BLOCK_PID] = encode_id(p->pid);
 	row[VT_BLOCK_ADDR] = b.addr;
 	row[VT_BLOCK_SIZE] = b.size;
 	row[VT_BLOCK_INSNS] = b.ninsns;
@@ -191,25 +191,25 @@ static int on_block(struct vt_recording *r, struct rc_process *p, struct event *
 	return 0;
 }
 
-static int on_map(struct vt_recording *r, struct rc_process *p, struct event *e,
-		  struct vt_error *err)
+static int read_map_event(struct vt_recording *r, struct rc_process *p, struct event *e,
+			  struct vt_error *err)
 {
 	struct vt_ring_map m;
 	const uint8_t *name = NULL;
 	uint64_t *row;
 	uint32_t image;
 
-	if (take(e, &m, sizeof(m)) && m.name_length <= NAME_MAX_SIZE)
+	if (take_payload(e, &m, sizeof(m)) && m.name_length <= NAME_MAX_SIZE)
 		name = vt_cursor_take(&e->c, m.name_length);
 	if (!name)
-		return damaged(err, "a bad mapping");
+		return vti_rc_damaged(err, "a bad mapping");
 	image = vti_rc_image(&r->images, r->w, (const char *)name, m.name_length, m.dev, m.ino);
 	if (image == UINT32_MAX)
 		return vt_error_nomem(err);
 	row = vt_writer_row(r->w, VT_MAP);
 	row[VT_MAP_TIME] = p->time;
-	row[VT_MAP_PID] = number(p->pid);
-	row[VT_MAP_TID] = number(e->head.tid);
+	row[VT_MAP_PID] = encode_id(p->pid);
+	row[VT_MAP_TID] = encode_id(e->head.tid);
 	row[VT_MAP_START] = m.addr;
 	row[VT_MAP_LENGTH] = m.length;
 	row[VT_MAP_OFFSET] = m.offset;
@@ -220,72 +220,72 @@ static int on_map(struct vt_recording *r, struct rc_process *p, struct event *e,
 	return 0;
 }
 
-static int on_signal(struct vt_recording *r, struct rc_process *p, struct event *e,
-		     struct vt_error *err)
+static int read_signal_event(struct vt_recording *r, struct rc_process *p, struct event *e,
+			     struct vt_error *err)
 {
 	struct vt_ring_signal s;
 	uint64_t *row;
 
-	if (!take(e, &s, sizeof(s)))
-		return damaged(err, "a bad signal");
+	if (!take_payload(e, &s, sizeof(s)))
+		return vti_rc_damaged(err, "a bad signal");
 	if (s.handler && !vti_rc_in_window(r, p))
 		return 0;
-	row = put_state_kind(r, p, VT_SIGNAL, VT_SIGNAL_PID, VT_SIGNAL_TID, VT_SIGNAL_FIRST,
-			     e->head.tid);
+	row = put_state_row(r, p, VT_SIGNAL, VT_SIGNAL_PID, VT_SIGNAL_TID, VT_SIGNAL_FIRST,
+			    e->head.tid);
 	row[VT_SIGNAL_NUMBER] = s.number;
 	row[VT_SIGNAL_IP] = s.ip;
 	row[VT_SIGNAL_HANDLER] = s.handler;
 	return 0;
 }
 
-static int on_syscall(struct vt_recording *r, struct rc_process *p, struct event *e,
-		      struct vt_error *err)
+static int read_syscall_event(struct vt_recording *r, struct rc_process *p, struct event *e,
+			      struct vt_error *err)
 {
 	struct vt_ring_syscall s;
 	uint64_t *row;
 
-	if (!take(e, &s, sizeof(s)))
-		return damaged(err, "a bad system call");
+	if (!take_payload(e, &s, sizeof(s)))
+		return vti_rc_damaged(err, "a bad system call");
 	p->execs = false; /* an exec that returns has failed */
 	if (!vti_rc_in_window(r, p))
 		return 0;
-	row = put_state_kind(r, p, VT_SYSCALL, VT_SYSCALL_PID, VT_SYSCALL_TID, VT_SYSCALL_FIRST,
-			     e->head.tid);
+	row = put_state_row(r, p, VT_SYSCALL, VT_SYSCALL_PID, VT_SYSCALL_TID, VT_SYSCALL_FIRST,
+			    e->head.tid);
 	row[VT_SYSCALL_NUMBER] = s.number;
 	row[VT_SYSCALL_RESULT] = (uint64_t)s.result;
 	vt_writer_words(r->w, VT_SYSCALL_ARGS, s.args, sizeof(s.args) / sizeof(*s.args));
 	return 0;
 }
 
-static int on_memory(struct vt_recording *r, struct rc_process *p, struct event *e,
-		     struct vt_error *err)
+static int read_memory_event(struct vt_recording *r, struct rc_process *p, struct event *e,
+			     struct vt_error *err)
 {
 	struct vt_ring_memory m;
 	const uint8_t *bytes;
 	uint64_t *row;
 
-	if (!take(e, &m, sizeof(m)))
-		return damaged(err, "bad memory");
+	if (!take_payload(e, &m, sizeof(m)))
+		return vti_rc_damaged(err, "bad memory");
 	bytes = vt_cursor_take(&e->c, m.length);
 	if (!bytes)
-		return damaged(err, "bad memory");
+		return vti_rc_damaged(err, "bad memory");
 	if (!vti_rc_in_window(r, p))
 		return 0;
-	row = put_state_kind(r, p, VT_MEMORY, VT_MEMORY_PID, VT_MEMORY_TID, VT_MEMORY_FIRST,
-			     e->head.tid);
+	row = put_state_row(r, p, VT_MEMORY, VT_MEMORY_PID, VT_MEMORY_TID, VT_MEMORY_FIRST,
+			    e->head.tid);
 	row[VT_MEMORY_ADDR] = m.addr;
 	vt_writer_bytes(r->w, VT_MEMORY_DATA, bytes, m.length);
 	return 0;
 }
 
-static int on_state(struct vt_recording *r, struct rc_process *p, struct event *e,
-		    struct vt_error *err)
+static int read_state_event(struct vt_recording *r, struct rc_process *p, struct event *e,
+			    struct vt_error *err)
 {
 	struct vt_ring_registers s;
 	struct rc_thread *t;
 
-	if (!take(e, &s, sizeof(s)) || s.reason >= VT_NSTATES)
-		return damaged(err, "a bad state");
+	if (!take_payload(e, &s, sizeof(s)) || s.reason >= VT_NSTATES)
+		return vti_rc_damaged(err, "a bad state");
 	if (s.reason == VT_STATE_WINDOW && p->skip && !r->opt.toggle) {
 		p->window = s;
 		p->window_skip = p->skip;
@@ -294,7 +294,7 @@ static int on_state(struct vt_recording *r, struct rc_process *p, struct event *
 	if (!vti_rc_in_window(r, p))
 		return 0;
 	if (s.reason == VT_STATE_WINDOW) {
-		t = find_thread(p, e->head.tid, err);
+		t = find_rc_thread(p, e->head.tid, err);
 		if (!t)
 			return -(int)err->code;
 		if (!t->dropped)
@@ -305,44 +305,44 @@ static int on_state(struct vt_recording *r, struct rc_process *p, struct event *
 	return 0;
 }
 
-static int on_fork(struct vt_recording *r, struct event *e, struct vt_error *err)
+static int read_fork_event(struct vt_recording *r, struct event *e, struct vt_error *err)
 {
 	struct vt_ring_fork f;
 
-	if (!take(e, &f, sizeof(f)) || f.child <= 0)
-		return damaged(err, "a bad fork");
-	/* One that is recorded tells of itself. */
+	if (!take_payload(e, &f, sizeof(f)) || f.child <= 0)
+		return vti_rc_damaged(err, "a bad fork");
+	/* A recorded child has its own ring. */
 	r->sum.unfollowed += !f.recorded;
 	return 0;
 }
 
-static int on_exec(struct rc_process *p, struct event *e, struct vt_error *err)
+static int read_exec_event(struct rc_process *p, struct event *e, struct vt_error *err)
 {
 	struct vt_ring_exec x;
 
-	if (!take(e, &x, sizeof(x)) || !take_name(e, x.name_length, &p->program))
-		return damaged(err, "a bad exec");
+	if (!take_payload(e, &x, sizeof(x)) || !take_event_name(e, x.name_length, &p->program))
+		return vti_rc_damaged(err, "a bad exec");
 	p->execs = true;
 	p->unfollowed = !x.recorded;
 	return 0;
 }
 
-static int on_lost(struct vt_recording *r, struct rc_process *p, struct event *e,
-		   struct vt_error *err)
+static int read_lost_event(struct vt_recording *r, struct rc_process *p, struct event *e,
+			   struct vt_error *err)
 {
 	struct vt_ring_lost l;
 	const uint8_t *text = NULL;
 	struct vt_buf line = VT_BUF_INIT;
 	uint64_t *row;
 
-	if (take(e, &l, sizeof(l)) && l.text_length <= NAME_MAX_SIZE)
+	if (take_payload(e, &l, sizeof(l)) && l.text_length <= NAME_MAX_SIZE)
 		text = vt_cursor_take(&e->c, l.text_length);
 	if (!text)
-		return damaged(err, "a bad note of what is left out");
+		return vti_rc_damaged(err, "a bad note of what is left out");
 	row = vt_writer_row(r->w, VT_LOST);
 	row[VT_LOST_TIME] = p->time;
-	row[VT_LOST_PID] = number(p->pid);
-	row[VT_LOST_TID] = number(e->head.tid);
+	row[VT_LOST_PID] = encode_id(p->pid);
+	row[VT_LOST_TID] = encode_id(e->head.tid);
 	row[VT_LOST_COUNT] = l.count;
 	vt_writer_bytes(r->w, VT_LOST_SOURCE, text, l.text_length);
 	r->sum.left_out++;
@@ -356,17 +356,17 @@ static int on_lost(struct vt_recording *r, struct rc_process *p, struct event *e
 	return 0;
 }
 
-static int on_number(struct vt_recording *r, struct rc_process *p, struct event *e,
-		     struct vt_error *err)
+static int read_number_event(struct vt_recording *r, struct rc_process *p, struct event *e,
+			     struct vt_error *err)
 {
 	struct vt_ring_number n;
 	struct rc_thread *t;
 
-	if (!take(e, &n, sizeof(n)))
-		return damaged(err, "an event that is cut");
+	if (!take_payload(e, &n, sizeof(n)))
+		return vti_rc_damaged(err, "an event that is cut");
 	switch (e->head.type) {
 	case VT_RING_THREAD:
-		forget_thread(p, e->head.tid);
+		reset_rc_thread(p, e->head.tid);
 		if (e->head.tid == p->pid)
 			return 0;
 		vti_rc_put_thread(r, p, VT_OP_FORK, e->head.tid, (int32_t)n.number, NULL);
@@ -376,7 +376,7 @@ static int on_number(struct vt_recording *r, struct rc_process *p, struct event 
 		vti_rc_put_thread(r, p, VT_OP_EXIT, p->pid, p->pid, NULL);
 		return 0;
 	default:
-		t = find_thread(p, e->head.tid, err);
+		t = find_rc_thread(p, e->head.tid, err);
 		if (!t)
 			return -(int)err->code;
 		t->inside = n.number != 0;
@@ -384,23 +384,23 @@ static int on_number(struct vt_recording *r, struct rc_process *p, struct event 
 	}
 }
 
-static int on_event(struct vt_recording *r, struct rc_process *p, struct event *e,
-		    struct vt_error *err)
+static int read_event(struct vt_recording *r, struct rc_process *p, struct event *e,
+		      struct vt_error *err)
 {
 	switch (e->head.type) {
 	case VT_RING_START:
-		return on_start(r, p, e, err);
+		return read_start_event(r, p, e, err);
 	case VT_RING_BLOCK:
-		return on_block(r, p, e, err);
+		return read_block_event(r, p, e, err);
 	case VT_RING_MAP:
-		return on_map(r, p, e, err);
-	case VT_RING_UNMAP: /* what is mapped there later says so */
+		return read_map_event(r, p, e, err);
+	case VT_RING_UNMAP: /* a later mapping there has its own event */
 	case VT_RING_PARTIAL:
 		return 0;
 	case VT_RING_THREAD:
 	case VT_RING_EXIT:
 	case VT_RING_TOGGLE:
-		return on_number(r, p, e, err);
+		return read_number_event(r, p, e, err);
 	case VT_RING_THREAD_EXIT:
 		if (e->head.tid != p->pid)
 			vti_rc_put_thread(r, p, VT_OP_EXIT, e->head.tid, e->head.tid, NULL);
@@ -408,36 +408,36 @@ static int on_event(struct vt_recording *r, struct rc_process *p, struct event *
 	case VT_RING_SWITCH:
 		return vti_rc_switch(p, e->head.tid, err);
 	case VT_RING_SIGNAL:
-		return on_signal(r, p, e, err);
+		return read_signal_event(r, p, e, err);
 	case VT_RING_SYSCALL:
-		return on_syscall(r, p, e, err);
+		return read_syscall_event(r, p, e, err);
 	case VT_RING_MEMORY:
-		return on_memory(r, p, e, err);
+		return read_memory_event(r, p, e, err);
 	case VT_RING_STATE:
-		return on_state(r, p, e, err);
+		return read_state_event(r, p, e, err);
 	case VT_RING_FORK:
-		return on_fork(r, e, err);
+		return read_fork_event(r, e, err);
 	case VT_RING_EXEC:
-		return on_exec(p, e, err);
+		return read_exec_event(p, e, err);
 	case VT_RING_LOST:
-		return on_lost(r, p, e, err);
+		return read_lost_event(r, p, e, err);
 	default:
-		return damaged(err, "an event of unknown type");
+		return vti_rc_damaged(err, "an event of unknown type");
 	}
 }
 
 /* ---- a buffer ---- */
 
-/* How far a buffer has been read, in bytes of its areas. */
+/* A position in a buffer, in bytes of its areas. */
 struct place {
 	uint32_t ids;
 	uint32_t data;
 };
 
-/* What was executed between two events; `partial` instructions of the last block, 0 for all. */
-static int run_to(struct vt_recording *r, struct rc_process *p, const struct rc_filled *f,
-		  struct place *at, struct place to, uint32_t partial, bool last,
-		  struct vt_error *err)
+/* Writes the blocks between two events; `partial`: instructions of the last block, 0: all. */
+static int write_run_to(struct vt_recording *r, struct rc_process *p, const struct rc_filled *f,
+			struct place *at, struct place to, uint32_t partial, bool last,
+			struct vt_error *err)
 {
 	struct rc_run run = {
 		.ids = f->ids + at->ids,
@@ -456,9 +456,9 @@ static int run_to(struct vt_recording *r, struct rc_process *p, const struct rc_
 	return vti_rc_run(r, p, &run, err);
 }
 
-/* Checks an event's header; 1, or 0 when it cannot be. */
-static bool take_event(struct vt_cursor *c, const struct rc_filled *f, struct place at,
-		       struct event *e)
+/* Takes an event's header, and checks it. */
+static bool take_event_header(struct vt_cursor *c, const struct rc_filled *f, struct place at,
+			      struct event *e)
 {
 	const uint8_t *p = c->p;
 
@@ -473,8 +473,8 @@ static bool take_event(struct vt_cursor *c, const struct rc_filled *f, struct pl
 	return true;
 }
 
-/* How many instructions of its last block a run before this event has; 0: all. */
-static int partial_of(const struct event *e, uint32_t *insns, struct vt_error *err)
+/* Reads how many instructions of its last block the run before an event has; 0: all. */
+static int read_partial(const struct event *e, uint32_t *insns, struct vt_error *err)
 {
 	struct event copy = *e;
 	struct vt_ring_number n;
@@ -482,8 +482,8 @@ static int partial_of(const struct event *e, uint32_t *insns, struct vt_error *e
 	*insns = 0;
 	if (e->head.type != VT_RING_PARTIAL)
 		return 0;
-	if (!take(&copy, &n, sizeof(n)) || n.number < 1 || n.number > VT_MAX_BLOCK_INSNS)
-		return damaged(err, "a bad part of a block");
+	if (!take_payload(&copy, &n, sizeof(n)) || n.number < 1 || n.number > VT_MAX_BLOCK_INSNS)
+		return vti_rc_damaged(err, "a bad part of a block");
 	*insns = (uint32_t)n.number;
 	return 0;
 }
@@ -497,7 +497,7 @@ int vti_rc_read(struct vt_recording *r, struct rc_process *p, const struct rc_fi
 	uint32_t partial;
 	int rc;
 
-	/* The recorded program could change them between a check and their use. */
+	/* A copy: the recorded program could change them between the check and the use. */
 	r->events.size = 0;
 	vt_buf_put(&r->events, f->events, f->events_size);
 	if (r->events.failed)
@@ -506,15 +506,15 @@ int vti_rc_read(struct vt_recording *r, struct rc_process *p, const struct rc_fi
 	rc = vti_rc_switch(p, f->tid, err);
 	c = vt_cursor_make(r->events.data, f->events_size, false);
 	while (rc == 0 && vt_cursor_left(&c)) {
-		if (!take_event(&c, f, at, &e))
-			return f->cut ? 0 : damaged(err, "a bad event");
-		rc = partial_of(&e, &partial, err);
-		/* A new block stands before all that run it: it need not end what runs. */
+		if (!take_event_header(&c, f, at, &e))
+			return f->cut ? 0 : vti_rc_damaged(err, "a bad event");
+		rc = read_partial(&e, &partial, err);
+		/* A BLOCK event comes before all executions of the block, so no run ends at it. */
 		if (rc == 0 && e.head.type != VT_RING_BLOCK)
-			rc = run_to(r, p, f, &at, (struct place){e.head.ids, e.head.data}, partial,
-				    false, err);
+			rc = write_run_to(r, p, f, &at, (struct place){e.head.ids, e.head.data},
+					  partial, false, err);
 		if (rc == 0)
-			rc = on_event(r, p, &e, err);
+			rc = read_event(r, p, &e, err);
 	}
-	return rc < 0 ? rc : run_to(r, p, f, &at, end, 0, true, err);
+	return rc < 0 ? rc : write_run_to(r, p, f, &at, end, 0, true, err);
 }

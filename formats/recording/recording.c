@@ -19,7 +19,7 @@ static const char shared_name[] = "shared";
 
 #define RING_NAME_SIZE 64
 
-static char *ring_name(char name[RING_NAME_SIZE], int32_t pid, uint32_t seq)
+static char *format_ring_name(char name[RING_NAME_SIZE], int32_t pid, uint32_t seq)
 {
 	snprintf(name, RING_NAME_SIZE, "ring.%d.%u", (int)pid, (unsigned)seq);
 	return name;
@@ -27,7 +27,7 @@ static char *ring_name(char name[RING_NAME_SIZE], int32_t pid, uint32_t seq)
 
 /* ---- opening ---- */
 
-static int system_error(const struct vt_recording *r, const char *name, struct vt_error *err)
+static int set_system_error(const struct vt_recording *r, const char *name, struct vt_error *err)
 {
 	return vt_error_errno(err, VT_E_SYSTEM, errno, "%s/%s", r->dir, name);
 }
@@ -37,13 +37,13 @@ static int make_shared(struct vt_recording *r, struct vt_error *err)
 	int fd = openat(r->dirfd, shared_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	void *p = MAP_FAILED;
 
-	/* It returns its error. */
+	/* posix_fallocate() returns its error. */
 	if (fd >= 0)
 		errno = posix_fallocate(fd, 0, sizeof(*r->shared));
 	if (fd >= 0 && !errno)
 		p = mmap(NULL, sizeof(*r->shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (p == MAP_FAILED) {
-		int rc = system_error(r, shared_name, err);
+		int rc = set_system_error(r, shared_name, err);
 
 		if (fd >= 0)
 			close(fd);
@@ -55,19 +55,19 @@ static int make_shared(struct vt_recording *r, struct vt_error *err)
 	return 0;
 }
 
-static int start(struct vt_recording *r, struct vt_error *err)
+static int start_recording(struct vt_recording *r, struct vt_error *err)
 {
 	r->dirfd = open(r->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (r->dirfd < 0)
-		return system_error(r, "", err);
+		return set_system_error(r, "", err);
 	if (mkfifoat(r->dirfd, control_name, 0600) < 0)
-		return system_error(r, control_name, err);
+		return set_system_error(r, control_name, err);
 	r->control = openat(r->dirfd, control_name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	/* With a writer of our own, the fifo does not end while there is no recorder. */
+	/* With our own writer, reading does not find the end while there is no recorder. */
 	if (r->control >= 0)
 		r->writer = openat(r->dirfd, control_name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 	if (r->writer < 0)
-		return system_error(r, control_name, err);
+		return set_system_error(r, control_name, err);
 	r->chunk = calloc(1, sizeof(*r->chunk));
 	if (!r->chunk)
 		return vt_error_nomem(err);
@@ -91,7 +91,7 @@ struct vt_recording *vt_recording_open(const char *dir, struct vt_writer *w,
 	r->dirfd = r->control = r->writer = -1;
 	r->w = w;
 	r->opt = *opt;
-	if (start(r, err) < 0) {
+	if (start_recording(r, err) < 0) {
 		vt_recording_close(r);
 		return NULL;
 	}
@@ -105,7 +105,7 @@ int vt_recording_fd(const struct vt_recording *r)
 
 /* ---- processes ---- */
 
-static struct rc_process *find(const struct vt_recording *r, int32_t pid)
+static struct rc_process *find_recorded_process(const struct vt_recording *r, int32_t pid)
 {
 	size_t i;
 
@@ -115,8 +115,8 @@ static struct rc_process *find(const struct vt_recording *r, int32_t pid)
 	return NULL;
 }
 
-static struct rc_process *add(struct vt_recording *r, int32_t pid, int32_t ppid,
-			      struct vt_error *err)
+static struct rc_process *add_process(struct vt_recording *r, int32_t pid, int32_t ppid,
+				      struct vt_error *err)
 {
 	struct rc_process *p = calloc(1, sizeof(*p));
 
@@ -142,7 +142,8 @@ static void free_process(struct rc_process *p)
 	free(p);
 }
 
-static void warn(const struct vt_recording *r, const struct rc_process *p, const char *text)
+static void warn_of_process(const struct vt_recording *r, const struct rc_process *p,
+			    const char *text)
 {
 	char line[VT_ERROR_SIZE + 64];
 
@@ -154,9 +155,9 @@ static void warn(const struct vt_recording *r, const struct rc_process *p, const
 
 /* ---- reading buffers ---- */
 
-/* 0, or -VT_E_NOMEM; damage is noted, and nothing more is read from there. */
-static int judge(struct vt_recording *r, struct rc_process *p, int rc, uint64_t bytes,
-		 struct vt_error *err)
+/* 0, or -VT_E_NOMEM.  Writes a GAP record of damage, after which the ring is not read any more. */
+static int handle_damage(struct vt_recording *r, struct rc_process *p, int rc, uint64_t bytes,
+			 struct vt_error *err)
 {
 	struct vt_error why = *err;
 
@@ -165,13 +166,13 @@ static int judge(struct vt_recording *r, struct rc_process *p, int rc, uint64_t 
 	if (rc != -VT_E_DAMAGED)
 		return rc;
 	vti_rc_gap(r, p, why.text, bytes);
-	warn(r, p, why.text);
+	warn_of_process(r, p, why.text);
 	p->broken = true;
 	return 0;
 }
 
-static int read_one(struct vt_recording *r, struct rc_process *p, const struct rc_filled *f,
-		    struct vt_error *err)
+static int read_ring_buffer(struct vt_recording *r, struct rc_process *p, const struct rc_filled *f,
+			    struct vt_error *err)
 {
 	struct vt_error write_error = VT_ERROR_INIT;
 	int rc = 0;
@@ -179,23 +180,23 @@ static int read_one(struct vt_recording *r, struct rc_process *p, const struct r
 	if (!r->stopped && vt_writer_error(r->w, &write_error) < 0)
 		vt_recording_stop(r);
 	if (!r->stopped && !p->broken)
-		rc = judge(r, p, vti_rc_read(r, p, f, err), f->ids_size + (uint64_t)f->data_size,
-			   err);
+		rc = handle_damage(r, p, vti_rc_read(r, p, f, err),
+				   f->ids_size + (uint64_t)f->data_size, err);
 	return rc;
 }
 
 /* Reads the buffers that are full. */
-static int drain(struct vt_recording *r, struct rc_process *p, struct vt_error *err)
+static int read_full_buffers(struct vt_recording *r, struct rc_process *p, struct vt_error *err)
 {
 	struct rc_filled f;
 	int got, rc = 0;
 
 	while (rc == 0 && (got = vti_rc_ring_full(&p->ring, p->next, &f)) != 0) {
 		if (got > 0) {
-			rc = read_one(r, p, &f, err);
+			rc = read_ring_buffer(r, p, &f, err);
 		} else if (!p->broken) {
 			vt_error_set(err, VT_E_DAMAGED, "a buffer with false bounds");
-			rc = judge(r, p, -VT_E_DAMAGED, 0, err);
+			rc = handle_damage(r, p, -VT_E_DAMAGED, 0, err);
 		}
 		vti_rc_ring_release(&p->ring, (uint32_t)(p->next % p->ring.nbuffers));
 		p->next++;
@@ -215,18 +216,18 @@ static void remove_process(struct vt_recording *r, struct rc_process *p)
 	free_process(p);
 }
 
-/* Removes the files of a process; those of its former programs are there for their names only. */
-static void drop_files(const struct vt_recording *r, const struct rc_process *p)
+/* Removes the ring files of a process; those of its former programs are empty. */
+static void remove_ring_files(const struct vt_recording *r, const struct rc_process *p)
 {
 	char name[RING_NAME_SIZE];
 	uint32_t seq;
 
 	for (seq = 0; seq <= p->seq; seq++)
-		unlinkat(r->dirfd, ring_name(name, p->pid, seq), 0);
+		unlinkat(r->dirfd, format_ring_name(name, p->pid, seq), 0);
 }
 
-/* Says how a process went on, if not by its own end. */
-static void tell_end(struct vt_recording *r, const struct rc_process *p)
+/* Puts a THREAD record if the process continued as an unrecorded program. */
+static void put_exec_end(struct vt_recording *r, const struct rc_process *p)
 {
 	if (p->execs && p->unfollowed) {
 		vti_rc_put_thread(r, p, VT_OP_EXEC, p->pid, p->pid, &p->program);
@@ -236,29 +237,29 @@ static void tell_end(struct vt_recording *r, const struct rc_process *p)
 
 static int end_process(struct vt_recording *r, struct rc_process *p, struct vt_error *err)
 {
-	int rc = drain(r, p, err);
+	int rc = read_full_buffers(r, p, err);
 
-	tell_end(r, p);
-	drop_files(r, p);
+	put_exec_end(r, p);
+	remove_ring_files(r, p);
 	remove_process(r, p);
 	return rc;
 }
 
-/* Reads what a dead process, or the former program of one that lives, had not announced. */
-static int recover(struct vt_recording *r, struct rc_process *p, struct vt_error *err)
+/* Reads what a dead process, or the former program of a process, had not announced. */
+static int recover_ring(struct vt_recording *r, struct rc_process *p, struct vt_error *err)
 {
 	struct rc_filled f;
 	int rc, got;
 
-	rc = drain(r, p, err);
+	rc = read_full_buffers(r, p, err);
 	if (rc < 0 || p->broken || r->stopped)
 		return rc;
 	got = vti_rc_ring_current(&p->ring, p->next, &f);
 	if (got > 0)
-		return read_one(r, p, &f, err);
+		return read_ring_buffer(r, p, &f, err);
 	if (got < 0) {
 		vt_error_set(err, VT_E_DAMAGED, "a last buffer with false bounds");
-		return judge(r, p, -VT_E_DAMAGED, 0, err);
+		return handle_damage(r, p, -VT_E_DAMAGED, 0, err);
 	}
 	return 0;
 }
@@ -272,15 +273,16 @@ static int take_ring(struct vt_recording *r, struct rc_process *p, uint32_t seq)
 	char name[RING_NAME_SIZE];
 	int old;
 
-	/* The name stays, so that recorders do not give it away again. */
+	/* The name stays, so that recorders do not use it again. */
 	if (p->ring.base) {
-		old = openat(r->dirfd, ring_name(name, p->pid, p->seq), O_WRONLY | O_CLOEXEC);
+		old = openat(r->dirfd, format_ring_name(name, p->pid, p->seq),
+			     O_WRONLY | O_CLOEXEC);
 		if (old >= 0) {
 			(void)!ftruncate(old, 0);
 			close(old);
 		}
 	}
-	ring_name(name, p->pid, seq);
+	format_ring_name(name, p->pid, seq);
 	p->seq = seq;
 	p->next = 0;
 	p->started = p->execs = p->unfollowed = p->exited = p->broken = false;
@@ -288,25 +290,25 @@ static int take_ring(struct vt_recording *r, struct rc_process *p, uint32_t seq)
 	vti_rc_ring_unmap(&p->ring);
 	if (vti_rc_ring_map(&p->ring, r->dirfd, name, &why) < 0) {
 		vti_rc_gap(r, p, why.text, 0);
-		warn(r, p, why.text);
+		warn_of_process(r, p, why.text);
 		return -1;
 	}
 	return 0;
 }
 
 /*
- * A process has made a ring.  If it is forked, the blocks that it has from its parent are known:
- * the parent hands its buffer over before it forks.
+ * Takes the message of a process that has made a ring.  If it was forked, the blocks of its parent
+ * are known: the parent announces its buffer before it forks.
  */
-static int on_hello(struct vt_recording *r, const struct vt_ring_message *m, struct vt_error *err)
+static int take_hello(struct vt_recording *r, const struct vt_ring_message *m, struct vt_error *err)
 {
-	struct rc_process *p = find(r, m->pid);
-	int rc = p ? recover(r, p, err) : 0;
+	struct rc_process *p = find_recorded_process(r, m->pid);
+	int rc = p ? recover_ring(r, p, err) : 0;
 
 	if (rc < 0)
 		return rc;
 	if (!p)
-		p = add(r, m->pid, m->ppid, err);
+		p = add_process(r, m->pid, m->ppid, err);
 	if (!p)
 		return -VT_E_NOMEM;
 	if (take_ring(r, p, m->seq) < 0)
@@ -314,16 +316,17 @@ static int on_hello(struct vt_recording *r, const struct vt_ring_message *m, str
 	return 0;
 }
 
-static int on_message(struct vt_recording *r, const struct vt_ring_message *m, struct vt_error *err)
+static int take_message(struct vt_recording *r, const struct vt_ring_message *m,
+			struct vt_error *err)
 {
 	struct rc_process *p;
 
 	if (m->type == VT_RING_HELLO && m->pid > 0)
-		return on_hello(r, m, err);
-	p = find(r, m->pid);
+		return take_hello(r, m, err);
+	p = find_recorded_process(r, m->pid);
 	if (!p || p->seq != m->seq)
 		return 0;
-	return m->type == VT_RING_BYE ? end_process(r, p, err) : drain(r, p, err);
+	return m->type == VT_RING_BYE ? end_process(r, p, err) : read_full_buffers(r, p, err);
 }
 
 int vt_recording_read(struct vt_recording *r, struct vt_error *err)
@@ -338,7 +341,7 @@ int vt_recording_read(struct vt_recording *r, struct vt_error *err)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && errno != EAGAIN)
-			return system_error(r, control_name, err);
+			return set_system_error(r, control_name, err);
 		if (n <= 0)
 			return any;
 		any = true;
@@ -347,7 +350,7 @@ int vt_recording_read(struct vt_recording *r, struct vt_error *err)
 			continue;
 		r->message_size = 0;
 		memcpy(&m, r->message, sizeof(m));
-		rc = on_message(r, &m, err);
+		rc = take_message(r, &m, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -362,13 +365,13 @@ int32_t vt_recording_running(const struct vt_recording *r, size_t i)
 
 int vt_recording_dead(struct vt_recording *r, int32_t pid, struct vt_error *err)
 {
-	struct rc_process *p = find(r, pid);
+	struct rc_process *p = find_recorded_process(r, pid);
 	int rc;
 
 	if (!p)
 		return 0;
-	rc = recover(r, p, err);
-	/* Another program began, and said nothing. */
+	rc = recover_ring(r, p, err);
+	/* Another program began, without a recorder. */
 	p->unfollowed = p->unfollowed || p->execs;
 	if (!p->exited && !r->stopped && !(p->execs && p->unfollowed)) {
 		r->sum.cut += !p->broken; /* what it did last is not known */
@@ -389,7 +392,7 @@ const struct vt_recording_summary *vt_recording_summary(const struct vt_recordin
 }
 
 /* Removes what is left in the directory. */
-static void empty_directory(const struct vt_recording *r)
+static void clear_directory(const struct vt_recording *r)
 {
 	DIR *d = opendir(r->dir);
 	const struct dirent *e;
@@ -415,7 +418,7 @@ void vt_recording_close(struct vt_recording *r)
 	if (r->shared)
 		munmap(r->shared, sizeof(*r->shared));
 	if (r->dirfd >= 0) {
-		empty_directory(r);
+		clear_directory(r);
 		close(r->dirfd);
 	}
 	if (r->control >= 0)

@@ -3,38 +3,38 @@
 #define FORMATS_RECORDING_RING_H
 
 /*
- * What the recorder (a Valgrind tool that runs inside each recorded process) and `vtrace record`
- * (the reader) say to each other.  Both are built together, on one machine: native byte order and
+ * The protocol between the recorder (a Valgrind tool that runs inside each recorded process) and
+ * `vtrace record` (the reader).  Both are built together, on one machine: native byte order and
  * alignment.  Nothing here needs a C library.
  *
- * The reader makes a directory of its own with
- *   control   a fifo, which the reader holds open for reading as long as it takes part: recorders
- *             write a struct vt_ring_message at a time to it.  A recorder that finds no reader
- *             ends its recording and lets its program run on.
- *   shared    struct vt_ring_shared, mapped by everybody.
+ * The reader makes a directory with
+ *   control   a fifo, which the reader keeps open for reading as long as it runs: recorders write
+ *             one struct vt_ring_message at a time to it.  A recorder that finds no reader ends its
+ *             recording and lets its program run on.
+ *   shared    struct vt_ring_shared, mapped by all.
  * and each recorder makes and maps there
- *   ring.PID.SEQ   struct vt_ring, then the areas of its buffers at the offsets told there.  SEQ
- *             counts from 0; a process that executes another program gets the next one.
+ *   ring.PID.SEQ   struct vt_ring, then the areas of its buffers at the offsets in it.  SEQ counts
+ *             from 0; a process that executes another program gets the next one.
  *
  * A recorder fills the ring's buffers in turn, 0, 1, ..., nbuffers - 1, 0, ...  A full one becomes
- * VT_RING_FULL (and is announced); the reader makes it VT_RING_FREE and wakes the futex at `state`
- * when it has read it.  A buffer has three areas:
- *   ids      a u32 for each executed block, in order.  Ids count from 1 and are given away by
- *            `next_id` of the shared page, so they are dense over all processes.  A process that
- *            was forked uses blocks that its parent defined, too.
- *   data     the values of the executed blocks: of each, what its slots say, packed.
- *   events   struct vt_ring_event and what follows it, 8 byte aligned, each with how many ids and
- *            bytes of data stand before it in this buffer.  Everything else is events.
+ * VT_RING_FULL (and is announced); when the reader has read it, it makes it VT_RING_FREE and wakes
+ * the futex at `state`.  A buffer has three areas:
+ *   ids      a u32 for each executed block, in order.  Ids count from 1 and come from `next_id` of
+ *            the shared page, so they are dense over all processes.  A forked process also uses
+ *            blocks that its parent defined.
+ *   data     the values of the executed blocks: of each block those of its slots, packed.
+ *   events   struct vt_ring_event and its payload, 8 byte aligned, each with the numbers of bytes
+ *            of ids and data before it in this buffer.  Everything else is events.
  * A block's id and its values are in the same buffer.  A block's definition comes before its first
- * use in the same ring (after a fork: or in the ring of the process that it was forked from, which
- * the reader must read first up to the FORK event).
+ * use, in the same ring or, after a fork, in the ring of the parent, which the reader must read
+ * first up to the FORK event.
  *
- * When a process dies without saying so, its last buffer is `current` if that is not FREE or FULL.
- * `ids_next` and `data_next` say up to where it was good when the process last stood still, and
- * `events` of the buffer likewise.  It may have run on: the word after the last id is always 0, so
- * the ids up to the first 0 were begun after that, and all of them but the last were executed; the
- * data of each follow each other as ever.  Buffers that are FULL have not been read, even if their
- * message was lost; `number` orders them.
+ * When a process dies without an EXIT event, its last buffer is `current` if that is not FREE or
+ * FULL.  `ids_next`, `data_next` and `events` of the buffer say how much of it was valid when the
+ * recorder last updated them.  It may have run on: the word after the last id is always 0, so the
+ * ids up to the first 0 were begun after that, and all but the last were executed; their data
+ * follow each other as always.  FULL buffers have not been read, even if their message was lost;
+ * `number` orders them.
  */
 
 #include <stdint.h>
@@ -47,14 +47,14 @@
 
 struct vt_ring_shared {
 	uint64_t magic;
-	uint32_t next_id; /* atomic; starts at 1, made by the reader */
-	uint32_t stop;	  /* 1: the reader wants no more; recorders let their programs run on */
+	uint32_t next_id; /* atomic; starts at 1, set by the reader */
+	uint32_t stop;	  /* 1: recorders end the recording and let their programs run on */
 };
 
 enum vt_ring_state {
-	VT_RING_FREE, /* read, or not used yet */
-	VT_RING_FILLING /* the recorder's */,
-	VT_RING_FULL, /* the reader's */
+	VT_RING_FREE,	 /* read, or not used yet */
+	VT_RING_FILLING, /* owned by the recorder */
+	VT_RING_FULL,	 /* owned by the reader */
 };
 
 struct vt_ring_buffer {
@@ -63,34 +63,34 @@ struct vt_ring_buffer {
 	uint64_t number; /* counts the buffers that this ring has filled, from 0 */
 	uint64_t time;	 /* CLOCK_MONOTONIC when it was begun, ns */
 	uint64_t ids_offset, data_offset, events_offset; /* in the file */
-	uint32_t ids_size, data_size, events_size;	 /* bytes that the areas have */
+	uint32_t ids_size, data_size, events_size;	 /* bytes of the areas */
 	uint32_t ids; /* bytes used; while FILLING see ids_next and data_next */
 	uint32_t data;
 	uint32_t events; /* kept up to date while FILLING */
 };
 
 struct vt_ring {
-	/* Addresses in the recorder, that is file offset + `mapped`: end of what is good in
-	 * `current`. */
+	/* The end of valid ids and data in `current`, as addresses in the recorder: file offset +
+	 * `mapped`. */
 	uint64_t ids_next;
 	uint64_t data_next;
-	uint64_t unused[6]; /* keeps the cursors in a cache line of their own */
+	uint64_t unused[6]; /* keeps the cursors in their own cache line */
 
 	uint64_t magic;	 /* written last when a ring is made */
-	uint64_t mapped; /* where the recorder has mapped the ring */
+	uint64_t mapped; /* the ring's address in the recorder */
 	uint64_t size;	 /* bytes of the file */
 	int32_t pid, ppid;
 	uint32_t seq;
 	uint32_t nbuffers;
 	uint32_t current; /* the buffer that is being filled */
-	uint32_t ended;	  /* 1: the last buffer has become FULL, nothing follows */
+	uint32_t ended;	  /* 1: the last buffer has become FULL, no other follows */
 	struct vt_ring_buffer buffers[VT_RING_BUFFERS];
 };
 
 enum vt_ring_message_type {
 	VT_RING_HELLO = 1, /* a ring is ready to be mapped */
 	VT_RING_DATA,	   /* `buffer` is full */
-	VT_RING_BYE,	   /* the last buffer was announced before; the file may go */
+	VT_RING_BYE,	   /* the last buffer was announced before; the file may be removed */
 };
 
 struct vt_ring_message {
@@ -106,24 +106,23 @@ enum vt_ring_event_type {
 	VT_RING_START = 1, /* struct vt_ring_start: first in each ring, again after a fork */
 	VT_RING_BLOCK,	   /* struct vt_ring_block */
 	VT_RING_MAP,	   /* struct vt_ring_map */
-	VT_RING_UNMAP,	   /* struct vt_ring_map without name; only address and length count */
-	VT_RING_THREAD, /* struct vt_ring_number: a new thread (the event's tid), made by this tid
-			 */
+	VT_RING_UNMAP,	   /* struct vt_ring_map without name; only address and length are set */
+	VT_RING_THREAD,	   /* struct vt_ring_number: a new thread, the event's; the creator's tid */
 	VT_RING_THREAD_EXIT, /* nothing */
-	VT_RING_SWITCH,	     /* nothing: what follows was executed by the event's tid */
+	VT_RING_SWITCH,	     /* nothing: the event's thread runs from here on */
 	VT_RING_SIGNAL,	     /* struct vt_ring_signal */
 	VT_RING_SYSCALL,     /* struct vt_ring_syscall */
 	VT_RING_MEMORY,	     /* struct vt_ring_memory: the kernel wrote this */
 	VT_RING_STATE,	     /* struct vt_ring_registers */
-	VT_RING_PARTIAL,     /* struct vt_ring_number: of the id before it, only this many
-				instructions (at least 1) were executed; data holds only their values */
+	VT_RING_PARTIAL,     /* struct vt_ring_number: of the block before it, only so many
+				instructions (at least 1) were executed and have values */
 	VT_RING_FORK,	     /* struct vt_ring_fork */
 	VT_RING_EXEC,	     /* struct vt_ring_exec: another program begins (unless it fails) */
 	VT_RING_EXIT,	     /* struct vt_ring_number: the process's exit status; the last event */
 	VT_RING_TOGGLE,	     /* struct vt_ring_number: 1, the thread has entered the function of
-				--toggle, before the next id; 0, it has left it.  Only the outermost
-				call counts */
-	VT_RING_LOST,	     /* struct vt_ring_lost: what is left out, to be told to the user */
+				--toggle, before the next id; 0, it has left it; only for the
+				outermost call */
+	VT_RING_LOST,	     /* struct vt_ring_lost: what is left out, for the user */
 };
 
 struct vt_ring_event {
@@ -139,11 +138,11 @@ struct vt_ring_event {
 struct vt_ring_start {
 	int32_t ppid;
 	uint32_t forked;      /* 1: a forked child of ppid, whose mappings and blocks it has */
-	uint32_t name_length; /* of the program's file, which follows, with no zero at its end */
+	uint32_t name_length; /* of the program's file; the name follows, without a zero byte */
 	uint32_t unused;
 };
 
-/* After it: slots (u64 each, as formats/vt.md has them), lengths (u8 each), code (size bytes). */
+/* Slots (u64 each, see formats/vt.md), lengths (u8 each) and code (size bytes) follow. */
 struct vt_ring_block {
 	uint64_t addr;
 	uint64_t target; /* of a direct branch, jump or call, else 0 */
@@ -162,13 +161,13 @@ struct vt_ring_map {
 	uint64_t offset;
 	uint64_t dev, ino;
 	uint32_t prot;	      /* PROT_READ 1, PROT_WRITE 2, PROT_EXEC 4 */
-	uint32_t name_length; /* the file's name follows; 0 when it has none */
-	uint32_t flags;	      /* MAP_SHARED 1, MAP_PRIVATE 2, 0 where not known */
+	uint32_t name_length; /* of the file's name, which follows; 0: no file */
+	uint32_t flags;	      /* MAP_SHARED 1, MAP_PRIVATE 2, 0: unknown */
 	uint32_t unused;
 };
 
 struct vt_ring_signal {
-	uint64_t ip;	  /* where it hit */
+	uint64_t ip;	  /* the interrupted instruction */
 	uint64_t handler; /* 0: it ends the process */
 	uint32_t number;
 	uint32_t unused;
@@ -176,7 +175,7 @@ struct vt_ring_signal {
 
 struct vt_ring_syscall {
 	uint64_t args[6];
-	int64_t result; /* -errno when it failed */
+	int64_t result; /* -errno on failure */
 	uint32_t number;
 	uint32_t unused;
 };
@@ -197,17 +196,17 @@ struct vt_ring_registers {
 
 struct vt_ring_fork {
 	int32_t child;
-	uint32_t recorded; /* 1: it makes a ring of its own */
+	uint32_t recorded; /* 1: it makes its own ring */
 };
 
 struct vt_ring_exec {
-	uint32_t recorded;    /* 1: the new program makes a ring of its own */
+	uint32_t recorded;    /* 1: the new program makes its own ring */
 	uint32_t name_length; /* of the program's file, which follows */
 };
 
 struct vt_ring_lost {
-	uint64_t count;	      /* of what the text says */
-	uint32_t text_length; /* the text follows, no zero at its end */
+	uint64_t count;	      /* of the things that the text names */
+	uint32_t text_length; /* the text follows, without a zero byte */
 	uint32_t unused;
 };
 

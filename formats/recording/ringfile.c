@@ -14,14 +14,14 @@
 
 #include "formats/recording/session.h"
 
-/* Whether an area lies in the file, behind the header, and is aligned. */
-static bool check_area(const struct rc_ring *ring, uint64_t offset, uint64_t size)
+/* True if an area is in the file, after the header, and aligned. */
+static bool check_ring_area(const struct rc_ring *ring, uint64_t offset, uint64_t size)
 {
 	return offset % 8 == 0 && offset >= sizeof(struct vt_ring) && offset <= ring->size &&
 	       size <= ring->size - offset;
 }
 
-static bool read_header(struct rc_ring *ring)
+static bool read_ring_header(struct rc_ring *ring)
 {
 	struct vt_ring h;
 	uint32_t i;
@@ -34,9 +34,9 @@ static bool read_header(struct rc_ring *ring)
 	for (i = 0; i < h.nbuffers; i++) {
 		const struct vt_ring_buffer *b = &h.buffers[i];
 
-		if (!check_area(ring, b->ids_offset, b->ids_size) ||
-		    !check_area(ring, b->data_offset, b->data_size) ||
-		    !check_area(ring, b->events_offset, b->events_size))
+		if (!check_ring_area(ring, b->ids_offset, b->ids_size) ||
+		    !check_ring_area(ring, b->data_offset, b->data_size) ||
+		    !check_ring_area(ring, b->events_offset, b->events_size))
 			return false;
 		ring->buffers[i].ids = b->ids_offset;
 		ring->buffers[i].data = b->data_offset;
@@ -48,7 +48,7 @@ static bool read_header(struct rc_ring *ring)
 	return true;
 }
 
-static int map_file(struct rc_ring *ring, int fd, const char *name, struct vt_error *err)
+static int map_ring_file(struct rc_ring *ring, int fd, const char *name, struct vt_error *err)
 {
 	struct stat st;
 	void *base;
@@ -63,7 +63,7 @@ static int map_file(struct rc_ring *ring, int fd, const char *name, struct vt_er
 		return vt_error_errno(err, VT_E_READ, errno, "%s", name);
 	ring->base = base;
 	ring->size = (size_t)st.st_size;
-	if (read_header(ring))
+	if (read_ring_header(ring))
 		return 0;
 	vti_rc_ring_unmap(ring);
 	return vt_error_set(err, VT_E_DAMAGED, "%s: bad header", name);
@@ -77,7 +77,7 @@ int vti_rc_ring_map(struct rc_ring *ring, int dirfd, const char *name, struct vt
 	memset(ring, 0, sizeof(*ring));
 	if (fd < 0)
 		return vt_error_errno(err, VT_E_READ, errno, "%s", name);
-	rc = map_file(ring, fd, name, err);
+	rc = map_ring_file(ring, fd, name, err);
 	close(fd);
 	return rc;
 }
@@ -89,23 +89,22 @@ void vti_rc_ring_unmap(struct rc_ring *ring)
 	ring->base = NULL;
 }
 
-static struct vt_ring_buffer *buffer_at(const struct rc_ring *ring, uint32_t index)
+static struct vt_ring_buffer *get_ring_buffer(const struct rc_ring *ring, uint32_t index)
 {
 	/* A mapping is aligned to a page. */
 	return &((struct vt_ring *)(void *)ring->base)->buffers[index];
 }
 
-static uint32_t state_of(struct vt_ring_buffer *b)
+static uint32_t load_buffer_state(struct vt_ring_buffer *b)
 {
 	return atomic_load_explicit((_Atomic uint32_t *)&b->state, memory_order_acquire);
 }
 
-/* Fills in where things are; the sizes used are those that the header tells. */
-static bool look(const struct rc_ring *ring, uint32_t index, const struct vt_ring_buffer *b,
-		 struct rc_filled *out)
+/* Sets the areas of a buffer, and the sizes used that `b` has.  False: the sizes are false. */
+static bool fill_ring_content(const struct rc_ring *ring, uint32_t index,
+			      const struct vt_ring_buffer *b, struct rc_filled *out)
 {
 	*out = (struct rc_filled){
-		.index = index,
 		.tid = b->tid,
 		.time = b->time,
 		.ids = ring->base + ring->buffers[index].ids,
@@ -123,17 +122,17 @@ static bool look(const struct rc_ring *ring, uint32_t index, const struct vt_rin
 int vti_rc_ring_full(const struct rc_ring *ring, uint64_t number, struct rc_filled *out)
 {
 	uint32_t index = (uint32_t)(number % ring->nbuffers);
-	struct vt_ring_buffer *at = buffer_at(ring, index), b;
+	struct vt_ring_buffer *at = get_ring_buffer(ring, index), b;
 
-	if (state_of(at) != VT_RING_FULL)
+	if (load_buffer_state(at) != VT_RING_FULL)
 		return 0;
 	b = *at;
-	return b.number == number && look(ring, index, &b, out) ? 1 : -1;
+	return b.number == number && fill_ring_content(ring, index, &b, out) ? 1 : -1;
 }
 
-/* Turns a cursor of the recorder into bytes used of an area. */
-static bool cursor_used(const struct rc_ring *ring, uint64_t cursor, size_t area, uint32_t size,
-			uint32_t *used)
+/* Converts a cursor of the recorder to the bytes used of an area.  False: it is outside. */
+static bool convert_ring_cursor(const struct rc_ring *ring, uint64_t cursor, size_t area,
+				uint32_t size, uint32_t *used)
 {
 	uint64_t n = cursor - ring->mapped - area;
 
@@ -142,10 +141,11 @@ static bool cursor_used(const struct rc_ring *ring, uint64_t cursor, size_t area
 }
 
 /*
- * The recorder says where it is only when it stands still.  What it has done since then: ids up to
- * the first 0, of which the last one may not have come to its end.
+ * The end of the executed blocks in a dead recorder's buffer.  The recorder updates its cursor only
+ * when it stops; after that it may have written more ids, up to the first 0.  The block of the last
+ * id may not have been executed completely, so it is left out.
  */
-static uint32_t run_on(const struct rc_ring *ring, uint32_t index, uint32_t used)
+static uint32_t find_ids_end(const struct rc_ring *ring, uint32_t index, uint32_t used)
 {
 	const uint8_t *ids = ring->base + ring->buffers[index].ids;
 	uint32_t end = used, id = 1;
@@ -160,21 +160,21 @@ static uint32_t run_on(const struct rc_ring *ring, uint32_t index, uint32_t used
 int vti_rc_ring_current(const struct rc_ring *ring, uint64_t number, struct rc_filled *out)
 {
 	uint32_t index = (uint32_t)(number % ring->nbuffers);
-	struct vt_ring_buffer b = *buffer_at(ring, index);
+	struct vt_ring_buffer b = *get_ring_buffer(ring, index);
 	struct vt_ring h;
 
 	memcpy(&h, ring->base, sizeof(h));
 	if (b.state != VT_RING_FILLING || h.current != index)
 		return 0;
 	if (b.number != number ||
-	    !cursor_used(ring, h.ids_next, ring->buffers[index].ids, ring->buffers[index].ids_size,
-			 &b.ids) ||
-	    !cursor_used(ring, h.data_next, ring->buffers[index].data,
-			 ring->buffers[index].data_size, &b.data))
+	    !convert_ring_cursor(ring, h.ids_next, ring->buffers[index].ids,
+				 ring->buffers[index].ids_size, &b.ids) ||
+	    !convert_ring_cursor(ring, h.data_next, ring->buffers[index].data,
+				 ring->buffers[index].data_size, &b.data))
 		return -1;
-	b.ids = run_on(ring, index, b.ids & ~3u);
-	b.data = ring->buffers[index].data_size; /* as much of it as the ids tell */
-	if (!look(ring, index, &b, out))
+	b.ids = find_ids_end(ring, index, b.ids & ~3u);
+	b.data = ring->buffers[index].data_size; /* the ids determine how much is used */
+	if (!fill_ring_content(ring, index, &b, out))
 		return -1;
 	out->cut = true;
 	return 1;
@@ -182,7 +182,7 @@ int vti_rc_ring_current(const struct rc_ring *ring, uint64_t number, struct rc_f
 
 void vti_rc_ring_release(const struct rc_ring *ring, uint32_t index)
 {
-	struct vt_ring_buffer *b = buffer_at(ring, index);
+	struct vt_ring_buffer *b = get_ring_buffer(ring, index);
 
 	atomic_store_explicit((_Atomic uint32_t *)&b->state, VT_RING_FREE, memory_order_release);
 	syscall(SYS_futex, &b->state, FUTEX_WAKE, INT_MAX);

@@ -4,7 +4,7 @@
 #include "base/bytes.h"
 #include "formats/recording/session.h"
 
-/* What is still to be read of a run. */
+/* The part of a run that has not been read yet. */
 struct cursor {
 	const uint8_t *ids;
 	size_t n;
@@ -12,24 +12,19 @@ struct cursor {
 	size_t left;
 };
 
-/* What some blocks add up to. */
+/* The sums of some blocks. */
 struct sum {
 	uint64_t insns;
 	size_t data;
 	uint32_t low, high;
-	bool unknown; /* there is a block among them that was not told */
+	bool unknown; /* one of the blocks is unknown */
 };
 
 static const char bad_values[] = "values that do not fit the blocks";
 static const char bad_id[] = "a basic block that was not told";
 
-static int damaged(struct vt_error *err, const char *why)
-{
-	return vt_error_set(err, VT_E_DAMAGED, "%s", why);
-}
-
-/* The smallest and the largest id; as signed numbers, which processors compare many at a time. */
-static void find_range(const uint32_t *ids, size_t n, struct sum *sum)
+/* Finds the smallest and the largest id; as signed numbers, which SIMD instructions compare. */
+static void find_id_range(const uint32_t *ids, size_t n, struct sum *sum)
 {
 	int32_t low = INT32_MAX, high = -1, v;
 	size_t i;
@@ -44,13 +39,13 @@ static void find_range(const uint32_t *ids, size_t n, struct sum *sum)
 	sum->unknown = low < 0;
 }
 
-static struct sum sum_up(const struct rc_blocks *t, const uint32_t *ids, size_t n)
+static struct sum sum_run_blocks(const struct rc_blocks *t, const uint32_t *ids, size_t n)
 {
 	uint64_t even = 0, odd = 0;
 	struct sum sum;
 	size_t i;
 
-	find_range(ids, n, &sum);
+	find_id_range(ids, n, &sum);
 	sum.unknown |= sum.high >= t->end;
 	if (sum.unknown)
 		return sum;
@@ -69,8 +64,9 @@ static struct sum sum_up(const struct rc_blocks *t, const uint32_t *ids, size_t 
 
 /* ---- writing ---- */
 
-/* Says that the thread was not recorded until here. */
-static void put_edge(struct vt_recording *r, const struct rc_process *p, struct rc_thread *t)
+/* Puts a STATE record: the thread was not recorded before it. */
+static void put_window_state(struct vt_recording *r, const struct rc_process *p,
+			     struct rc_thread *t)
 {
 	uint64_t *row;
 
@@ -100,7 +96,7 @@ void vti_rc_put_state(struct vt_recording *r, const struct rc_process *p, int32_
 	vt_writer_bytes(r->w, VT_STATE_VECTOR, s->vector, sizeof(s->vector));
 }
 
-static void pack_ids(struct rc_chunk *c, unsigned width)
+static void pack_chunk_ids(struct rc_chunk *c, unsigned width)
 {
 	uint32_t n = c->n, low = c->low, i;
 
@@ -122,7 +118,7 @@ static void put_chunk(struct vt_recording *r, struct rc_process *p)
 	if (!c->n)
 		return;
 	if (t->dropped)
-		put_edge(r, p, t);
+		put_window_state(r, p, t);
 	row = vt_writer_row(r->w, VT_EXEC);
 	row[VT_EXEC_TIME] = p->time;
 	row[VT_EXEC_PID] = (uint64_t)(int64_t)p->pid;
@@ -133,7 +129,7 @@ static void put_chunk(struct vt_recording *r, struct rc_process *p)
 	row[VT_EXEC_SKIP] = c->skip;
 	row[VT_EXEC_BASE] = c->low;
 	row[VT_EXEC_WIDTH] = width;
-	pack_ids(c, width);
+	pack_chunk_ids(c, width);
 	vt_writer_bytes(r->w, VT_EXEC_IDS, c->packed, (size_t)c->n * width);
 	if (c->size)
 		vt_writer_bytes(r->w, VT_EXEC_DATA, c->data, c->size);
@@ -146,8 +142,8 @@ static void put_chunk(struct vt_recording *r, struct rc_process *p)
 	c->size = 0;
 }
 
-/* Counts n blocks, whose ids are in their place already and whose values begin at `data`. */
-static void append(struct rc_chunk *c, size_t n, const struct sum *sum, const uint8_t *data)
+/* Appends n blocks, whose ids are already in c->ids and whose values begin at `data`. */
+static void append_blocks(struct rc_chunk *c, size_t n, const struct sum *sum, const uint8_t *data)
 {
 	if (!c->n) {
 		c->low = sum->low;
@@ -169,14 +165,14 @@ bool vti_rc_in_window(const struct vt_recording *r, const struct rc_process *p)
 	return !p->skip && p->count && (!r->opt.toggle || p->threads[p->running].inside);
 }
 
-/* What is inside the window is over: nobody needs more unless other processes do. */
-static void note_end(struct vt_recording *r, const struct rc_process *p)
+/* Stops the recording after the end of the window, unless other processes are recorded. */
+static void stop_after_window(struct vt_recording *r, const struct rc_process *p)
 {
 	if (!p->count && !r->opt.follow)
 		vt_recording_stop(r);
 }
 
-static void consume(struct cursor *c, size_t n, size_t data)
+static void advance_cursor(struct cursor *c, size_t n, size_t data)
 {
 	c->ids += n * sizeof(uint32_t);
 	c->n -= n;
@@ -185,24 +181,24 @@ static void consume(struct cursor *c, size_t n, size_t data)
 }
 
 /*
- * One execution of a block, of which the first `insns` instructions were executed and left their
- * values: the part of it that lies in the window.  After less than all of the block nothing follows
- * in its record: the run or the window ends there.
+ * Takes one execution of a block, of which the first `insns` instructions were executed and have
+ * values.  Records the part that is in the window.  A part that does not reach the block's end is
+ * the last in its record: the run or the window ends there.
  */
-static int take_one(struct vt_recording *r, struct rc_process *p, struct cursor *cur, uint32_t id,
-		    uint32_t insns, struct vt_error *err)
+static int take_block_part(struct vt_recording *r, struct rc_process *p, struct cursor *cur,
+			   uint32_t id, uint32_t insns, struct vt_error *err)
 {
 	uint64_t sum = id < r->blocks.end ? r->blocks.sums[id] : RC_UNKNOWN;
 	uint32_t begin, end, data, before;
 	struct sum part = {.low = id, .high = id};
 
 	if (sum == RC_UNKNOWN)
-		return damaged(err, bad_id);
+		return vti_rc_damaged(err, bad_id);
 	if (insns > rc_sum_insns(sum))
-		return damaged(err, "part of a block that is longer than it");
+		return vti_rc_damaged(err, "part of a block that is longer than it");
 	data = vti_rc_data_before(&r->blocks, id, insns);
 	if (data > cur->left)
-		return damaged(err, bad_values);
+		return vti_rc_damaged(err, bad_values);
 	begin = p->skip < insns ? (uint32_t)p->skip : insns;
 	end = p->count < insns - begin ? begin + (uint32_t)p->count : insns;
 	p->skip -= begin;
@@ -217,18 +213,18 @@ static int take_one(struct vt_recording *r, struct rc_process *p, struct cursor 
 		part.insns = end - begin;
 		part.data = vti_rc_data_before(&r->blocks, id, end) - before;
 		r->chunk->ids[r->chunk->n] = id;
-		append(r->chunk, 1, &part, cur->data + before);
+		append_blocks(r->chunk, 1, &part, cur->data + before);
 		r->chunk->skip = begin ? begin : r->chunk->skip;
 		if (p->count != UINT64_MAX)
 			p->count -= end - begin;
 	}
-	consume(cur, 1, data);
+	advance_cursor(cur, 1, data);
 	return 0;
 }
 
-/* Takes the first of n blocks, and as many more as the window and the record at hand allow. */
-static int take_some(struct vt_recording *r, struct rc_process *p, struct cursor *cur, size_t n,
-		     struct vt_error *err)
+/* Takes the first of n blocks, and as many more as the window and the current record allow. */
+static int take_blocks_batch(struct vt_recording *r, struct rc_process *p, struct cursor *cur,
+			     size_t n, struct vt_error *err)
 {
 	struct rc_chunk *c = r->chunk;
 	uint64_t room = p->skip ? p->skip : p->count;
@@ -238,10 +234,10 @@ static int take_some(struct vt_recording *r, struct rc_process *p, struct cursor
 	n = n < RC_BATCH ? n : RC_BATCH;
 	if (c->n + n > RC_CHUNK_IDS)
 		put_chunk(r, p);
-	/* The recorded program could change them between a check and their use. */
+	/* A copy: the recorded program could change the ids between the check and the use. */
 	ids = c->ids + c->n;
 	memcpy(ids, cur->ids, n * sizeof(*ids));
-	sum = sum_up(&r->blocks, ids, n);
+	sum = sum_run_blocks(&r->blocks, ids, n);
 	if (!sum.unknown && c->n && c->size + sum.data > RC_CHUNK_DATA) {
 		put_chunk(r, p);
 		ids = memmove(c->ids, ids, n * sizeof(*ids));
@@ -249,41 +245,41 @@ static int take_some(struct vt_recording *r, struct rc_process *p, struct cursor
 	while (n > 1 && (sum.unknown || sum.data > cur->left || sum.insns > room ||
 			 (!p->skip && sum.data > RC_CHUNK_DATA))) {
 		n /= 2;
-		sum = sum_up(&r->blocks, ids, n);
+		sum = sum_run_blocks(&r->blocks, ids, n);
 	}
 	if (sum.unknown)
-		return damaged(err, bad_id);
+		return vti_rc_damaged(err, bad_id);
 	if (sum.data > cur->left)
-		return damaged(err, bad_values);
+		return vti_rc_damaged(err, bad_values);
 	if (sum.insns > room)
-		return take_one(r, p, cur, ids[0], (uint32_t)sum.insns, err);
+		return take_block_part(r, p, cur, ids[0], (uint32_t)sum.insns, err);
 	if (p->skip) {
 		p->skip -= sum.insns;
 		p->window_tid = 0;
 		p->threads[p->running].dropped = true;
 	} else {
-		append(c, n, &sum, cur->data);
+		append_blocks(c, n, &sum, cur->data);
 		if (p->count != UINT64_MAX)
 			p->count -= sum.insns;
 	}
-	consume(cur, n, sum.data);
+	advance_cursor(cur, n, sum.data);
 	return 0;
 }
 
-/* The blocks up to a last one of which only a part was executed, or all of them. */
-static int take_all(struct vt_recording *r, struct rc_process *p, struct cursor *cur,
-		    uint32_t partial, struct vt_error *err)
+/* Takes all blocks of a run, the last one in part if `partial`. */
+static int take_run_blocks(struct vt_recording *r, struct rc_process *p, struct cursor *cur,
+			   uint32_t partial, struct vt_error *err)
 {
 	size_t last = partial ? 1 : 0;
 	int rc = 0;
 
 	while (rc == 0 && cur->n > last && p->count)
-		rc = take_some(r, p, cur, cur->n - last, err);
+		rc = take_blocks_batch(r, p, cur, cur->n - last, err);
 	if (rc == 0 && cur->n && p->count) {
 		uint32_t id;
 
 		memcpy(&id, cur->ids, sizeof(id));
-		rc = take_one(r, p, cur, id, partial, err);
+		rc = take_block_part(r, p, cur, id, partial, err);
 	}
 	return rc;
 }
@@ -296,18 +292,18 @@ int vti_rc_run(struct vt_recording *r, struct rc_process *p, const struct rc_run
 	int rc = 0;
 
 	if (run->partial && !run->n)
-		return damaged(err, "part of a block where there is none");
+		return vti_rc_damaged(err, "part of a block where there is none");
 	if (r->opt.toggle && !t->inside) {
 		t->dropped |= run->n > 0;
 		return 0;
 	}
 	if (p->count)
-		rc = take_all(r, p, &cur, run->partial, err);
+		rc = take_run_blocks(r, p, &cur, run->partial, err);
 	put_chunk(r, p);
 	if (!p->count)
-		note_end(r, p);
+		stop_after_window(r, p);
 	else if (rc == 0 && cur.left && !run->cut)
-		rc = damaged(err, bad_values);
-	/* Of what a dying process wrote, the last may be there in part. */
+		rc = vti_rc_damaged(err, bad_values);
+	/* The last data of a process that died may be incomplete. */
 	return rc == -VT_E_DAMAGED && run->cut ? 0 : rc;
 }

@@ -213,7 +213,6 @@ static void make_memory(struct memory *m)
 static void check_filled(const struct memory *m, const struct rc_filled *f, bool cut, uint32_t ids,
 			 uint32_t data, uint32_t events)
 {
-	assert_int_equal(f->index, 1);
 	assert_int_equal(f->cut, cut);
 	assert_int_equal(f->tid, 501);
 	assert_int_equal(f->time, 1000);
