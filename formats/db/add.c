@@ -6,7 +6,7 @@
 
 #define DEFAULT_EPOCH "default"
 
-/* ---- what an input is known by ---- */
+/* ---- digests of inputs ---- */
 
 static void digest_bytes(struct vt_digest *d, struct vt_bytes b)
 {
@@ -67,12 +67,12 @@ uint64_t vt_db_batch_samples(const struct vt_db_batch *b)
 	return sum;
 }
 
-static struct vt_bytes input_digest(const struct vt_db_input *input)
+static struct vt_bytes get_input_digest(const struct vt_db_input *input)
 {
 	return (struct vt_bytes){input->digest, VT_DIGEST_SIZE};
 }
 
-/* How many of the inputs are there; the epoch of the first of these. */
+/* Counts the inputs that are in the database; *epoch: that of the first of these. */
 static int count_known(struct vt_db *db, const struct vt_db_batch *b, size_t *known, char **epoch,
 		       struct vt_error *err)
 {
@@ -85,7 +85,7 @@ static int count_known(struct vt_db *db, const struct vt_db_batch *b, size_t *kn
 			"SELECT epoch.name FROM input JOIN section ON section.id = input.section"
 			" JOIN epoch ON epoch.id = section.epoch WHERE digest = ?"
 			" ORDER BY input.id LIMIT 1",
-			"b", input_digest(&b->inputs[i]));
+			"b", get_input_digest(&b->inputs[i]));
 		int code = vti_db_step(db, s, err);
 
 		if (code < 0)
@@ -101,7 +101,7 @@ static int count_known(struct vt_db *db, const struct vt_db_batch *b, size_t *kn
 
 /* ---- names ---- */
 
-static int check_name(const char *what, const char *name, bool empty, struct vt_error *err)
+static int check_db_name(const char *what, const char *name, bool empty, struct vt_error *err)
 {
 	const char *p;
 
@@ -115,18 +115,15 @@ static int check_name(const char *what, const char *name, bool empty, struct vt_
 	return 0;
 }
 
-/* 1: it was begun now. */
-static int epoch_id(struct vt_db *db, const char *name, int64_t now, int64_t *id,
-		    struct vt_error *err)
+/* Finds the id of an epoch, or begins it.  1: it was begun now; 0; or an error. */
+static int find_epoch_id(struct vt_db *db, const char *name, int64_t now, int64_t *id,
+			 struct vt_error *err)
 {
-	sqlite3_stmt *s = vti_db_prepare(db, err, "SELECT id FROM epoch WHERE name = ?", "t",
-					 vti_db_str(name));
-	bool found;
+	int code = vti_db_number(db, id, err, "SELECT id FROM epoch WHERE name = ?", "t",
+				 vti_db_str(name));
 
-	if (vti_db_number(db, s, id, &found, err) < 0)
-		return -(int)err->code;
-	if (found)
-		return 0;
+	if (code != 0)
+		return code < 0 ? code : 0;
 	if (vti_db_run(db, err, "INSERT INTO epoch(name, begun) VALUES(?, ?)", "ti",
 		       vti_db_str(name), now) < 0)
 		return -(int)err->code;
@@ -134,7 +131,7 @@ static int epoch_id(struct vt_db *db, const char *name, int64_t now, int64_t *id
 	return 1;
 }
 
-/* The name of the epoch to be added to: owned by the caller, NULL after an error. */
+/* The name of the epoch to add to, owned by the caller; NULL after an error. */
 static char *choose_epoch(struct vt_db *db, const struct vt_db_batch *b, struct vt_error *err)
 {
 	sqlite3_stmt *s;
@@ -157,50 +154,50 @@ static char *choose_epoch(struct vt_db *db, const struct vt_db_batch *b, struct 
 	return name;
 }
 
-static int section_id(struct vt_db *db, const char *epoch, const struct vt_db_batch *b, int64_t *id,
-		      struct vt_error *err)
+static int find_section_id(struct vt_db *db, const char *epoch, const struct vt_db_batch *b,
+			   int64_t *id, struct vt_error *err)
 {
 	int64_t e;
-	sqlite3_stmt *s;
+	int code;
 
-	if (epoch_id(db, epoch, b->now, &e, err) < 0 ||
+	if (find_epoch_id(db, epoch, b->now, &e, err) < 0 ||
 	    vti_db_run(db, err, "INSERT OR IGNORE INTO section(epoch, label) VALUES(?, ?)", "it", e,
 		       vti_db_str(b->label)) < 0)
 		return -(int)err->code;
-	s = vti_db_prepare(db, err, "SELECT id FROM section WHERE epoch = ? AND label = ?", "it", e,
-			   vti_db_str(b->label));
-	return vti_db_number(db, s, id, NULL, err);
+	code = vti_db_number(db, id, err, "SELECT id FROM section WHERE epoch = ? AND label = ?",
+			     "it", e, vti_db_str(b->label));
+	return code < 0 ? code : 0;
 }
 
 int vt_db_epoch(struct vt_db *db, const char *name, int64_t now, struct vt_error *err)
 {
 	int64_t id;
 
-	if (check_name("the epoch", name, false, err) < 0 || vti_db_begin(db, true, err) < 0)
+	if (check_db_name("the epoch", name, false, err) < 0 || vti_db_begin(db, true, err) < 0)
 		return -(int)err->code;
-	return vti_db_end(db, epoch_id(db, name, now, &id, err), err);
+	return vti_db_end(db, find_epoch_id(db, name, now, &id, err), err);
 }
 
 /* ---- events and images: their ids in the database ---- */
 
-static int event_id(struct vt_db *db, const struct vt_db_event *e, int64_t *id,
-		    struct vt_error *err)
+static int find_event_id(struct vt_db *db, const struct vt_db_event *e, int64_t *id,
+			 struct vt_error *err)
 {
 	int64_t policy = (int64_t)e->fields[VT_EVENT_POLICY];
-	sqlite3_stmt *s;
+	int code;
 
 	if (vti_db_run(db, err, "INSERT OR IGNORE INTO event(name, policy, unit) VALUES(?, ?, ?)",
 		       "tit", e->name, policy, e->unit) < 0)
 		return -(int)err->code;
-	s = vti_db_prepare(db, err,
-			   "SELECT id FROM event WHERE name = ? AND policy = ? AND unit = ?", "tit",
-			   e->name, policy, e->unit);
-	return vti_db_number(db, s, id, NULL, err);
+	code = vti_db_number(db, id, err,
+			     "SELECT id FROM event WHERE name = ? AND policy = ? AND unit = ?",
+			     "tit", e->name, policy, e->unit);
+	return code < 0 ? code : 0;
 }
 
-/* Remembers on which numbers of an event all inputs of the section agree. */
-static int declare(struct vt_db *db, int64_t section, int64_t event, const struct vt_db_event *e,
-		   struct vt_error *err)
+/* Stores the fields of an event on which all inputs of the section agree. */
+static int declare_event(struct vt_db *db, int64_t section, int64_t event,
+			 const struct vt_db_event *e, struct vt_error *err)
 {
 	uint64_t fields[VT_EVENT_NFIELDS], old[VT_EVENT_NFIELDS];
 	struct vt_buf packed = VT_BUF_INIT;
@@ -230,8 +227,8 @@ static int declare(struct vt_db *db, int64_t section, int64_t event, const struc
 	return code;
 }
 
-/* What an image is known by: its build-id, or else its type and path. */
-static int image_key(const struct vt_db_image *i, struct vt_buf *key, struct vt_error *err)
+/* The key of an image: its build-id, or else its type and path. */
+static int make_image_key(const struct vt_db_image *i, struct vt_buf *key, struct vt_error *err)
 {
 	if (i->buildid.size) {
 		vt_buf_put_u8(key, 'b');
@@ -244,13 +241,13 @@ static int image_key(const struct vt_db_image *i, struct vt_buf *key, struct vt_
 	return key->failed ? vt_error_nomem(err) : 0;
 }
 
-/* Of several paths of one build-id, the first in the alphabet is kept. */
-static int image_id(struct vt_db *db, const struct vt_db_image *i, int64_t *id,
-		    struct vt_error *err)
+/* Of several paths of one build-id, the alphabetically first is kept. */
+static int find_image_id(struct vt_db *db, const struct vt_db_image *i, int64_t *id,
+			 struct vt_error *err)
 {
 	struct vt_buf key = VT_BUF_INIT;
 	struct vt_bytes k;
-	int code = image_key(i, &key, err);
+	int code = make_image_key(i, &key, err);
 
 	k = (struct vt_bytes){key.data, key.size};
 	if (code == 0)
@@ -261,17 +258,15 @@ static int image_id(struct vt_db *db, const struct vt_db_image *i, int64_t *id,
 				  "btbii", k, i->path, i->buildid, (int64_t)i->type,
 				  (int64_t)i->machine);
 	if (code == 0)
-		code = vti_db_number(
-			db, vti_db_prepare(db, err, "SELECT id FROM image WHERE key = ?", "b", k),
-			id, NULL, err);
+		code = vti_db_number(db, id, err, "SELECT id FROM image WHERE key = ?", "b", k);
 	vt_buf_free(&key);
-	return code;
+	return code < 0 ? code : 0;
 }
 
 /* ---- one profile ---- */
 
-static int old_places(struct vt_db *db, int64_t section, int64_t image, int64_t event,
-		      struct vt_db_places *places, struct vt_error *err)
+static int read_old_places(struct vt_db *db, int64_t section, int64_t image, int64_t event,
+			   struct vt_db_places *places, struct vt_error *err)
 {
 	sqlite3_stmt *s = vti_db_prepare(
 		db, err, "SELECT data FROM profile WHERE section = ? AND image = ? AND event = ?",
@@ -290,8 +285,8 @@ static int old_places(struct vt_db *db, int64_t section, int64_t image, int64_t 
 	return code;
 }
 
-static int put_places(struct vt_db *db, int64_t section, int64_t image, int64_t event,
-		      const struct vt_db_places *places, struct vt_error *err)
+static int write_places(struct vt_db *db, int64_t section, int64_t image, int64_t event,
+			const struct vt_db_places *places, struct vt_error *err)
 {
 	struct vt_buf packed = VT_BUF_INIT;
 	uint64_t samples, period;
@@ -317,33 +312,33 @@ static int add_places(struct vt_db *db, int64_t section, int64_t image, int64_t 
 		      const struct vt_db_places *more, struct vt_error *err)
 {
 	struct vt_db_places places;
-	int code = old_places(db, section, image, event, &places, err);
+	int code = read_old_places(db, section, image, event, &places, err);
 
 	if (code == 0)
 		code = vt_db_places_merge(&places, more, err);
 	if (code == 0)
-		code = put_places(db, section, image, event, &places, err);
+		code = write_places(db, section, image, event, &places, err);
 	vt_db_places_fini(&places);
 	return code;
 }
 
 /* ---- the rest of a batch ---- */
 
-static int add_input(struct vt_db *db, int64_t section, const struct vt_db_input *i,
-		     struct vt_error *err)
+static int insert_input(struct vt_db *db, int64_t section, const struct vt_db_input *i,
+			struct vt_error *err)
 {
 	if (i->samples > INT64_MAX)
 		return vt_error_set(err, VT_E_LIMIT, "more samples than can be counted");
 	return vti_db_run(db, err,
 			  "INSERT INTO input(section, digest, name, added, samples)"
 			  " VALUES(?, ?, ?, ?, ?)",
-			  "ibtii", section, input_digest(i), i->name, i->added,
+			  "ibtii", section, get_input_digest(i), i->name, i->added,
 			  (int64_t)i->samples);
 }
 
-/* What differs between inputs becomes NULL, and stays so. */
-static int add_meta(struct vt_db *db, int64_t section, const struct vt_db_meta *m,
-		    struct vt_error *err)
+/* A value that differs between inputs becomes NULL, and stays so. */
+static int insert_meta(struct vt_db *db, int64_t section, const struct vt_db_meta *m,
+		       struct vt_error *err)
 {
 	if (m->key.size > VT_DB_META_MAX || m->value.size > VT_DB_META_MAX)
 		return 0;
@@ -354,48 +349,48 @@ static int add_meta(struct vt_db *db, int64_t section, const struct vt_db_meta *
 		"itt", section, m->key, m->value);
 }
 
-/* Counts of what is lost are told as far as numbers go. */
-static int64_t capped(uint64_t v)
+/* Caps a count of losses to what the database can store. */
+static int64_t cap_count(uint64_t v)
 {
 	return v > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)v;
 }
 
-static int add_loss(struct vt_db *db, int64_t section, int64_t event, const struct vt_db_loss *l,
-		    struct vt_error *err)
+static int insert_loss(struct vt_db *db, int64_t section, int64_t event, const struct vt_db_loss *l,
+		       struct vt_error *err)
 {
 	return vti_db_run(db, err,
 			  "INSERT INTO loss(section, event, source, count)"
 			  " VALUES(?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET"
 			  " count = min(count + ?4, 0x3fffffffffffffff)",
-			  "iiti", section, event, l->source, capped(l->count));
+			  "iiti", section, event, l->source, cap_count(l->count));
 }
 
-static int add_gap(struct vt_db *db, int64_t section, const struct vt_db_gap *g,
-		   struct vt_error *err)
+static int insert_gap(struct vt_db *db, int64_t section, const struct vt_db_gap *g,
+		      struct vt_error *err)
 {
 	return vti_db_run(db, err,
 			  "INSERT INTO gap(section, reason, input, bytes, records)"
 			  " VALUES(?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET"
 			  " bytes = min(bytes + ?4, 0x3fffffffffffffff),"
 			  " records = min(records + ?5, 0x3fffffffffffffff)",
-			  "ittii", section, g->reason, g->input, capped(g->bytes),
-			  capped(g->records));
+			  "ittii", section, g->reason, g->input, cap_count(g->bytes),
+			  cap_count(g->records));
 }
 
-static int add_facts(struct vt_db *db, int64_t section, const int64_t *events,
-		     const struct vt_db_batch *b, struct vt_error *err)
+static int insert_facts(struct vt_db *db, int64_t section, const int64_t *events,
+			const struct vt_db_batch *b, struct vt_error *err)
 {
 	int code = 0;
 	size_t i;
 
 	for (i = 0; i < b->ninputs && code == 0; i++)
-		code = add_input(db, section, &b->inputs[i], err);
+		code = insert_input(db, section, &b->inputs[i], err);
 	for (i = 0; i < b->nmetas && i < VT_DB_METAS && code == 0; i++)
-		code = add_meta(db, section, &b->metas[i], err);
+		code = insert_meta(db, section, &b->metas[i], err);
 	for (i = 0; i < b->nlosses && code == 0; i++)
-		code = add_loss(db, section, events[b->losses[i].event], &b->losses[i], err);
+		code = insert_loss(db, section, events[b->losses[i].event], &b->losses[i], err);
 	for (i = 0; i < b->ngaps && code == 0; i++)
-		code = add_gap(db, section, &b->gaps[i], err);
+		code = insert_gap(db, section, &b->gaps[i], err);
 	return code;
 }
 
@@ -406,12 +401,12 @@ static int add_profiles(struct vt_db *db, int64_t section, int64_t *events, int6
 	size_t i;
 
 	for (i = 0; i < b->nevents && code == 0; i++) {
-		code = event_id(db, &b->events[i], &events[i], err);
+		code = find_event_id(db, &b->events[i], &events[i], err);
 		if (code == 0)
-			code = declare(db, section, events[i], &b->events[i], err);
+			code = declare_event(db, section, events[i], &b->events[i], err);
 	}
 	for (i = 0; i < b->nimages && code == 0; i++)
-		code = image_id(db, &b->images[i], &images[i], err);
+		code = find_image_id(db, &b->images[i], &images[i], err);
 	for (i = 0; i < b->nprofiles && code == 0; i++) {
 		const struct vt_db_profile *p = &b->profiles[i];
 
@@ -421,8 +416,8 @@ static int add_profiles(struct vt_db *db, int64_t section, int64_t *events, int6
 	return code;
 }
 
-static int add_batch(struct vt_db *db, const char *epoch, const struct vt_db_batch *b,
-		     struct vt_error *err)
+static int add_batch_to_epoch(struct vt_db *db, const char *epoch, const struct vt_db_batch *b,
+			      struct vt_error *err)
 {
 	int64_t *events = calloc(b->nevents + 1, sizeof(*events));
 	int64_t *images = calloc(b->nimages + 1, sizeof(*images));
@@ -430,17 +425,17 @@ static int add_batch(struct vt_db *db, const char *epoch, const struct vt_db_bat
 	int code = events && images ? 0 : vt_error_nomem(err);
 
 	if (code == 0)
-		code = section_id(db, epoch, b, &section, err);
+		code = find_section_id(db, epoch, b, &section, err);
 	if (code == 0)
 		code = add_profiles(db, section, events, images, b, err);
 	if (code == 0)
-		code = add_facts(db, section, events, b, err);
+		code = insert_facts(db, section, events, b, err);
 	free(events);
 	free(images);
 	return code;
 }
 
-/* Within the transaction: 1 added, 0 there already. */
+/* Adds a batch within the transaction.  1: added; 0: it is there already. */
 static int add_unless_known(struct vt_db *db, const struct vt_db_batch *b, char **epoch,
 			    struct vt_error *err)
 {
@@ -459,7 +454,7 @@ static int add_unless_known(struct vt_db *db, const struct vt_db_batch *b, char 
 	name = choose_epoch(db, b, err);
 	if (!name)
 		return -(int)err->code;
-	code = add_batch(db, name, b, err);
+	code = add_batch_to_epoch(db, name, b, err);
 	if (code == 0 && epoch)
 		*epoch = name;
 	else
@@ -474,8 +469,8 @@ int vt_db_add(struct vt_db *db, const struct vt_db_batch *b, char **epoch, struc
 
 	if (epoch)
 		*epoch = NULL;
-	if ((b->epoch && check_name("the epoch", b->epoch, false, err) < 0) ||
-	    check_name("the label", b->label, true, err) < 0 || vti_db_begin(db, true, err) < 0)
+	if ((b->epoch && check_db_name("the epoch", b->epoch, false, err) < 0) ||
+	    check_db_name("the label", b->label, true, err) < 0 || vti_db_begin(db, true, err) < 0)
 		return -(int)err->code;
 	code = vti_db_end(db, add_unless_known(db, b, &name, err), err);
 	if (code >= 0 && epoch)

@@ -30,8 +30,8 @@ static uint32_t rotate(uint32_t v, unsigned n)
 	return v >> n | v << (32 - n);
 }
 
-/* 6.2.2, with the names that it has there. */
-static void take_block(struct vt_digest *d)
+/* Section 6.2.2, with its names. */
+static void digest_block(struct vt_digest *d)
 {
 	uint32_t w[64], s[8];
 	unsigned t;
@@ -79,7 +79,7 @@ void vt_digest_put(struct vt_digest *d, const void *data, size_t size)
 		p += part;
 		size -= part;
 		if (d->size % sizeof(d->block) == 0)
-			take_block(d);
+			digest_block(d);
 	}
 }
 

@@ -17,7 +17,7 @@ struct vt_digest {
 void vt_digest_init(struct vt_digest *d);
 void vt_digest_put(struct vt_digest *d, const void *data, size_t size);
 
-/* A number as 8 bytes; bytes with their size before them, so that nothing runs together. */
+/* Adds a number as 8 bytes; or bytes after their size, so that their boundaries count. */
 void vt_digest_put_u64(struct vt_digest *d, uint64_t v);
 void vt_digest_put_block(struct vt_digest *d, const void *data, size_t size);
 

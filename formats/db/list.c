@@ -4,12 +4,12 @@
 
 #include "formats/db/internal.h"
 
-/* What a column holds: a time is seconds since 1970, UTC.  UNSEEN ones are for programs only. */
+/* The type of a column: a time is seconds since 1970, UTC.  UNSEEN ones are for programs only. */
 enum { TEXT = 1, NUMBER = 2, TIME = 4, UNSEEN = 8 };
 
-/* A listing: a statement, and what it gives in the order of its columns. */
+/* A listing: a statement, and its columns in their order. */
 static const struct listing {
-	unsigned tables; /* whose rows are to be sound */
+	unsigned tables; /* whose checksums are checked */
 	const char *sql;
 	struct {
 		const char *key;
@@ -72,7 +72,7 @@ static const struct listing {
 		  {"buildid", TEXT | UNSEEN}}},
 };
 
-static void put_time(struct vt_table *table, int64_t seconds)
+static void put_utc_time(struct vt_table *table, int64_t seconds)
 {
 	time_t time = (time_t)seconds;
 	char text[32];
@@ -94,7 +94,7 @@ static void put_row(struct vt_table *table, const struct listing *l, sqlite3_stm
 		if (l->columns[i].holds & NUMBER) {
 			vt_table_number(table, vti_db_u64(s, i));
 		} else if (l->columns[i].holds & TIME) {
-			put_time(table, sqlite3_column_int64(s, i));
+			put_utc_time(table, sqlite3_column_int64(s, i));
 		} else {
 			text = vti_db_bytes(s, i);
 			vt_table_text(table, text.data, text.size);

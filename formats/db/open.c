@@ -13,24 +13,24 @@
 #define APPLICATION_ID 0x76746462
 #define VERSION	       2
 
-/* Of before rows had checksums: it is read as it is, and made VERSION by who writes to it. */
+/* Rows have no checksums: readers use it as it is, writers convert it to VERSION. */
 #define VERSION_WITHOUT_SUMS 1
 
-/* Milliseconds: how long to wait for other writers, and between attempts where SQLite does not. */
+/* Milliseconds: the wait for other writers, and between attempts where SQLite does not wait. */
 #define BUSY_WAIT  600000
 #define RETRY_WAIT 5
 
 /* The bytes of the head of an SQLite file. */
 #define HEAD_SIZE 100
 
-/* What the copy may take of the memory. */
+/* The most bytes of a copy in memory. */
 #define COPY_MAX (INT64_C(1) << 30)
 
-/* Where SQLite locks a file: its "shared" bytes, os.h. */
+/* The bytes of a file that SQLite locks for readers: os.h. */
 #define LOCK_START (0x40000000 + 2)
 #define LOCK_SIZE  510
 
-/* To each table vti_db_sums_add() adds a column.  Image 0 is what lies in no image. */
+/* vti_db_sums_add() adds a column to each table.  Image 0 stands for samples in no image. */
 static const char *const schema =
 	"CREATE TABLE epoch(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,"
 	" begun INTEGER NOT NULL);"
@@ -62,13 +62,8 @@ static const char *const schema =
 	"CREATE TABLE meta(section INTEGER NOT NULL REFERENCES section ON DELETE CASCADE,"
 	" key TEXT NOT NULL, value TEXT, PRIMARY KEY(section, key)) WITHOUT ROWID;";
 
-static int pragma(struct vt_db *db, const char *sql, int64_t *value, struct vt_error *err)
-{
-	return vti_db_number(db, vti_db_prepare(db, err, sql, ""), value, NULL, err);
-}
-
-/* What it is, in the head of its file. */
-static int mark(struct vt_db *db, struct vt_error *err)
+/* Writes the application id and the version to the head of the file. */
+static int write_version(struct vt_db *db, struct vt_error *err)
 {
 	char numbers[80];
 
@@ -78,9 +73,9 @@ static int mark(struct vt_db *db, struct vt_error *err)
 	return vti_db_exec(db, numbers, err);
 }
 
-static int create(struct vt_db *db, struct vt_error *err)
+static int create_tables(struct vt_db *db, struct vt_error *err)
 {
-	if (mark(db, err) < 0 || vti_db_exec(db, schema, err) < 0)
+	if (write_version(db, err) < 0 || vti_db_exec(db, schema, err) < 0)
 		return -(int)err->code;
 	return vti_db_sums_add(db, err);
 }
@@ -89,17 +84,17 @@ static int add_sums(struct vt_db *db, struct vt_error *err)
 {
 	if (vti_db_sums_add(db, err) < 0 || vti_db_sums_make(db, err) < 0)
 		return -(int)err->code;
-	return mark(db, err);
+	return write_version(db, err);
 }
 
-/* 1: it is a database of ours; 0: it is empty. */
+/* 1: it is a database of profiles; 0: it is empty. */
 static int identify(struct vt_db *db, struct vt_error *err)
 {
 	int64_t application, version, tables;
 
-	if (pragma(db, "PRAGMA application_id", &application, err) < 0 ||
-	    pragma(db, "PRAGMA user_version", &version, err) < 0 ||
-	    pragma(db, "SELECT count(*) FROM sqlite_schema", &tables, err) < 0)
+	if (vti_db_number(db, &application, err, "PRAGMA application_id", "") < 0 ||
+	    vti_db_number(db, &version, err, "PRAGMA user_version", "") < 0 ||
+	    vti_db_number(db, &tables, err, "SELECT count(*) FROM sqlite_schema", "") < 0)
 		return -(int)err->code;
 	if (application == 0 && version == 0 && tables == 0)
 		return 0;
@@ -112,8 +107,8 @@ static int identify(struct vt_db *db, struct vt_error *err)
 	return 1;
 }
 
-/* All of it from one moment: somebody else may be making the database. */
-static int identify_at_once(struct vt_db *db, struct vt_error *err)
+/* In one transaction, since another process may be creating the database. */
+static int identify_in_transaction(struct vt_db *db, struct vt_error *err)
 {
 	if (vti_db_begin(db, false, err) < 0)
 		return -(int)err->code;
@@ -121,7 +116,7 @@ static int identify_at_once(struct vt_db *db, struct vt_error *err)
 }
 
 /* The size of the file with that name and suffix; -1: there is none. */
-static int64_t size_beside(const char *path, const char *suffix)
+static int64_t get_file_size(const char *path, const char *suffix)
 {
 	struct vt_buf name = VT_BUF_INIT;
 	struct stat st;
@@ -133,21 +128,21 @@ static int64_t size_beside(const char *path, const char *suffix)
 	return size;
 }
 
-/* True if the log beside the database has something in it. */
+/* True if the log beside the database is not empty. */
 static bool has_log(const char *path)
 {
-	return size_beside(path, "-wal") > 0;
+	return get_file_size(path, "-wal") > 0;
 }
 
-static int cut_off(const char *path, int64_t size, struct vt_error *err)
+static int report_cut_off(const char *path, int64_t size, struct vt_error *err)
 {
 	return vt_error_set(err, VT_E_TRUNC, "%s: %lld bytes are no database: it was cut off", path,
 			    (long long)size);
 }
 
 /*
- * SQLite takes what lacks of the last page for zeros.  Where there is a log, it may have the page:
- * copying it to the file failed in the middle.
+ * SQLite reads missing bytes of the last page as zeros.  If there is a log, it may have the page:
+ * copying it to the file was interrupted.
  */
 static int check_last_page(struct vt_db *db, struct vt_error *err)
 {
@@ -155,15 +150,15 @@ static int check_last_page(struct vt_db *db, struct vt_error *err)
 	int64_t page_size;
 	struct stat st;
 
-	if (pragma(db, "PRAGMA page_size", &page_size, err) < 0)
+	if (vti_db_number(db, &page_size, err, "PRAGMA page_size", "") < 0)
 		return -(int)err->code;
 	if (stat(db->path, &st) < 0)
 		return vt_error_errno(err, VT_E_READ, errno, "%s", db->path);
-	return log || st.st_size % page_size == 0 ? 0 : cut_off(db->path, st.st_size, err);
+	return log || st.st_size % page_size == 0 ? 0 : report_cut_off(db->path, st.st_size, err);
 }
 
-/* SQLite does not wait by itself when others turn the log on, too. */
-static int use_log(struct vt_db *db, struct vt_error *err)
+/* SQLite does not wait by itself while another process turns the log on. */
+static int turn_log_on(struct vt_db *db, struct vt_error *err)
 {
 	int waited = 0;
 	int rc;
@@ -177,22 +172,27 @@ static int use_log(struct vt_db *db, struct vt_error *err)
 	return rc == SQLITE_OK ? 0 : vti_db_error(db, rc, err);
 }
 
-/* Who was to make it was killed before: there is nothing in it, and reading does not change it. */
-static int read_empty(struct vt_db *db, struct vt_error *err)
+/* Opens `sql`, which vt_db_close() closes even after a failure. */
+static int open_sqlite(struct vt_db *db, const char *path, int flags, struct vt_error *err)
 {
-	int rc;
+	int rc = sqlite3_open_v2(path, &db->sql, flags, NULL);
 
-	sqlite3_close(db->sql);
-	db->sql = NULL;
-	rc = sqlite3_open_v2(":memory:", &db->sql, SQLITE_OPEN_READWRITE, NULL);
 	if (!db->sql)
 		return vt_error_nomem(err);
-	if (rc != SQLITE_OK)
-		return vti_db_error(db, rc, err);
-	return vti_db_functions_init(db, err) < 0 ? -(int)err->code : create(db, err);
+	return rc == SQLITE_OK ? 0 : vti_db_error(db, rc, err);
 }
 
-/* Makes what is empty, or of an earlier version, a database of VERSION, within a transaction. */
+/* Reads an empty file, whose creator was killed, as an empty database, without changing it. */
+static int read_empty(struct vt_db *db, struct vt_error *err)
+{
+	sqlite3_close(db->sql);
+	if (open_sqlite(db, ":memory:", SQLITE_OPEN_READWRITE, err) < 0 ||
+	    vti_db_functions_init(db, err) < 0)
+		return -(int)err->code;
+	return create_tables(db, err);
+}
+
+/* Makes an empty or earlier database one of VERSION, within a transaction. */
 static int make_current(struct vt_db *db, struct vt_error *err)
 {
 	int code = identify(db, err);
@@ -200,11 +200,11 @@ static int make_current(struct vt_db *db, struct vt_error *err)
 	if (code < 0)
 		return code;
 	if (code == 0)
-		return create(db, err);
+		return create_tables(db, err);
 	return db->has_sums ? 0 : add_sums(db, err);
 }
 
-static int set_up(struct vt_db *db, enum vt_db_mode mode, struct vt_error *err)
+static int set_up_connection(struct vt_db *db, enum vt_db_mode mode, struct vt_error *err)
 {
 	int code;
 
@@ -218,22 +218,22 @@ static int set_up(struct vt_db *db, enum vt_db_mode mode, struct vt_error *err)
 	if (code == 0)
 		code = vti_db_functions_init(db, err);
 	if (code == 0)
-		code = identify_at_once(db, err);
+		code = identify_in_transaction(db, err);
 	if (code == 1 && check_last_page(db, err) < 0)
 		return -(int)err->code;
 	if (code < 0 || mode == VT_DB_READ)
 		return code < 0 ? code : code == 1 ? 0 : read_empty(db, err);
-	if (use_log(db, err) < 0)
+	if (turn_log_on(db, err) < 0)
 		return -(int)err->code;
-	/* Somebody else may have made it in the meantime. */
+	/* Another process may have created it in the meantime. */
 	if (!db->has_sums &&
 	    (vti_db_begin(db, true, err) < 0 || vti_db_end(db, make_current(db, err), err) < 0))
 		return -(int)err->code;
 	return vti_db_sums_keep(db, err);
 }
 
-/* A path as SQLite takes none for something else: it has a slash. */
-static char *plain_path(const char *path)
+/* A path with a slash, which SQLite does not take for a special name. */
+static char *make_plain_path(const char *path)
 {
 	size_t size = strlen(path) + 3;
 	char *s = malloc(size);
@@ -244,8 +244,8 @@ static char *plain_path(const char *path)
 }
 
 /*
- * SQLite makes a log beside the file.  Where it cannot, it says "unable to open database file" or
- * "attempt to write a readonly database".
+ * Checks that SQLite can make a log beside the file.  Its own messages are "unable to open database
+ * file" and "attempt to write a readonly database".
  */
 static int check_folder(const char *path, struct vt_error *err)
 {
@@ -264,17 +264,17 @@ static int check_folder(const char *path, struct vt_error *err)
 	return code;
 }
 
-static bool writable(const char *path)
+static bool is_writable(const char *path)
 {
 	return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
 }
 
 /*
- * What SQLite would call "unable to open database file", make, or take for a new one.  A file that
- * is empty is one whose maker was killed, or one that was cut: it is made anew only for who wants
- * that, and not if it has a log, which is begun after the file is.
+ * Checks a file that SQLite would report as "unable to open database file", create, or take for a
+ * new one.  The creator of an empty file was killed, or the file was truncated: only VT_DB_CREATE
+ * creates it again, and not if it has a log, which is created after the file.
  */
-static int look(const char *path, enum vt_db_mode mode, struct vt_error *err)
+static int check_database_file(const char *path, enum vt_db_mode mode, struct vt_error *err)
 {
 	bool log = has_log(path);
 	struct stat st;
@@ -286,41 +286,36 @@ static int look(const char *path, enum vt_db_mode mode, struct vt_error *err)
 	}
 	if (!S_ISREG(st.st_mode))
 		return vt_error_set(err, VT_E_FORMAT, "%s: not a database of profiles", path);
-	/* SQLite would make a log that those who may write to the file could not write to. */
-	if (mode != VT_DB_READ && !writable(path))
+	/* SQLite would make a log that users with write access to the file could not write. */
+	if (mode != VT_DB_READ && !is_writable(path))
 		return vt_error_errno(err, VT_E_WRITE, errno, "%s", path);
-	/* With both there, SQLite makes none. */
-	if (mode != VT_DB_READ && !(log && size_beside(path, "-shm") > 0) &&
+	/* If both exist, SQLite makes no file. */
+	if (mode != VT_DB_READ && !(log && get_file_size(path, "-shm") > 0) &&
 	    check_folder(path, err) < 0)
 		return -(int)err->code;
 	if (st.st_size >= HEAD_SIZE || (st.st_size == 0 && mode == VT_DB_CREATE && !log))
 		return 0;
-	return cut_off(path, st.st_size, err);
+	return report_cut_off(path, st.st_size, err);
 }
 
-static int open_file(struct vt_db *db, enum vt_db_mode mode, struct vt_error *err)
+static int open_database_file(struct vt_db *db, enum vt_db_mode mode, struct vt_error *err)
 {
 	int flags = SQLITE_OPEN_READWRITE | (mode == VT_DB_CREATE ? SQLITE_OPEN_CREATE : 0);
-	char *plain = plain_path(db->path);
-	int rc;
+	char *plain = make_plain_path(db->path);
+	int code = plain ? open_sqlite(db, plain, flags, err) : vt_error_nomem(err);
 
-	if (!plain)
-		return vt_error_nomem(err);
-	rc = sqlite3_open_v2(plain, &db->sql, flags, NULL);
 	free(plain);
-	if (!db->sql)
-		return vt_error_nomem(err);
-	return rc == SQLITE_OK ? set_up(db, mode, err) : vti_db_error(db, rc, err);
+	return code < 0 ? code : set_up_connection(db, mode, err);
 }
 
 /* ---- reading without writing anything ---- */
 
 /*
- * SQLite reads a database that has a log through an index of the log.  Writers keep one in a file
- * beside it, which SQLite can read; where there is none it would make it.  Without that file nobody
- * has the database open, and SQLite can do with an index in memory if it need not share it: so all
- * is copied to memory.  Who opens the database meanwhile makes an index, by which that is seen, and
- * cannot remove it while a lock that readers share is held; then it is read again.
+ * SQLite reads a database with a log through an index of the log.  Writers keep the index in a file
+ * beside it.  If that exists, SQLite reads it; otherwise it would create it.  But without that file
+ * no process has the database open, and SQLite can use an unshared index in memory: so the database
+ * is copied to memory.  A process that opens it meanwhile creates an index file, and cannot remove
+ * that as long as readers' lock is held here.  Then the database is read again.
  */
 
 /* Opens the file with parameters of a URI. */
@@ -331,7 +326,7 @@ static int open_uri(struct vt_db *db, sqlite3 **sql, const char *parameters, con
 	const char *c;
 	int rc;
 
-	/* Behind "file:" two slashes begin an authority, which is empty. */
+	/* After "file:" two slashes begin an authority, which is empty. */
 	vt_buf_printf(&uri, "file:%s", db->path[0] == '/' ? "//" : "./");
 	for (c = db->path; *c; c++)
 		vt_buf_printf(&uri, isalnum((unsigned char)*c) || *c == '/' ? "%c" : "%%%02x",
@@ -346,16 +341,14 @@ static int open_uri(struct vt_db *db, sqlite3 **sql, const char *parameters, con
 		       : vt_error_set(err, VT_E_READ, "%s: %s", db->path, sqlite3_errmsg(*sql));
 }
 
-/* Copies what a connection reads into memory, where `sql` reads it. */
+/* Copies the database of a connection into memory, and opens `sql` on the copy. */
 static int copy_to_memory(struct vt_db *db, sqlite3 *from, struct vt_error *err)
 {
-	int rc = sqlite3_open_v2(":memory:", &db->sql, SQLITE_OPEN_READWRITE, NULL);
 	sqlite3_backup *b;
+	int rc;
 
-	if (!db->sql)
-		return vt_error_nomem(err);
-	if (rc != SQLITE_OK)
-		return vti_db_error(db, rc, err);
+	if (open_sqlite(db, ":memory:", SQLITE_OPEN_READWRITE, err) < 0)
+		return -(int)err->code;
 	b = sqlite3_backup_init(db->sql, "main", from, "main");
 	if (b)
 		sqlite3_backup_step(b, -1);
@@ -364,16 +357,16 @@ static int copy_to_memory(struct vt_db *db, sqlite3 *from, struct vt_error *err)
 }
 
 /*
- * Of a database that nobody has open: with a log, without locks, for the index stays in memory only
- * if the lock is exclusive; without a log, as a file that nobody changes.
+ * Copies a database that no process has open.  With a log, it is opened without locks, because the
+ * index stays in memory only under an exclusive lock; without a log, as an immutable file.
  */
-static int copy(struct vt_db *db, struct vt_error *err)
+static int copy_database(struct vt_db *db, struct vt_error *err)
 {
-	int64_t log = size_beside(db->path, "-wal");
+	int64_t log = get_file_size(db->path, "-wal");
 	sqlite3 *from = NULL;
 	int code;
 
-	if (size_beside(db->path, "") > COPY_MAX || log > COPY_MAX)
+	if (get_file_size(db->path, "") > COPY_MAX || log > COPY_MAX)
 		return vt_error_set(err, VT_E_LIMIT,
 				    "%s: more than %llu bytes: too large to be read where nothing "
 				    "can be written",
@@ -389,7 +382,7 @@ static int copy(struct vt_db *db, struct vt_error *err)
 	return code;
 }
 
-/* The lock of readers; a file system without locks has no writers, either. */
+/* Takes the lock of readers; a file system without locks has no writers, either. */
 static bool lock_shared(int fd)
 {
 	struct flock lock = {
@@ -398,10 +391,10 @@ static bool lock_shared(int fd)
 	return fcntl(fd, F_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES);
 }
 
-/* 1: `sql` reads it; 0: others began or ended with it meanwhile. */
+/* 1: `sql` reads the database; 0: another process opened or closed it meanwhile. */
 static int try_to_read(struct vt_db *db, int fd, struct vt_error *err)
 {
-	bool index = size_beside(db->path, "-shm") >= 0;
+	bool index = get_file_size(db->path, "-shm") >= 0;
 	int code;
 
 	sqlite3_close(db->sql);
@@ -415,9 +408,9 @@ static int try_to_read(struct vt_db *db, int fd, struct vt_error *err)
 	} else {
 		if (!lock_shared(fd))
 			return 0;
-		code = copy(db, err);
+		code = copy_database(db, err);
 	}
-	if (index == (size_beside(db->path, "-shm") >= 0))
+	if (index == (get_file_size(db->path, "-shm") >= 0))
 		return code < 0 ? code : 1;
 	return index && code == 0;
 }
@@ -441,16 +434,17 @@ int vti_db_open_unwritable(struct vt_db *db, struct vt_error *err)
 
 /* ---- opening and closing ---- */
 
-/* Who may not write to the file makes no log of his own beside it, either. */
+/* A user without write access to the file must not create a log beside it. */
 static int open_to_read(struct vt_db *db, struct vt_error *err)
 {
-	if (writable(db->path)) {
-		int code = open_file(db, VT_DB_READ, err);
+	if (is_writable(db->path)) {
+		int code = open_database_file(db, VT_DB_READ, err);
 
 		if (code != -VT_E_WRITE && code != -VT_E_READ)
 			return code;
 	}
-	return vti_db_open_unwritable(db, err) < 0 ? -(int)err->code : set_up(db, VT_DB_READ, err);
+	return vti_db_open_unwritable(db, err) < 0 ? -(int)err->code
+						   : set_up_connection(db, VT_DB_READ, err);
 }
 
 struct vt_db *vt_db_open(const char *path, enum vt_db_mode mode, struct vt_error *err)
@@ -458,7 +452,7 @@ struct vt_db *vt_db_open(const char *path, enum vt_db_mode mode, struct vt_error
 	struct vt_db *db;
 	int code;
 
-	if (look(path, mode, err) < 0)
+	if (check_database_file(path, mode, err) < 0)
 		return NULL;
 	db = calloc(1, sizeof(*db));
 	if (db)
@@ -466,7 +460,8 @@ struct vt_db *vt_db_open(const char *path, enum vt_db_mode mode, struct vt_error
 	if (!db || !db->path)
 		code = vt_error_nomem(err);
 	else
-		code = mode == VT_DB_READ ? open_to_read(db, err) : open_file(db, mode, err);
+		code = mode == VT_DB_READ ? open_to_read(db, err)
+					  : open_database_file(db, mode, err);
 	if (code == 0)
 		return db;
 	vt_db_close(db);

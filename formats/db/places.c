@@ -10,17 +10,17 @@
 #define PACKED_VERSION	   1
 #define COMPRESSED_VERSION 2
 
-/* Bytes that a packed place has at least. */
+/* The least bytes of a packed place. */
 #define PACKED_MIN 2
 
-/* zlib's best that is not slow. */
+/* zlib's best level that is not slow. */
 #define LEVEL 9
 
-/* RFC 1951: 258 bytes take 2 bits at least, so that a promise of more is none. */
+/* RFC 1951: 258 bytes take at least 2 bits, so a higher ratio is damage. */
 #define MAX_RATIO 1032
 
-/* Adds within what a database holds: a signed number of 64 bits. */
-static bool add_to(uint64_t *sum, uint64_t v)
+/* Adds within the limit of a database: a signed number of 64 bits. */
+static bool add_capped(uint64_t *sum, uint64_t v)
 {
 	if (v > INT64_MAX || *sum > INT64_MAX - v)
 		return false;
@@ -28,7 +28,7 @@ static bool add_to(uint64_t *sum, uint64_t v)
 	return true;
 }
 
-static int too_high(struct vt_error *err)
+static int report_overflow(struct vt_error *err)
 {
 	return vt_error_set(err, VT_E_LIMIT, "more samples than can be counted");
 }
@@ -44,9 +44,9 @@ int vt_db_places_add(struct vt_db_places *p, const struct vt_db_place *place, st
 	struct vt_db_place *last = p->count ? &p->items[p->count - 1] : NULL;
 
 	if (last && last->offset == place->offset) {
-		if (!add_to(&last->samples, place->samples) ||
-		    !add_to(&last->period, place->period))
-			return too_high(err);
+		if (!add_capped(&last->samples, place->samples) ||
+		    !add_capped(&last->period, place->period))
+			return report_overflow(err);
 		return 0;
 	}
 	if (!vt_array_grow(&p->items, &p->cap, p->count + 1, sizeof(*p->items)))
@@ -62,8 +62,9 @@ int vt_db_places_sum(const struct vt_db_places *p, uint64_t *samples, uint64_t *
 
 	*samples = *period = 0;
 	for (i = 0; i < p->count; i++)
-		if (!add_to(samples, p->items[i].samples) || !add_to(period, p->items[i].period))
-			return too_high(err);
+		if (!add_capped(samples, p->items[i].samples) ||
+		    !add_capped(period, p->items[i].period))
+			return report_overflow(err);
 	return 0;
 }
 
@@ -89,8 +90,8 @@ int vt_db_places_merge(struct vt_db_places *p, const struct vt_db_places *more,
 	return 0;
 }
 
-/* The period of each sample, if it is one and not 0; else 0. */
-static uint64_t common_period(const struct vt_db_places *p)
+/* The period of each sample, if all have the same; else 0. */
+static uint64_t find_common_period(const struct vt_db_places *p)
 {
 	uint64_t period = 0;
 	size_t i;
@@ -110,7 +111,7 @@ static uint64_t common_period(const struct vt_db_places *p)
 
 static void pack_plain(const struct vt_db_places *p, struct vt_buf *out)
 {
-	uint64_t common = common_period(p);
+	uint64_t common = find_common_period(p);
 	uint64_t offset = 0;
 	size_t i;
 
@@ -138,7 +139,7 @@ static bool compress(const struct vt_buf *plain, struct vt_buf *out)
 		return false;
 	vt_buf_put_varint(&packed, COMPRESSED_VERSION);
 	vt_buf_put_varint(&packed, plain->size);
-	/* It fails if there is not enough room: then it is no use. */
+	/* It fails if there is not enough room: then compression is of no use. */
 	room = vt_buf_reserve(&packed, plain->size);
 	if (room)
 		size = libdeflate_zlib_compress(c, plain->data, plain->size, room, plain->size);
@@ -179,7 +180,7 @@ static bool unpack_place(struct vt_cursor *c, uint64_t common, uint64_t *offset,
 	return true;
 }
 
-static int damaged(struct vt_error *err)
+static int report_damaged_profile(struct vt_error *err)
 {
 	return vt_error_set(err, VT_E_DAMAGED, "a profile is damaged");
 }
@@ -191,7 +192,7 @@ static int unpack_plain(struct vt_db_places *p, struct vt_cursor *c, struct vt_e
 	uint64_t offset = 0, i;
 
 	if (c->bad || count > vt_cursor_left(c) / PACKED_MIN)
-		return damaged(err);
+		return report_damaged_profile(err);
 	if (!vt_array_grow(&p->items, &p->cap, count, sizeof(*p->items)))
 		return vt_error_nomem(err);
 	for (i = 0; i < count; i++) {
@@ -199,10 +200,10 @@ static int unpack_plain(struct vt_db_places *p, struct vt_cursor *c, struct vt_e
 
 		if (!unpack_place(c, common, &offset, &place) ||
 		    (i > 0 && place.offset == p->items[i - 1].offset))
-			return damaged(err);
+			return report_damaged_profile(err);
 		p->items[p->count++] = place;
 	}
-	return vt_cursor_left(c) ? damaged(err) : 0;
+	return vt_cursor_left(c) ? report_damaged_profile(err) : 0;
 }
 
 static int unpack_compressed(struct vt_db_places *p, struct vt_cursor *c, struct vt_error *err)
@@ -216,7 +217,7 @@ static int unpack_compressed(struct vt_db_places *p, struct vt_cursor *c, struct
 	int code;
 
 	if (c->bad || size / MAX_RATIO > vt_cursor_left(c))
-		return damaged(err);
+		return report_damaged_profile(err);
 	d = libdeflate_alloc_decompressor();
 	bytes = malloc(size + 1);
 	if (!d || !bytes) {
@@ -230,7 +231,7 @@ static int unpack_compressed(struct vt_db_places *p, struct vt_cursor *c, struct
 	plain = vt_cursor_make(bytes, size, false);
 	if (result != LIBDEFLATE_SUCCESS || taken != vt_cursor_left(c) ||
 	    vt_cursor_varint(&plain) != PACKED_VERSION)
-		code = damaged(err);
+		code = report_damaged_profile(err);
 	else
 		code = unpack_plain(p, &plain, err);
 	free(bytes);
@@ -245,7 +246,7 @@ int vt_db_places_unpack(struct vt_db_places *p, const void *data, size_t size, s
 
 	*p = (struct vt_db_places){.items = NULL};
 	if (c.bad)
-		return damaged(err);
+		return report_damaged_profile(err);
 	if (version == PACKED_VERSION)
 		code = unpack_plain(p, &c, err);
 	else if (version == COMPRESSED_VERSION)

@@ -12,10 +12,10 @@
 struct vt_db_place {
 	uint64_t offset;
 	uint64_t samples;
-	uint64_t period; /* the sum of theirs */
+	uint64_t period; /* the sum of their periods */
 };
 
-/* A profile: places in the order of their offsets, each once. */
+/* A profile: places in the order of their offsets, each offset once. */
 struct vt_db_places {
 	struct vt_db_place *items; /* owned */
 	size_t count;
@@ -24,10 +24,11 @@ struct vt_db_places {
 
 void vt_db_places_fini(struct vt_db_places *p);
 
-/* Appends one, behind or at the last offset.  -VT_E_NOMEM; -VT_E_LIMIT if a sum is too high. */
+/* Appends a place, at or after the last offset.  -VT_E_NOMEM; -VT_E_LIMIT if a sum is too high. */
 int vt_db_places_add(struct vt_db_places *p, const struct vt_db_place *place, struct vt_error *err);
 
-/* All samples and periods; -VT_E_LIMIT if a sum is more than a database holds, INT64_MAX. */
+/* Sums up all samples and periods; -VT_E_LIMIT if a sum is above the database's limit, INT64_MAX.
+ */
 int vt_db_places_sum(const struct vt_db_places *p, uint64_t *samples, uint64_t *period,
 		     struct vt_error *err);
 
@@ -36,14 +37,14 @@ int vt_db_places_merge(struct vt_db_places *p, const struct vt_db_places *more,
 		       struct vt_error *err);
 
 /*
- * As bytes: the format's number, 1; how many there are; the period of each sample, if that is the
- * same for all, else 0; then for each the distance to the offset before, the samples, and the
- * period if it is not told by those.  All are varints.  Or, where it is shorter: 2, how many bytes
- * that would be, and these compressed (zlib, RFC 1950).  Sticks to `out` when memory runs out.
+ * Packs a profile as bytes: the format's number, 1; the number of places; the period of each
+ * sample, if all have the same, else 0; then of each place the distance from the previous offset,
+ * the samples, and the period unless all have the same.  All are varints.  Or, if that is shorter:
+ * 2, the number of these bytes, and the bytes compressed (zlib, RFC 1950).  out->failed: no memory.
  */
 void vt_db_places_pack(const struct vt_db_places *p, struct vt_buf *out);
 
-/* The reverse, from bytes that nobody vouches for: -VT_E_DAMAGED, -VT_E_VERSION, -VT_E_NOMEM. */
+/* Unpacks a profile from untrusted bytes: -VT_E_DAMAGED, -VT_E_VERSION, -VT_E_NOMEM. */
 int vt_db_places_unpack(struct vt_db_places *p, const void *data, size_t size,
 			struct vt_error *err);
 

@@ -3,9 +3,9 @@
 
 #include "formats/db/internal.h"
 
-/* ---- what goes ---- */
+/* ---- pruning ---- */
 
-/* Leaves those of the chosen sections that are old enough. */
+/* Keeps only those of the chosen sections that are old enough. */
 static int choose_old(struct vt_db *db, const struct vt_db_prune *how, struct vt_error *err)
 {
 	int64_t keep = how->keep > INT64_MAX ? INT64_MAX : (int64_t)how->keep;
@@ -22,7 +22,7 @@ static int choose_old(struct vt_db *db, const struct vt_db_prune *how, struct vt
 		(int64_t)(how->before != INT64_MIN), how->before);
 }
 
-static int tell_chosen(struct vt_db *db, vt_db_section_fn *fn, void *arg, struct vt_error *err)
+static int report_chosen(struct vt_db *db, vt_db_section_fn *fn, void *arg, struct vt_error *err)
 {
 	sqlite3_stmt *s = vti_db_prepare(
 		db, err,
@@ -46,7 +46,7 @@ static int tell_chosen(struct vt_db *db, vt_db_section_fn *fn, void *arg, struct
 	return code;
 }
 
-/* The latest epoch stays, though it be empty: it is what is added to. */
+/* Keeps the latest epoch even if it is empty, since batches are added to it. */
 static int delete_chosen(struct vt_db *db, struct vt_error *err)
 {
 	return vti_db_exec(db,
@@ -70,7 +70,7 @@ int vt_db_prune(struct vt_db *db, const struct vt_db_prune *how, vt_db_section_f
 	if (code == 0)
 		code = choose_old(db, how, err);
 	if (code == 0)
-		code = tell_chosen(db, fn, arg, err);
+		code = report_chosen(db, fn, arg, err);
 	if (code == 0 && !how->dry)
 		code = delete_chosen(db, err);
 	code = vti_db_end(db, code, err);
@@ -79,9 +79,9 @@ int vt_db_prune(struct vt_db *db, const struct vt_db_prune *how, vt_db_section_f
 	return vti_db_exec(db, "VACUUM; PRAGMA wal_checkpoint(TRUNCATE);", err);
 }
 
-/* ---- whether all is well ---- */
+/* ---- checking ---- */
 
-static int check_file(struct vt_db *db, struct vt_error *err)
+static int check_integrity(struct vt_db *db, struct vt_error *err)
 {
 	sqlite3_stmt *s = vti_db_prepare(db, err, "PRAGMA integrity_check(1)", "");
 	int code = vti_db_step(db, s, err);
@@ -113,19 +113,19 @@ static int check_profile(void *arg, sqlite3_stmt *s, struct vt_error *err)
 	return code;
 }
 
-/* Whether a statement finds nothing. */
+/* Checks that a statement finds nothing. */
 static int check_none(struct vt_db *db, const char *sql, const char *what, struct vt_error *err)
 {
 	int64_t count;
-	int code = vti_db_number(db, vti_db_prepare(db, err, sql, ""), &count, NULL, err);
-
-	return code < 0 || !count ? code : vti_db_damaged(db, what, err);
+	if (vti_db_number(db, &count, err, sql, "") < 0)
+		return -(int)err->code;
+	return count ? vti_db_damaged(db, what, err) : 0;
 }
 
 static int check_all(struct vt_db *db, struct vt_error *err)
 {
 	const struct vt_db_selection everything = {.nepochs = 0};
-	int code = check_file(db, err);
+	int code = check_integrity(db, err);
 
 	if (code == 0)
 		code = check_none(db, "SELECT count(*) FROM pragma_foreign_key_check",
@@ -136,12 +136,9 @@ static int check_all(struct vt_db *db, struct vt_error *err)
 				  " AND NOT EXISTS (SELECT * FROM image WHERE id = profile.image)",
 				  "a profile's image is not there", err);
 	if (code == 0)
-		code = vti_db_each(db,
-				   vti_db_prepare(db, err,
-						  "SELECT data, places, samples, period FROM"
-						  " profile ORDER BY rowid",
-						  ""),
-				   check_profile, db, err);
+		code = vti_db_each(
+			db, check_profile, db, err,
+			"SELECT data, places, samples, period FROM profile ORDER BY rowid", "");
 	if (code == 0)
 		code = check_none(
 			db,

@@ -3,10 +3,10 @@
 
 #include "formats/db/internal.h"
 
-/* Fewer digits of a build-id could be a name. */
+/* Fewer hexadecimal digits could be a name. */
 #define MIN_BUILDID_DIGITS 8
 
-/* What the names in temp.wanted name. */
+/* The kinds of names in temp.wanted. */
 enum { EPOCH = 1, LABEL };
 
 static const char *const tables = "DROP TABLE IF EXISTS temp.wanted;"
@@ -18,9 +18,15 @@ static const char *const tables = "DROP TABLE IF EXISTS temp.wanted;"
 				  "CREATE TEMP TABLE chosen_image(id INTEGER PRIMARY KEY);"
 				  "CREATE TEMP TABLE chosen_event(id INTEGER PRIMARY KEY);";
 
-/* Of names that `count` (a statement with one parameter) finds nowhere, the first is an error. */
-static int check_names(struct vt_db *db, const char *what, const char *count,
-		       const char *const *names, size_t n, int kind, struct vt_error *err)
+static int report_not_found(struct vt_db *db, const char *what, const char *name,
+			    struct vt_error *err)
+{
+	return vt_error_set(err, VT_E_NOTFOUND, "%s: there is no %s '%s'", db->path, what, name);
+}
+
+/* Puts names into temp.wanted.  The first that `count` (with one parameter) does not find fails. */
+static int choose_names(struct vt_db *db, const char *what, const char *count,
+			const char *const *names, size_t n, int kind, struct vt_error *err)
 {
 	int code = 0;
 	size_t i;
@@ -28,14 +34,12 @@ static int check_names(struct vt_db *db, const char *what, const char *count,
 	for (i = 0; i < n && code == 0; i++) {
 		int64_t found;
 
-		code = vti_db_number(db, vti_db_prepare(db, err, count, "t", vti_db_str(names[i])),
-				     &found, NULL, err);
-		if (code == 0 && !found)
-			return vt_error_set(err, VT_E_NOTFOUND, "%s: there is no %s '%s'", db->path,
-					    what, names[i]);
-		if (code == 0)
-			code = vti_db_run(db, err, "INSERT INTO wanted VALUES(?, ?)", "it",
-					  (int64_t)kind, vti_db_str(names[i]));
+		if (vti_db_number(db, &found, err, count, "t", vti_db_str(names[i])) < 0)
+			return -(int)err->code;
+		if (!found)
+			return report_not_found(db, what, names[i], err);
+		code = vti_db_run(db, err, "INSERT INTO wanted VALUES(?, ?)", "it", (int64_t)kind,
+				  vti_db_str(names[i]));
 	}
 	return code;
 }
@@ -43,10 +47,10 @@ static int check_names(struct vt_db *db, const char *what, const char *count,
 static int choose_sections(struct vt_db *db, const struct vt_db_selection *sel,
 			   struct vt_error *err)
 {
-	if (check_names(db, "epoch", "SELECT count(*) FROM epoch WHERE name = ?", sel->epochs,
-			sel->nepochs, EPOCH, err) < 0 ||
-	    check_names(db, "label", "SELECT count(*) FROM section WHERE label = ?", sel->labels,
-			sel->nlabels, LABEL, err) < 0)
+	if (choose_names(db, "epoch", "SELECT count(*) FROM epoch WHERE name = ?", sel->epochs,
+			 sel->nepochs, EPOCH, err) < 0 ||
+	    choose_names(db, "label", "SELECT count(*) FROM section WHERE label = ?", sel->labels,
+			 sel->nlabels, LABEL, err) < 0)
 		return -(int)err->code;
 	return vti_db_run(db, err,
 			  "INSERT INTO chosen_section SELECT section.id FROM section"
@@ -64,8 +68,9 @@ static bool is_buildid(const char *name)
 	return digits >= MIN_BUILDID_DIGITS && !name[digits];
 }
 
-/* Two names may be of one image: what is chosen already is replaced, so that it counts as found. */
-static int choose_image(struct vt_db *db, const char *name, struct vt_error *err)
+/* Two names may be of one image: a row that is chosen already is replaced, and so counts as found.
+ */
+static int choose_db_image(struct vt_db *db, const char *name, struct vt_error *err)
 {
 	int64_t buildid = is_buildid(name);
 
@@ -75,22 +80,16 @@ static int choose_image(struct vt_db *db, const char *name, struct vt_error *err
 		       " OR (?2 AND substr(lower(hex(buildid)), 1, length(?1)) = lower(?1))",
 		       "ti", vti_db_str(name), buildid) < 0)
 		return -(int)err->code;
-	if (sqlite3_changes(db->sql) == 0)
-		return vt_error_set(err, VT_E_NOTFOUND, "%s: there is no image '%s'", db->path,
-				    name);
-	return 0;
+	return sqlite3_changes(db->sql) ? 0 : report_not_found(db, "image", name, err);
 }
 
-static int choose_event(struct vt_db *db, const char *name, struct vt_error *err)
+static int choose_db_event(struct vt_db *db, const char *name, struct vt_error *err)
 {
 	if (vti_db_run(db, err,
 		       "INSERT OR REPLACE INTO chosen_event SELECT id FROM event WHERE name = ?",
 		       "t", vti_db_str(name)) < 0)
 		return -(int)err->code;
-	if (sqlite3_changes(db->sql) == 0)
-		return vt_error_set(err, VT_E_NOTFOUND, "%s: there is no event '%s'", db->path,
-				    name);
-	return 0;
+	return sqlite3_changes(db->sql) ? 0 : report_not_found(db, "event", name, err);
 }
 
 int vti_db_choose(struct vt_db *db, const struct vt_db_selection *sel, struct vt_error *err)
@@ -106,10 +105,10 @@ int vti_db_choose(struct vt_db *db, const struct vt_db_selection *sel, struct vt
 				   "INSERT OR IGNORE INTO chosen_image VALUES(0);",
 				   err);
 	for (i = 0; i < sel->nimages && code == 0; i++)
-		code = choose_image(db, sel->images[i], err);
+		code = choose_db_image(db, sel->images[i], err);
 	if (code == 0 && !sel->nevents)
 		code = vti_db_exec(db, "INSERT INTO chosen_event SELECT id FROM event", err);
 	for (i = 0; i < sel->nevents && code == 0; i++)
-		code = choose_event(db, sel->events[i], err);
+		code = choose_db_event(db, sel->events[i], err);
 	return code;
 }

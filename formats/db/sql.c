@@ -11,9 +11,9 @@ int vti_db_damaged(struct vt_db *db, const char *what, struct vt_error *err)
 	return vt_error_set(err, VT_E_DAMAGED, "%s: %s", db->path, what);
 }
 
-static enum vt_errcode code_of(int rc)
+static enum vt_errcode map_sqlite_code(int rc)
 {
-	/* The low byte is the sort of error, the rest tells more. */
+	/* The low byte is the kind of error, the rest has details. */
 	switch (rc & 0xff) {
 	case SQLITE_NOMEM:
 		return VT_E_NOMEM;
@@ -24,7 +24,7 @@ static enum vt_errcode code_of(int rc)
 		return VT_E_DAMAGED;
 	case SQLITE_FULL:
 	case SQLITE_READONLY:
-	/* Of the file, or of the log beside it: readers can do without. */
+	/* For the file, or the log beside it: readers can do without. */
 	case SQLITE_CANTOPEN:
 	case SQLITE_PERM:
 	case SQLITE_TOOBIG:
@@ -41,10 +41,10 @@ int vti_db_error(struct vt_db *db, int rc, struct vt_error *err)
 {
 	int why = sqlite3_system_errno(db->sql);
 
-	/* SQLite's own words are "disk I/O error". */
+	/* SQLite's own message is only "disk I/O error". */
 	if ((rc & 0xff) == SQLITE_IOERR && (why == ENOSPC || why == EDQUOT || why == EFBIG))
-		return vt_error_errno(err, code_of(rc), why, "%s", db->path);
-	return vt_error_set(err, code_of(rc), "%s: %s", db->path, sqlite3_errmsg(db->sql));
+		return vt_error_errno(err, map_sqlite_code(rc), why, "%s", db->path);
+	return vt_error_set(err, map_sqlite_code(rc), "%s: %s", db->path, sqlite3_errmsg(db->sql));
 }
 
 int vti_db_exec(struct vt_db *db, const char *sql, struct vt_error *err)
@@ -75,7 +75,7 @@ int vti_db_end(struct vt_db *db, int code, struct vt_error *err)
 	return code;
 }
 
-static int bind(sqlite3_stmt *s, const char *types, va_list ap)
+static int bind_parameters(sqlite3_stmt *s, const char *types, va_list ap)
 {
 	int rc = SQLITE_OK;
 	struct vt_bytes b;
@@ -87,7 +87,7 @@ static int bind(sqlite3_stmt *s, const char *types, va_list ap)
 			continue;
 		}
 		b = va_arg(ap, struct vt_bytes);
-		/* Without an address it would be NULL, not empty. */
+		/* With a null pointer it would be NULL, not empty. */
 		if (b.size == 0)
 			b.data = (const uint8_t *)"";
 		rc = types[i] == 't' ? sqlite3_bind_text64(s, i + 1, (const char *)b.data, b.size,
@@ -106,7 +106,7 @@ sqlite3_stmt *vti_db_prepare(struct vt_db *db, struct vt_error *err, const char 
 
 	if (rc == SQLITE_OK) {
 		va_start(ap, types);
-		rc = bind(s, types, ap);
+		rc = bind_parameters(s, types, ap);
 		va_end(ap);
 	}
 	if (rc == SQLITE_OK)
@@ -131,8 +131,8 @@ int vti_db_step(struct vt_db *db, sqlite3_stmt *s, struct vt_error *err)
 	return rc == SQLITE_DONE ? 0 : -(int)err->code;
 }
 
-int vti_db_each(struct vt_db *db, sqlite3_stmt *s, vti_db_row_fn *fn, void *arg,
-		struct vt_error *err)
+int vti_db_step_each(struct vt_db *db, sqlite3_stmt *s, vti_db_row_fn *fn, void *arg,
+		     struct vt_error *err)
 {
 	int code;
 
@@ -146,24 +146,21 @@ int vti_db_each(struct vt_db *db, sqlite3_stmt *s, vti_db_row_fn *fn, void *arg,
 	return code;
 }
 
-int vti_db_number(struct vt_db *db, sqlite3_stmt *s, int64_t *value, bool *found,
-		  struct vt_error *err)
+int vti_db_step_number(struct vt_db *db, sqlite3_stmt *s, int64_t *value, struct vt_error *err)
 {
 	int code = vti_db_step(db, s, err);
 
 	*value = 0;
-	if (found)
-		*found = code == 1;
 	if (code == 1) {
 		*value = sqlite3_column_int64(s, 0);
 		sqlite3_finalize(s);
 	}
-	return code < 0 ? code : 0;
+	return code;
 }
 
 struct vt_bytes vti_db_bytes(sqlite3_stmt *s, int column)
 {
-	/* The order matters: the size is that of the form asked for last. */
+	/* The order matters: the size is that of the last type that was read. */
 	const uint8_t *data = sqlite3_column_blob(s, column);
 	int size = sqlite3_column_bytes(s, column);
 
@@ -174,7 +171,7 @@ char *vti_db_text(sqlite3_stmt *s, int column)
 {
 	const unsigned char *text = sqlite3_column_text(s, column);
 
-	/* A NULL where the schema should not let it be. */
+	/* A damaged database may have NULL although the schema forbids it. */
 	return strdup(text ? (const char *)text : "");
 }
 
@@ -208,10 +205,10 @@ bool vti_db_fields_unpack(struct vt_bytes bytes, uint64_t fields[VT_EVENT_NFIELD
 	unsigned f;
 
 	memset(fields, 0, VT_EVENT_NFIELDS * sizeof(*fields));
-	/* A later version may know more, an earlier one less. */
+	/* A later version may have more fields, an earlier one fewer. */
 	for (f = 0; f < VT_EVENT_NFIELDS && f < n; f++)
 		fields[f] = vt_cursor_varint(&c);
-	/* Texts are not kept here, and a writer takes no length without them. */
+	/* Texts are not packed, and a writer takes no length without a text. */
 	fields[VT_EVENT_NAME] = fields[VT_EVENT_UNIT] = 0;
 	return !c.bad;
 }

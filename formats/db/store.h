@@ -14,53 +14,52 @@
 #include "stream/writer.h"
 
 /*
- * The database of profiles: DCPI, section 4.3.3.  Samples are kept by epoch (an interval of time
- * that its user begins), within it by label (text of the user's, mostly ""), and for each of these
- * sections there is one profile for each image (by build-id, else by type and path) and event (by
- * name, unit and policy).
+ * The database of profiles: DCPI, section 4.3.3.  Samples belong to an epoch (an interval of time
+ * that the user begins), and within it to a label (a text of the user, usually "").  Each such
+ * section has one profile for each image (by build-id, else by type and path) and event (by name,
+ * unit and policy).
  *
- * It is one SQLite file with a write-ahead log beside it; any number of processes read and write it
- * at a time, writers one after the other.  What is added is added as a whole or not at all,
- * and is on the disk when vt_db_add() returns.  An input that the database has, by a digest of what
- * it counts, is not added again: who does not know whether it was may add it once more.
+ * It is one SQLite file with a write-ahead log beside it.  Any number of processes may read and
+ * write it at the same time; writers wait for each other.  A batch is added completely or not at
+ * all, and is on disk when vt_db_add() returns.  An input that is in the database already, by a
+ * digest of its counts, is not added again, so adding may be repeated.
  *
- * Each row has a checksum.  What reads rows compares those of the rows that were chosen:
- * -VT_E_DAMAGED names the first that is not what was written.  Databases of version 1 have none
- * until they are opened for writing.
+ * Each row has a checksum.  Functions that read rows check those of the chosen rows: -VT_E_DAMAGED
+ * names the first damaged one.  Databases of version 1 have no checksums until they are opened for
+ * writing.
  */
 struct vt_db;
 
 enum vt_db_mode {
-	VT_DB_READ,   /* also where nothing can be written: then from a copy in memory */
-	VT_DB_WRITE,  /* it must be there */
-	VT_DB_CREATE, /* it is made if it is not there */
+	VT_DB_READ,   /* if nothing can be written, from a copy in memory */
+	VT_DB_WRITE,  /* the database must exist */
+	VT_DB_CREATE, /* the database is created if it does not exist */
 };
 
 /*
- * VT_E_READ: it is not there or cannot be read; VT_E_WRITE: it cannot be written; VT_E_FORMAT: it
- * is another file; VT_E_TRUNC: it was cut off; VT_E_LIMIT: too large for a copy in memory;
+ * VT_E_READ: it does not exist or cannot be read; VT_E_WRITE: it cannot be written; VT_E_FORMAT: it
+ * is another file; VT_E_TRUNC: it was truncated; VT_E_LIMIT: too large for a copy in memory;
  * VT_E_VERSION; VT_E_DAMAGED.  Errors of all functions here begin with the path.
  */
 struct vt_db *vt_db_open(const char *path, enum vt_db_mode mode, struct vt_error *err);
 void vt_db_close(struct vt_db *db);
 
-/* ---- what is added ---- */
+/* ---- adding ---- */
 
-/* Names of epochs and labels have so many bytes at most, and no control characters. */
+/* The most bytes of names of epochs and labels; they have no control characters. */
 #define VT_DB_NAME_MAX 255
 
-/* So many facts are kept of a section, of so many bytes. */
+/* The most facts of a section, and the most bytes of each. */
 #define VT_DB_METAS    256
 #define VT_DB_META_MAX 4096
 
-/* The image of samples at whose address nothing was mapped, and its number in streams. */
+/* The image of samples outside of all mappings, and its number in streams. */
 #define VT_DB_UNMAPPED 0xffffffffu
 
 struct vt_db_event {
 	struct vt_bytes name;
 	struct vt_bytes unit;
-	uint64_t fields[VT_EVENT_NFIELDS]; /* of its record; those of texts and the id do not count
-					    */
+	uint64_t fields[VT_EVENT_NFIELDS]; /* of its record, except texts and id */
 };
 
 struct vt_db_image {
@@ -71,8 +70,8 @@ struct vt_db_image {
 };
 
 struct vt_db_profile {
-	uint32_t image; /* index of those below, or VT_DB_UNMAPPED */
-	uint32_t event;
+	uint32_t image; /* an index of the batch's images, or VT_DB_UNMAPPED */
+	uint32_t event; /* an index of the batch's events */
 	struct vt_db_places places;
 };
 
@@ -89,7 +88,7 @@ struct vt_db_gap {
 	uint64_t records;
 };
 
-/* A fact about the recordings.  On which inputs of a section disagree is not kept. */
+/* A fact about the recordings.  It is dropped if inputs of a section have different values. */
 struct vt_db_meta {
 	struct vt_bytes key;
 	struct vt_bytes value;
@@ -97,7 +96,7 @@ struct vt_db_meta {
 
 struct vt_db_input {
 	uint8_t digest[VT_DIGEST_SIZE];
-	struct vt_bytes name; /* for people */
+	struct vt_bytes name; /* for the user */
 	int64_t added;	      /* seconds since 1970, UTC */
 	uint64_t samples;
 };
@@ -106,9 +105,9 @@ struct vt_db_input {
 struct vt_db_batch {
 	const char *epoch; /* NULL: the latest; "default" if there is none yet */
 	const char *label;
-	int64_t now; /* when an epoch that is new begins: seconds since 1970, UTC */
-	bool again;  /* though it is there */
-	const struct vt_db_input *inputs; /* mostly one */
+	int64_t now;			  /* the begin of a new epoch: seconds since 1970, UTC */
+	bool again;			  /* adds it even if it is in the database */
+	const struct vt_db_input *inputs; /* usually one */
 	size_t ninputs;
 	const struct vt_db_event *events;
 	size_t nevents;
@@ -122,32 +121,32 @@ struct vt_db_batch {
 	size_t ngaps;
 	const struct vt_db_meta *metas; /* each key once */
 	size_t nmetas;
-	/* What tells runs of one program apart that count the same: times, process; else 0. */
+	/* Distinguish runs of one program with equal counts: times, process; else 0. */
 	uint64_t marks[3];
 };
 
-/* What all of a batch but its inputs comes to. */
+/* The digest of a batch without its inputs. */
 void vt_db_batch_digest(const struct vt_db_batch *b, uint8_t digest[VT_DIGEST_SIZE]);
 
 /* The samples of all events of a batch. */
 uint64_t vt_db_batch_samples(const struct vt_db_batch *b);
 
 /*
- * Adds a batch.  1: done; 0: all of its inputs are there already, nothing was done;
- * -VT_E_AMBIGUOUS: some of its inputs are there, nothing was done; -VT_E_USAGE: a name that cannot
- * be; -VT_E_LIMIT: a sum is too high; -VT_E_WRITE.  The epoch is copied to *epoch (if not NULL),
- * owned by the caller: the one it was added to, or for 0 the one that has its first input.
+ * Adds a batch.  1: done; 0: all of its inputs were added before, nothing was done;
+ * -VT_E_AMBIGUOUS: some of its inputs were added before, nothing was done; -VT_E_USAGE: an invalid
+ * name; -VT_E_LIMIT: a sum is too high; -VT_E_WRITE.  *epoch (if not NULL) is a copy of the epoch,
+ * owned by the caller: the one it was added to, or for 0 that of its first input.
  */
 int vt_db_add(struct vt_db *db, const struct vt_db_batch *batch, char **epoch,
 	      struct vt_error *err);
 
-/* Begins an epoch, into which batches without one go from now on.  0: it is there already. */
+/* Begins an epoch, to which batches without an epoch are added from now on.  0: it exists already.
+ */
 int vt_db_epoch(struct vt_db *db, const char *name, int64_t now, struct vt_error *err);
 
-/* ---- what comes out ---- */
+/* ---- reading ---- */
 
-/* Any list may be empty: all.  An epoch, label, image or event that is not there: -VT_E_NOTFOUND.
- */
+/* An empty list selects all.  -VT_E_NOTFOUND: an epoch, label, image or event does not exist. */
 struct vt_db_selection {
 	const char *const *epochs;
 	size_t nepochs;
@@ -162,13 +161,13 @@ struct vt_db_selection {
 
 /*
  * Writes the sum of a selection: META, EVENT, IMAGE, LOST, GAP and COUNT records, in the order of
- * `vtrace merge`; or that of section after section, each begun by META records from which it can
- * be added to another database: the keys below.  Errors of the writer stick to it.
+ * `vtrace merge`.  With `sections`, writes each section after META records with the keys below,
+ * from which it can be added to another database.  Errors of the writer stick to it.
  */
 int vt_db_write(struct vt_db *db, const struct vt_db_selection *sel, bool sections,
 		struct vt_writer *w, struct vt_error *err);
 
-#define VT_DB_META_EPOCH "vdb.epoch" /* a section begins */
+#define VT_DB_META_EPOCH "vdb.epoch" /* the begin of a section */
 #define VT_DB_META_LABEL "vdb.label"
 #define VT_DB_META_BEGUN "vdb.begun" /* the epoch: seconds since 1970, UTC */
 #define VT_DB_META_INPUT "vdb.input" /* "DIGEST ADDED SAMPLES NAME", each input */
@@ -177,24 +176,25 @@ int vt_db_write(struct vt_db *db, const struct vt_db_selection *sel, bool sectio
 bool vt_db_parse_input(const char *text, struct vt_db_input *input);
 
 /*
- * Fills a table that has no columns yet: a row for each epoch or input in the order in which they
- * came, or for each profile by epoch, label, path and event.
+ * Fills a table that has no columns yet: a row for each epoch or input in the order of their
+ * addition, or for each profile by epoch, label, path and event.
  */
 enum vt_db_listing { VT_DB_EPOCHS, VT_DB_INPUTS, VT_DB_PROFILES };
 
 int vt_db_list(struct vt_db *db, enum vt_db_listing which, const struct vt_db_selection *sel,
 	       struct vt_table *table, struct vt_error *err);
 
-/* ---- keeping it small and sound ---- */
+/* ---- pruning and checking ---- */
 
 struct vt_db_prune {
-	struct vt_db_selection sel; /* epochs and labels to go; if there are none, the next two */
-	uint64_t keep;		    /* all epochs but the latest so many; UINT64_MAX: not told */
-	int64_t before;		    /* those that began before; INT64_MIN: not told */
-	bool dry;		    /* just say */
+	struct vt_db_selection sel; /* epochs and labels to remove */
+	/* If any is set, removes only the epochs before the latest `keep`, or that began before. */
+	uint64_t keep;	/* UINT64_MAX: not set */
+	int64_t before; /* INT64_MIN: not set */
+	bool dry;	/* removes nothing */
 };
 
-/* Calls `fn` with each section that goes, its bytes in `bytes`; gives the space back. */
+/* Removes sections, after calling `fn` with each of them; shrinks the file. */
 struct vt_db_section_row {
 	struct vt_bytes epoch;
 	struct vt_bytes label;
@@ -206,9 +206,9 @@ int vt_db_prune(struct vt_db *db, const struct vt_db_prune *how, vt_db_section_f
 		struct vt_error *err);
 
 /*
- * Reads everything: whether the file is whole, each profile can be unpacked and has the samples
- * that its row says, each section those of its inputs, and each row its checksum.  -VT_E_DAMAGED
- * says what is wrong first.
+ * Checks all: the integrity of the file, that each profile can be unpacked and has the samples of
+ * its row, each section those of its inputs, and the checksum of each row.  -VT_E_DAMAGED describes
+ * the first error.
  */
 int vt_db_check(struct vt_db *db, struct vt_error *err);
 

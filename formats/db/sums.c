@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The checksum of each row, in its column `sum`: SQLite has none, and takes a damaged text for
- * another text.  Triggers of those connections that write keep it.
+ * Each row has a checksum in its column `sum`: SQLite has none, and does not notice a damaged text.
+ * Triggers of connections that write set it.
  */
 #include <libdeflate.h>
 
@@ -14,7 +14,7 @@ static const struct table {
 	const char *name;
 	const char *key[MAX_KEY + 1];
 	const char *others; /* the other columns, each after a comma */
-	const char *chosen; /* which rows a selection chooses; an id of NULL is damage */
+	const char *chosen; /* the condition of chosen rows; an id of NULL is damage */
 } tables[] = {
 	{"epoch", {"id"}, ", name, begun", "1"},
 	{"section", {"id"}, ", epoch, label", "1"},
@@ -53,8 +53,9 @@ static const struct table {
 
 #define NTABLES (sizeof(tables) / sizeof(tables[0]))
 
-/* SQL's row_sum(): a CRC-32 of the type, the number or size, and the bytes of each argument. */
-static void row_sum(sqlite3_context *context, int n, sqlite3_value **values)
+/* SQL's compute_row_sum(): a CRC-32 of the type, the number or size, and the bytes of each
+ * argument. */
+static void compute_row_sum(sqlite3_context *context, int n, sqlite3_value **values)
 {
 	uint32_t sum = 0;
 	int i;
@@ -68,14 +69,14 @@ static void row_sum(sqlite3_context *context, int n, sqlite3_value **values)
 		vt_put_le64(head + 1,
 			    data ? (uint64_t)size : (uint64_t)sqlite3_value_int64(values[i]));
 		sum = libdeflate_crc32(sum, head, sizeof(head));
-		/* Without bytes it would begin anew. */
+		/* With a null pointer the sum would restart. */
 		if (size)
 			sum = libdeflate_crc32(sum, data, (size_t)size);
 	}
 	sqlite3_result_int64(context, sum);
 }
 
-static void capped_step(sqlite3_context *context, int n, sqlite3_value **values)
+static void step_capped_sum(sqlite3_context *context, int n, sqlite3_value **values)
 {
 	int64_t *sum = sqlite3_aggregate_context(context, sizeof(*sum));
 	int64_t v = sqlite3_value_int64(values[0]);
@@ -87,7 +88,7 @@ static void capped_step(sqlite3_context *context, int n, sqlite3_value **values)
 		*sum = v > INT64_MAX - *sum ? INT64_MAX : *sum + v;
 }
 
-static void capped_final(sqlite3_context *context)
+static void finish_capped_sum(sqlite3_context *context)
 {
 	const int64_t *sum = sqlite3_aggregate_context(context, 0);
 
@@ -97,16 +98,16 @@ static void capped_final(sqlite3_context *context)
 int vti_db_functions_init(struct vt_db *db, struct vt_error *err)
 {
 	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
-	int rc = sqlite3_create_function(db->sql, "capped_sum", 1, flags, NULL, NULL, capped_step,
-					 capped_final);
+	int rc = sqlite3_create_function(db->sql, "capped_sum", 1, flags, NULL, NULL,
+					 step_capped_sum, finish_capped_sum);
 
 	if (rc == SQLITE_OK)
-		rc = sqlite3_create_function(db->sql, "row_sum", -1, flags, NULL, row_sum, NULL,
-					     NULL);
+		rc = sqlite3_create_function(db->sql, "row_sum", -1, flags, NULL, compute_row_sum,
+					     NULL, NULL);
 	return rc == SQLITE_OK ? 0 : vti_db_error(db, rc, err);
 }
 
-/* The columns of the key, with a text before each and one between them. */
+/* Puts the columns of the key, with a text before each and one between them. */
 static void put_key(struct vt_buf *sql, const struct table *t, const char *before,
 		    const char *between)
 {
@@ -129,7 +130,7 @@ static void put_update(struct vt_buf *sql, const struct table *t)
 	vt_buf_printf(sql, ")");
 }
 
-static int run(struct vt_db *db, struct vt_buf *sql, struct vt_error *err)
+static int run_sql(struct vt_db *db, struct vt_buf *sql, struct vt_error *err)
 {
 	int code = sql->failed ? vt_error_nomem(err) : vti_db_exec(db, vt_buf_str(sql), err);
 
@@ -144,7 +145,7 @@ int vti_db_sums_add(struct vt_db *db, struct vt_error *err)
 
 	for (i = 0; i < NTABLES; i++)
 		vt_buf_printf(&sql, "ALTER TABLE %s ADD COLUMN sum INTEGER;", tables[i].name);
-	return run(db, &sql, err);
+	return run_sql(db, &sql, err);
 }
 
 int vti_db_sums_make(struct vt_db *db, struct vt_error *err)
@@ -156,7 +157,7 @@ int vti_db_sums_make(struct vt_db *db, struct vt_error *err)
 		put_update(&sql, &tables[i]);
 		vt_buf_printf(&sql, ";");
 	}
-	return run(db, &sql, err);
+	return run_sql(db, &sql, err);
 }
 
 static int make_trigger(struct vt_db *db, const struct table *t, bool update, struct vt_error *err)
@@ -174,7 +175,7 @@ static int make_trigger(struct vt_db *db, const struct table *t, bool update, st
 	vt_buf_printf(&sql, ") = (");
 	put_key(&sql, t, "new.", ", ");
 	vt_buf_printf(&sql, "); END");
-	return run(db, &sql, err);
+	return run_sql(db, &sql, err);
 }
 
 int vti_db_sums_keep(struct vt_db *db, struct vt_error *err)
@@ -183,14 +184,11 @@ int vti_db_sums_keep(struct vt_db *db, struct vt_error *err)
 	size_t i;
 
 	for (i = 0; i < NTABLES; i++) {
-		if (vti_db_number(
-			    db,
-			    vti_db_prepare(db, err,
-					   "SELECT count(*) FROM sqlite_schema WHERE name = ?", "t",
-					   vti_db_str(tables[i].name)),
-			    &there, NULL, err) < 0)
+		if (vti_db_number(db, &there, err,
+				  "SELECT count(*) FROM sqlite_schema WHERE name = ?", "t",
+				  vti_db_str(tables[i].name)) < 0)
 			return -(int)err->code;
-		/* Who needs a table that is not there says so. */
+		/* A missing table gives an error where it is needed. */
 		if (there && (make_trigger(db, &tables[i], false, err) < 0 ||
 			      make_trigger(db, &tables[i], true, err) < 0))
 			return -(int)err->code;

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "formats/db/internal.h"
 
-/* Sections that were chosen. */
+/* The condition of chosen sections. */
 #define CHOSEN "section IN (SELECT id FROM chosen_section)"
 
 /* The number that an event or image of the database has in the stream. */
@@ -18,7 +18,7 @@ struct number {
 
 struct place {
 	uint64_t offset;
-	uint64_t event; /* as the stream calls it */
+	uint64_t event; /* its number in the stream */
 	uint64_t samples;
 	uint64_t period;
 };
@@ -34,19 +34,19 @@ struct sum {
 	struct vt_writer *w;
 	struct vt_hash events; /* struct number */
 	struct vt_hash images;
-	struct ids listed;    /* the images of the sum at hand, in their order */
+	struct ids listed;    /* the images of the current sum, in their order */
 	struct place *places; /* of one image */
 	size_t nplaces;
 	size_t places_cap;
 };
 
-static void put(struct vt_writer *w, unsigned field, struct vt_bytes b)
+static void put_bytes_field(struct vt_writer *w, unsigned field, struct vt_bytes b)
 {
 	vt_writer_bytes(w, field, b.data, b.size);
 }
 
 /* The number of an event or image.  NULL: no memory. */
-static struct number *number_of(struct vt_hash *h, int64_t id)
+static struct number *get_stream_number(struct vt_hash *h, int64_t id)
 {
 	bool added;
 	struct number *n = vt_hash_add(h, &id, &added);
@@ -58,7 +58,7 @@ static struct number *number_of(struct vt_hash *h, int64_t id)
 
 /* ---- events, images, facts ---- */
 
-/* Of what sections tell of an event, the numbers on which they agree. */
+/* The fields of an event on which all sections agree. */
 struct fields {
 	uint64_t joined[VT_EVENT_NFIELDS];
 	bool any;
@@ -80,30 +80,27 @@ static int join_fields(void *arg, sqlite3_stmt *q, struct vt_error *err)
 	return 0;
 }
 
-static int write_event(void *arg, sqlite3_stmt *q, struct vt_error *err)
+static int write_event_record(void *arg, sqlite3_stmt *q, struct vt_error *err)
 {
 	struct sum *s = arg;
 	int64_t id = sqlite3_column_int64(q, 0);
-	struct number *n = number_of(&s->events, id);
+	struct number *n = get_stream_number(&s->events, id);
 	struct fields f = {.any = false};
 	uint64_t *row;
 	int code;
 
 	if (!n)
 		return vt_error_nomem(err);
-	code = vti_db_each(s->db,
-			   vti_db_prepare(s->db, err,
-					  "SELECT fields FROM declared WHERE event = ? AND " CHOSEN,
-					  "i", id),
-			   join_fields, &f, err);
+	code = vti_db_each(s->db, join_fields, &f, err,
+			   "SELECT fields FROM declared WHERE event = ? AND " CHOSEN, "i", id);
 	if (code)
 		return code < 0 ? code : vti_db_damaged(s->db, "an event is damaged", err);
 	row = vt_writer_row(s->w, VT_EVENT);
 	memcpy(row, f.joined, sizeof(f.joined));
 	row[VT_EVENT_ID] = n->number;
 	row[VT_EVENT_POLICY] = (uint64_t)sqlite3_column_int64(q, 3);
-	put(s->w, VT_EVENT_NAME, vti_db_bytes(q, 1));
-	put(s->w, VT_EVENT_UNIT, vti_db_bytes(q, 2));
+	put_bytes_field(s->w, VT_EVENT_NAME, vti_db_bytes(q, 1));
+	put_bytes_field(s->w, VT_EVENT_UNIT, vti_db_bytes(q, 2));
 	return 0;
 }
 
@@ -115,11 +112,11 @@ static bool list_id(struct ids *l, int64_t id)
 	return true;
 }
 
-static int write_image(void *arg, sqlite3_stmt *q, struct vt_error *err)
+static int write_image_record(void *arg, sqlite3_stmt *q, struct vt_error *err)
 {
 	struct sum *s = arg;
 	int64_t id = sqlite3_column_int64(q, 0);
-	struct number *n = number_of(&s->images, id);
+	struct number *n = get_stream_number(&s->images, id);
 	uint64_t *row;
 
 	if (!n || !list_id(&s->listed, id))
@@ -128,26 +125,26 @@ static int write_image(void *arg, sqlite3_stmt *q, struct vt_error *err)
 	row[VT_IMAGE_ID] = n->number;
 	row[VT_IMAGE_TYPE] = vti_db_u64(q, 3);
 	row[VT_IMAGE_MACHINE] = vti_db_u64(q, 4);
-	put(s->w, VT_IMAGE_PATH, vti_db_bytes(q, 1));
-	put(s->w, VT_IMAGE_BUILDID, vti_db_bytes(q, 2));
+	put_bytes_field(s->w, VT_IMAGE_PATH, vti_db_bytes(q, 1));
+	put_bytes_field(s->w, VT_IMAGE_BUILDID, vti_db_bytes(q, 2));
 	return 0;
 }
 
-static void write_fact(struct vt_writer *w, struct vt_bytes key, struct vt_bytes value)
+static void put_meta(struct vt_writer *w, struct vt_bytes key, struct vt_bytes value)
 {
 	vt_writer_row(w, VT_META);
-	put(w, VT_META_KEY, key);
-	put(w, VT_META_VALUE, value);
+	put_bytes_field(w, VT_META_KEY, key);
+	put_bytes_field(w, VT_META_VALUE, value);
 }
 
-static int write_meta(void *arg, sqlite3_stmt *q, struct vt_error *err)
+static int write_meta_record(void *arg, sqlite3_stmt *q, struct vt_error *err)
 {
 	(void)err;
-	write_fact(((struct sum *)arg)->w, vti_db_bytes(q, 0), vti_db_bytes(q, 1));
+	put_meta(((struct sum *)arg)->w, vti_db_bytes(q, 0), vti_db_bytes(q, 1));
 	return 0;
 }
 
-static int write_loss(void *arg, sqlite3_stmt *q, struct vt_error *err)
+static int write_loss_record(void *arg, sqlite3_stmt *q, struct vt_error *err)
 {
 	struct sum *s = arg;
 	int64_t event = sqlite3_column_int64(q, 0);
@@ -157,11 +154,11 @@ static int write_loss(void *arg, sqlite3_stmt *q, struct vt_error *err)
 	(void)err;
 	row[VT_LOST_EVENT] = n ? n->number : 0;
 	row[VT_LOST_COUNT] = vti_db_u64(q, 2);
-	put(s->w, VT_LOST_SOURCE, vti_db_bytes(q, 1));
+	put_bytes_field(s->w, VT_LOST_SOURCE, vti_db_bytes(q, 1));
 	return 0;
 }
 
-static int write_gap(void *arg, sqlite3_stmt *q, struct vt_error *err)
+static int write_gap_record(void *arg, sqlite3_stmt *q, struct vt_error *err)
 {
 	struct vt_writer *w = ((struct sum *)arg)->w;
 	uint64_t *row = vt_writer_row(w, VT_GAP);
@@ -169,8 +166,8 @@ static int write_gap(void *arg, sqlite3_stmt *q, struct vt_error *err)
 	(void)err;
 	row[VT_GAP_BYTES] = vti_db_u64(q, 2);
 	row[VT_GAP_RECORDS] = vti_db_u64(q, 3);
-	put(w, VT_GAP_REASON, vti_db_bytes(q, 0));
-	put(w, VT_GAP_INPUT, vti_db_bytes(q, 1));
+	put_bytes_field(w, VT_GAP_REASON, vti_db_bytes(q, 0));
+	put_bytes_field(w, VT_GAP_INPUT, vti_db_bytes(q, 1));
 	return 0;
 }
 
@@ -201,7 +198,7 @@ static int compare_places(const void *a, const void *b)
 	return (x->event > y->event) - (x->event < y->event);
 }
 
-/* Puts them in order and adds up those of one offset and event. */
+/* Sorts the places, and adds up those of one offset and event. */
 static int sum_places(struct sum *s, struct vt_error *err)
 {
 	size_t i, n = 0;
@@ -241,17 +238,15 @@ static int read_places(void *arg, sqlite3_stmt *q, struct vt_error *err)
 	return code;
 }
 
-static int write_counts(struct sum *s, int64_t id, uint64_t image, struct vt_error *err)
+static int write_image_counts(struct sum *s, int64_t id, uint64_t image, struct vt_error *err)
 {
 	size_t i;
 
 	s->nplaces = 0;
-	if (vti_db_each(s->db,
-			vti_db_prepare(s->db, err,
-				       "SELECT event, data FROM profile WHERE image = ? AND " CHOSEN
-				       " AND event IN (SELECT id FROM chosen_event)",
-				       "i", id),
-			read_places, s, err) < 0 ||
+	if (vti_db_each(s->db, read_places, s, err,
+			"SELECT event, data FROM profile WHERE image = ? AND " CHOSEN
+			" AND event IN (SELECT id FROM chosen_event)",
+			"i", id) < 0 ||
 	    sum_places(s, err) < 0)
 		return -(int)err->code;
 	for (i = 0; i < s->nplaces; i++) {
@@ -269,53 +264,51 @@ static int write_counts(struct sum *s, int64_t id, uint64_t image, struct vt_err
 static int write_unmapped(struct sum *s, struct vt_error *err)
 {
 	int64_t chosen;
-	int code = vti_db_number(
-		s->db,
-		vti_db_prepare(s->db, err, "SELECT count(*) FROM chosen_image WHERE id = 0", ""),
-		&chosen, NULL, err);
 
-	return code < 0 || !chosen ? code : write_counts(s, 0, VT_DB_UNMAPPED, err);
+	if (vti_db_number(s->db, &chosen, err, "SELECT count(*) FROM chosen_image WHERE id = 0",
+			  "") < 0)
+		return -(int)err->code;
+	return chosen ? write_image_counts(s, 0, VT_DB_UNMAPPED, err) : 0;
 }
 
 /* ---- all of it ---- */
 
-/* What precedes the counts, in its order.  Of facts, those on which all agree who tell any. */
+/* The records before the counts, in their order.  META records are those with a single value. */
 static const struct {
 	const char *sql;
 	vti_db_row_fn *write;
 } parts[] = {
 	{"SELECT key, min(value) FROM meta WHERE " CHOSEN
 	 " GROUP BY key HAVING min(value) = max(value) AND count(*) = count(value) ORDER BY key",
-	 write_meta},
+	 write_meta_record},
 	{"SELECT id, name, unit, policy FROM event WHERE id IN (SELECT id FROM chosen_event)"
 	 " AND id IN (SELECT event FROM declared WHERE " CHOSEN ") ORDER BY name, unit, policy",
-	 write_event},
+	 write_event_record},
 	{"SELECT id, path, buildid, type, machine FROM image WHERE id IN (SELECT id FROM"
 	 " chosen_image) AND id IN (SELECT image FROM profile WHERE " CHOSEN
 	 " AND event IN (SELECT id FROM chosen_event)) ORDER BY path, buildid, type",
-	 write_image},
+	 write_image_record},
 	{"SELECT event, source, capped_sum(count) FROM loss JOIN event ON event.id = loss.event"
 	 " WHERE event IN (SELECT id FROM chosen_event) AND " CHOSEN
 	 " GROUP BY event, source ORDER BY source, name, unit, policy",
-	 write_loss},
+	 write_loss_record},
 	{"SELECT reason, input, capped_sum(bytes), capped_sum(records) FROM gap WHERE " CHOSEN
 	 " GROUP BY reason, input ORDER BY input, reason",
-	 write_gap},
+	 write_gap_record},
 };
 
-static int write_sum(struct sum *s, struct vt_error *err)
+static int write_selection_sum(struct sum *s, struct vt_error *err)
 {
 	int code = 0;
 	size_t i;
 
 	s->listed.count = 0;
 	for (i = 0; i < sizeof(parts) / sizeof(parts[0]) && code == 0; i++)
-		code = vti_db_each(s->db, vti_db_prepare(s->db, err, parts[i].sql, ""),
-				   parts[i].write, s, err);
+		code = vti_db_each(s->db, parts[i].write, s, err, parts[i].sql, "");
 	for (i = 0; i < s->listed.count && code == 0; i++) {
 		const struct number *n = vt_hash_find(&s->images, &s->listed.items[i]);
 
-		code = write_counts(s, s->listed.items[i], n->number, err);
+		code = write_image_counts(s, s->listed.items[i], n->number, err);
 	}
 	return code < 0 ? code : write_unmapped(s, err);
 }
@@ -331,8 +324,8 @@ static int write_input(void *arg, sqlite3_stmt *q, struct vt_error *err)
 	vt_buf_printf(&b, "%s %" PRId64 " %" PRIu64 " ", (const char *)sqlite3_column_text(q, 0),
 		      (int64_t)sqlite3_column_int64(q, 1), vti_db_u64(q, 2));
 	vt_buf_put(&b, name.data, name.size);
-	write_fact(((struct sum *)arg)->w, vti_db_str(VT_DB_META_INPUT),
-		   (struct vt_bytes){b.data, b.size});
+	put_meta(((struct sum *)arg)->w, vti_db_str(VT_DB_META_INPUT),
+		 (struct vt_bytes){b.data, b.size});
 	vt_buf_free(&b);
 	return 0;
 }
@@ -381,21 +374,19 @@ static int write_section(struct sum *s, int64_t section, struct vt_error *err)
 
 	if (code != 1)
 		return code;
-	write_fact(s->w, vti_db_str(VT_DB_META_EPOCH), vti_db_bytes(q, 0));
-	write_fact(s->w, vti_db_str(VT_DB_META_LABEL), vti_db_bytes(q, 1));
-	write_fact(s->w, vti_db_str(VT_DB_META_BEGUN), vti_db_bytes(q, 2));
+	put_meta(s->w, vti_db_str(VT_DB_META_EPOCH), vti_db_bytes(q, 0));
+	put_meta(s->w, vti_db_str(VT_DB_META_LABEL), vti_db_bytes(q, 1));
+	put_meta(s->w, vti_db_str(VT_DB_META_BEGUN), vti_db_bytes(q, 2));
 	sqlite3_finalize(q);
 	code = vti_db_exec(s->db, "DELETE FROM chosen_section", err);
 	if (code == 0)
 		code = vti_db_run(s->db, err, "INSERT INTO chosen_section VALUES(?)", "i", section);
 	if (code == 0)
-		code = vti_db_each(s->db,
-				   vti_db_prepare(s->db, err,
-						  "SELECT lower(hex(digest)), added, samples, name"
-						  " FROM input WHERE section = ? ORDER BY id",
-						  "i", section),
-				   write_input, s, err);
-	return code < 0 ? code : write_sum(s, err);
+		code = vti_db_each(s->db, write_input, s, err,
+				   "SELECT lower(hex(digest)), added, samples, name"
+				   " FROM input WHERE section = ? ORDER BY id",
+				   "i", section);
+	return code < 0 ? code : write_selection_sum(s, err);
 }
 
 static int list_section(void *arg, sqlite3_stmt *q, struct vt_error *err)
@@ -406,13 +397,10 @@ static int list_section(void *arg, sqlite3_stmt *q, struct vt_error *err)
 static int write_sections(struct sum *s, struct vt_error *err)
 {
 	struct ids sections = {.items = NULL};
-	int code = vti_db_each(
-		s->db,
-		vti_db_prepare(s->db, err,
+	int code = vti_db_each(s->db, list_section, &sections, err,
 			       "SELECT id FROM section WHERE id IN (SELECT id FROM chosen_section)"
 			       " ORDER BY epoch, label",
-			       ""),
-		list_section, &sections, err);
+			       "");
 	size_t i;
 
 	for (i = 0; i < sections.count && code == 0; i++)
@@ -437,7 +425,7 @@ int vt_db_write(struct vt_db *db, const struct vt_db_selection *sel, bool sectio
 			db, sections ? VTI_DB_TABLES : VTI_DB_TABLES & ~(unsigned)VTI_DB_INPUT,
 			err);
 	if (code == 0)
-		code = sections ? write_sections(&s, err) : write_sum(&s, err);
+		code = sections ? write_sections(&s, err) : write_selection_sum(&s, err);
 	vt_hash_fini(&s.events);
 	vt_hash_fini(&s.images);
 	free(s.listed.items);

@@ -254,11 +254,8 @@ static int64_t number(struct vt_db *db, const char *sql)
 {
 	struct vt_error err = VT_ERROR_INIT;
 	int64_t value;
-	bool found;
 
-	assert_int_equal(vti_db_number(db, vti_db_prepare(db, &err, sql, ""), &value, &found, &err),
-			 0);
-	assert_true(found);
+	assert_int_equal(vti_db_number(db, &value, &err, sql, ""), 1);
 	return value;
 }
 
@@ -562,16 +559,14 @@ static void statements_that_fail(void **state)
 	static const char xs[201] = "x";
 	const struct vt_bytes much = {(const uint8_t *)xs, 200}, little = {NULL, 0};
 	int64_t value = 5;
-	bool found = true;
 
 	assert_int_equal(vti_db_exec(db, "nonsense", &err), -VT_E_SYSTEM);
 	db_same_error(&err, VT_E_SYSTEM, *state, ": near \"nonsense\": syntax error");
 	assert_null(vti_db_prepare(db, &err, "SELECT x", ""));
 	db_same_error(&err, VT_E_SYSTEM, *state, ": no such column: x");
 	assert_int_equal(vti_db_step(db, NULL, &err), -VT_E_SYSTEM);
-	assert_int_equal(vti_db_number(db, NULL, &value, &found, &err), -VT_E_SYSTEM);
+	assert_int_equal(vti_db_step_number(db, NULL, &value, &err), -VT_E_SYSTEM);
 	assert_int_equal(value, 0);
-	assert_false(found);
 
 	sqlite3_limit(db->sql, SQLITE_LIMIT_LENGTH, 100);
 	assert_null(vti_db_prepare(db, &err, "SELECT ?, ?", "tt", much, little));
