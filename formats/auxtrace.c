@@ -18,7 +18,7 @@ static const struct vt_aux_decoder *const decoders[] = {
 
 #define NDECODERS (sizeof(decoders) / sizeof(decoders[0]))
 
-/* Also decodes branch stacks (--lbr): for that, too, it needs the code of all processes. */
+/* Also decodes branch stacks (--lbr), for which it needs the code of all processes, too. */
 static const struct vt_aux_decoder *const lbr_decoder = &vt_pt_aux_decoder;
 
 static const struct vt_aux_decoder *find_decoder(uint64_t type)
@@ -37,7 +37,7 @@ struct job {
 	const struct vt_format_options *opt;
 	const char *input;		      /* its name */
 	const struct vt_aux_decoder *decoder; /* NULL: not known yet, or none */
-	struct vt_aux_session *session;	      /* NULL as long as `decoder` is */
+	struct vt_aux_session *session;	      /* NULL if `decoder` is */
 	struct vt_spool spool;
 	struct vt_writer *w;
 	bool raw; /* AUX areas stay as they are */
@@ -63,7 +63,8 @@ static int start_job(struct job *j, const struct vt_format_options *opt, const c
 	return code;
 }
 
-static int open_session(struct job *j, const struct vt_aux_decoder *decoder, struct vt_error *err)
+static int open_decoder_session(struct job *j, const struct vt_aux_decoder *decoder,
+				struct vt_error *err)
 {
 	j->session = decoder->open(j->opt, j->input, err);
 	if (!j->session)
@@ -97,7 +98,7 @@ static int pass_records(struct job *j,
 	return r;
 }
 
-/* Both passes over the spool, which has all records of the input. */
+/* Makes both passes over the spool, which has all records of the input. */
 static int decode_spool(struct job *j, struct vt_format_summary *sum, struct vt_error *err)
 {
 	int code = vt_spool_rewind(&j->spool, err);
@@ -117,15 +118,15 @@ static int decode_spool(struct job *j, struct vt_format_summary *sum, struct vt_
 
 /* ---- perf.data ---- */
 
-static int take_piece(void *arg, const struct vt_format_auxtrace *piece, struct vt_error *err)
+static int take_aux_piece(void *arg, const struct vt_format_auxtrace *piece, struct vt_error *err)
 {
 	struct job *j = arg;
 
 	return j->decoder->scan_piece(j->session, piece, err);
 }
 
-static int decode_perfdata(struct job *j, struct vt_input *in, struct vt_format_summary *sum,
-			   struct vt_error *err)
+static int decode_perfdata_job(struct job *j, struct vt_input *in, struct vt_format_summary *sum,
+			       struct vt_error *err)
 {
 	struct vt_format_options inner = *j->opt;
 	const struct vt_aux_decoder *decoder;
@@ -138,13 +139,13 @@ static int decode_perfdata(struct job *j, struct vt_input *in, struct vt_format_
 	inner.keep_aux = j->raw;
 	if (!decoder && !j->lbr)
 		return vt_perfdata_decode(in, j->w, &inner, sum, err);
-	code = open_session(j, decoder ? decoder : lbr_decoder, err);
+	code = open_decoder_session(j, decoder ? decoder : lbr_decoder, err);
 	if (code == 0)
 		code = vt_spool_open(&j->spool, vt_tempdir(j->opt->tmpdir), NULL, err);
 	if (code < 0)
 		return code;
 	if (decoder) {
-		inner.auxtrace = take_piece;
+		inner.auxtrace = take_aux_piece;
 		inner.auxtrace_arg = j;
 	}
 	code = vt_perfdata_decode(in, j->spool.w, &inner, sum, err);
@@ -158,7 +159,7 @@ int vt_auxtrace_decode(struct vt_input *in, struct vt_writer *w,
 	struct job j;
 	int code = start_job(&j, opt, in->name, w, err);
 
-	return end_job(&j, code < 0 ? code : decode_perfdata(&j, in, sum, err));
+	return end_job(&j, code < 0 ? code : decode_perfdata_job(&j, in, sum, err));
 }
 
 /* ---- a stream ---- */
@@ -166,18 +167,18 @@ int vt_auxtrace_decode(struct vt_input *in, struct vt_writer *w,
 struct vt_auxtrace_stream {
 	struct job job;
 	enum {
-		UNDECIDED, /* records go to the spool until it is clear what there is */
-		DECODE,	   /* AUX areas that have a decoder: all records go to the spool */
-		COPY	   /* none: records are passed on */
+		UNDECIDED, /* unknown yet: records go to the spool */
+		DECODE,	   /* there are AUX areas with a decoder: all records go to the spool */
+		COPY	   /* there are none: records are copied to the output */
 	} state;
-	/* Areas without a decoder, but for those that a GAP of the stream reports. */
+	/* Areas without a decoder, except those that a GAP of the stream reports. */
 	uint64_t aux_areas;
 	uint64_t aux_bytes;
 	uint32_t aux_type;
 };
 
 /* Kinds that come after the AUXINFO of a recording, if it has one. */
-static bool is_late(uint32_t kind)
+static bool comes_after_auxinfo(uint32_t kind)
 {
 	return kind == VT_SAMPLE || kind == VT_EXEC || kind == VT_AUXTRACE || kind == VT_HOT ||
 	       kind == VT_COUNT || kind == VT_VALUE || kind == VT_STATE || kind == VT_PACKETS;
@@ -197,7 +198,7 @@ struct vt_auxtrace_stream *vt_auxtrace_stream_new(const struct vt_reader *r, str
 	code = start_job(&s->job, opt, vt_reader_name(r), w, err);
 	if (code == 0 && s->job.lbr) {
 		s->state = DECODE;
-		code = open_session(&s->job, lbr_decoder, err);
+		code = open_decoder_session(&s->job, lbr_decoder, err);
 	}
 	if (code == 0 && vt_spool_open(&s->job.spool, vt_tempdir(opt->tmpdir), r, err) == 0)
 		return s;
@@ -212,8 +213,8 @@ void vt_auxtrace_stream_free(struct vt_auxtrace_stream *s)
 	free(s);
 }
 
-/* There is nothing to decode: passes the records of the spool on. */
-static int copy_spool(struct vt_auxtrace_stream *s, struct vt_error *err)
+/* Copies the records of the spool to the output: there is nothing to decode. */
+static int copy_spooled_records(struct vt_auxtrace_stream *s, struct vt_error *err)
 {
 	struct vt_record rec;
 	int code = vt_spool_rewind(&s->job.spool, err);
@@ -243,7 +244,7 @@ static void count_aux_area(struct vt_auxtrace_stream *s, const struct vt_record 
 		b = vt_record_bytes(rec, VT_GAP_REASON);
 		if (b.size < sizeof(gap) - 1 || memcmp(b.data, gap, sizeof(gap) - 1) != 0)
 			return;
-		/* A GAP comes behind the area that it stands for. */
+		/* A GAP comes after the area that it stands for. */
 		s->aux_areas -= s->aux_areas > 0;
 		s->aux_bytes -= vt_record_u64(rec, VT_GAP_BYTES) <= s->aux_bytes
 					? vt_record_u64(rec, VT_GAP_BYTES)
@@ -268,7 +269,7 @@ static void report_aux_areas(const struct vt_auxtrace_stream *s, struct vt_forma
 	sum->aux_type = s->aux_type;
 }
 
-/* Once an AUXINFO says that there are areas with a decoder, all records go to that one. */
+/* Opens the decoder as soon as an AUXINFO record has a type with one. */
 static int find_areas(struct vt_auxtrace_stream *s, const struct vt_record *rec,
 		      struct vt_error *err)
 {
@@ -280,7 +281,7 @@ static int find_areas(struct vt_auxtrace_stream *s, const struct vt_record *rec,
 	if (!decoder)
 		return 0;
 	s->state = DECODE;
-	return open_session(&s->job, decoder, err);
+	return open_decoder_session(&s->job, decoder, err);
 }
 
 int vt_auxtrace_stream_take(struct vt_auxtrace_stream *s, const struct vt_block *b, uint32_t first,
@@ -290,8 +291,8 @@ int vt_auxtrace_stream_take(struct vt_auxtrace_stream *s, const struct vt_block 
 	struct vt_writer *to;
 	int code = 0;
 
-	if (s->state == UNDECIDED && is_late(b->kind))
-		code = copy_spool(s, err);
+	if (s->state == UNDECIDED && comes_after_auxinfo(b->kind))
+		code = copy_spooled_records(s, err);
 	to = s->state == COPY ? s->job.w : s->job.spool.w;
 	for (; rec.row < first + count && code == 0; rec.row++) {
 		code = find_areas(s, &rec, err);
@@ -314,7 +315,7 @@ int vt_auxtrace_stream_end(struct vt_auxtrace_stream *s, struct vt_format_summar
 	if (s->state == DECODE)
 		return decode_spool(&s->job, sum, err);
 	if (s->state == UNDECIDED)
-		code = copy_spool(s, err);
+		code = copy_spooled_records(s, err);
 	if (code == 0)
 		report_aux_areas(s, sum);
 	return code;
