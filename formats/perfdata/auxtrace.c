@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* AUXTRACE records, which are followed by foreign bytes, and a look ahead for what they hold. */
+/* AUXTRACE records, whose AUX areas follow them, and a look ahead for the type of the areas. */
 #include "formats/perfdata/perfdata.h"
 
 #include <inttypes.h>
@@ -7,9 +7,9 @@
 #include "formats/perfdata/session.h"
 
 #define PIPE_HEADER_SIZE 16
-#define LOOK_AHEAD	 (4u << 20) /* bytes of records: what perf puts before AUXTRACE_INFO */
+#define LOOK_AHEAD	 (4u << 20) /* bytes of records that may come before AUXTRACE_INFO */
 
-static int put_piece(struct pd_session *s, const struct vt_format_auxtrace *x)
+static int put_aux_piece(struct pd_session *s, const struct vt_format_auxtrace *x)
 {
 	uint64_t *row;
 
@@ -27,8 +27,8 @@ static int put_piece(struct pd_session *s, const struct vt_format_auxtrace *x)
 	return 0;
 }
 
-/* The bytes of an area, at whose first one the input stands. */
-static int read_area(struct pd_session *s, struct vt_format_auxtrace *x)
+/* Reads the bytes of an area, which begins at the input's position. */
+static int read_aux_area(struct pd_session *s, struct vt_format_auxtrace *x)
 {
 	size_t have, n;
 	int code;
@@ -40,7 +40,7 @@ static int read_area(struct pd_session *s, struct vt_format_auxtrace *x)
 			return -(int)s->err->code;
 		x->size = have < n ? have : n;
 		x->bytes = vt_input_data(s->in);
-		code = put_piece(s, x);
+		code = put_aux_piece(s, x);
 		if (code < 0)
 			return code;
 		vt_input_consume(s->in, x->size);
@@ -86,11 +86,11 @@ int vti_pd_auxtrace(struct pd_session *s, const struct pd_rec *r)
 	vt_input_consume(s->in, r->size);
 	if (c.bad)
 		return 0;
-	/* How an area is to be read is in the event's configuration. */
+	/* Decoders need the event's configuration. */
 	code = vti_pd_events_emit(s);
 	if (code < 0)
 		return code;
-	code = read_area(s, &x);
+	code = read_aux_area(s, &x);
 	if (code >= 0 && !s->opt->auxtrace && !s->opt->keep_aux)
 		vti_pd_aux_area(s, &area, x.position);
 	return code;
@@ -98,8 +98,8 @@ int vti_pd_auxtrace(struct pd_session *s, const struct pd_rec *r)
 
 /* ---- looking ahead ---- */
 
-/* Where the first record is; 0: this is nothing that has records. */
-static uint64_t first_record(const uint8_t *p, size_t have, bool big)
+/* The offset of the first record; 0: the input has none. */
+static uint64_t find_first_record(const uint8_t *p, size_t have, bool big)
 {
 	uint64_t size;
 
@@ -111,8 +111,8 @@ static uint64_t first_record(const uint8_t *p, size_t have, bool big)
 	return have < 48 ? 0 : vti_pd_u64(p + 40, big);
 }
 
-/* Records behind which there is no AUXTRACE_INFO any more. */
-static bool is_late(uint32_t type)
+/* True for records after which no AUXTRACE_INFO can come. */
+static bool ends_auxtrace_search(uint32_t type)
 {
 	return type == PD_SAMPLE || type == PD_FINISHED_ROUND || type == PD_AUXTRACE ||
 	       type == PD_COMPRESSED || type == PD_COMPRESSED2;
@@ -128,7 +128,7 @@ int vt_perfdata_auxtrace_type(struct vt_input *in, uint32_t *type, struct vt_err
 	if (vt_input_fill(in, VT_FORMAT_PROBE_SIZE, &have, err) < 0)
 		return -(int)err->code;
 	big = have && *vt_input_data(in) == '2';
-	at = first_record(vt_input_data(in), have, big);
+	at = find_first_record(vt_input_data(in), have, big);
 	while (at && at <= LOOK_AHEAD) {
 		const uint8_t *p;
 		uint32_t kind, size;
@@ -140,7 +140,7 @@ int vt_perfdata_auxtrace_type(struct vt_input *in, uint32_t *type, struct vt_err
 		p = vt_input_data(in) + at;
 		kind = vti_pd_u32(p, big);
 		size = vti_pd_u16(p + 6, big);
-		if (size < PD_HEADER_SIZE || is_late(kind))
+		if (size < PD_HEADER_SIZE || ends_auxtrace_search(kind))
 			return 0;
 		at += size;
 		p += PD_HEADER_SIZE;

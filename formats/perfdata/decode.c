@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The two framings of records: a file with sections, and a pipe. */
+/* The two containers of records: a file with sections, and a pipe. */
 #include "formats/perfdata/perfdata.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ struct file_header {
 	uint64_t features[4];
 };
 
-/* Where random access reads from. */
+/* A file for random access. */
 struct access {
 	int fd;
 	off_t base;   /* position in the descriptor of the input's first byte */
@@ -45,7 +45,7 @@ bool vt_perfdata_probe(const uint8_t *p, size_t size)
 
 /* ---- access ---- */
 
-/* Has the window filled; this happens seldom enough to tell how far the reading is. */
+/* Fills the input's window.  This is rare enough to report the progress here. */
 static int refill(struct pd_session *s, size_t need, size_t *have)
 {
 	if (s->opt->progress)
@@ -53,8 +53,8 @@ static int refill(struct pd_session *s, size_t need, size_t *have)
 	return vt_input_fill(s->in, need, have, s->err);
 }
 
-/* False where the input can only be read from front to back. */
-static bool access_init(struct access *a, const struct vt_input *in)
+/* False if the input can only be read sequentially. */
+static bool init_access(struct access *a, const struct vt_input *in)
 {
 	struct stat st;
 	off_t here;
@@ -71,10 +71,10 @@ static bool access_init(struct access *a, const struct vt_input *in)
 }
 
 /*
- * Build-ids and the names of events lie behind the data of a file, whose records need them: one
- * that comes through a pipe is put into a temporary file first, which is read in its place.
+ * Copies the input to a temporary file, which is then read instead.  In a file, build-ids and names
+ * of events come after the records that need them, so it cannot be read from a pipe.
  */
-static int spool(struct pd_session *s, struct vt_input *file, struct access *a)
+static int spool_input(struct pd_session *s, struct vt_input *file, struct access *a)
 {
 	const char *dir = vt_tempdir(s->opt->tmpdir);
 	int fd = vt_tempfile(dir, s->err), code;
@@ -119,8 +119,8 @@ static int skip_to(struct pd_session *s, uint64_t offset)
 }
 
 /* Replaces *out by the bytes at an offset: fewer than `size` when the input ends before. */
-static int load(struct pd_session *s, const struct access *a, uint64_t offset, size_t size,
-		struct vt_buf *out)
+static int load_bytes(struct pd_session *s, const struct access *a, uint64_t offset, size_t size,
+		      struct vt_buf *out)
 {
 	out->size = 0;
 	if (offset >= a->end)
@@ -144,15 +144,15 @@ static int load(struct pd_session *s, const struct access *a, uint64_t offset, s
 
 /* ---- records ---- */
 
-static int cut(struct pd_session *s, uint64_t have, const char *what)
+static int report_cut(struct pd_session *s, uint64_t have, const char *what)
 {
 	vti_pd_damage(s, s->in->offset, have, "the input ends inside %s", what);
 	vt_input_consume(s->in, (size_t)have);
 	return 0;
 }
 
-/* The bytes that follow a TRACING_DATA record, padded to a multiple of 8. */
-static int tracing_data(struct pd_session *s, const struct pd_rec *r)
+/* Reads a TRACING_DATA record, and the bytes after it, padded to a multiple of 8. */
+static int read_tracing_data(struct pd_session *s, const struct pd_rec *r)
 {
 	struct vt_cursor c = vt_cursor_make(r->payload, r->left, s->big);
 	uint64_t size = vt_cursor_u32(&c), padded = (size + 7) & ~UINT64_C(7), offset = r->offset;
@@ -172,17 +172,17 @@ static int tracing_data(struct pd_session *s, const struct pd_rec *r)
 	if (vt_input_fill(s->in, (size_t)padded, &have, s->err) < 0)
 		return -(int)s->err->code;
 	if (have < padded)
-		return cut(s, have, "trace data");
+		return report_cut(s, have, "trace data");
 	code = vti_pd_feature(s, PD_FEAT_TRACING_DATA, vt_input_data(s->in), (size_t)size, offset);
 	vt_input_consume(s->in, (size_t)padded);
 	return code;
 }
 
 /*
- * The next `need` bytes, or as many as there are.  Never more, so that what is found does not
- * depend on the pieces in which a pipe delivers.
+ * Views the next `need` bytes, or as many as there are.  Never more, so that results do not depend
+ * on the pieces in which a pipe delivers.
  */
-static int view_ahead(struct pd_session *s, uint64_t end, size_t need, struct pd_view *v)
+static int fill_view(struct pd_session *s, uint64_t end, size_t need, struct pd_view *v)
 {
 	uint64_t left = end - s->in->offset;
 	size_t have = vt_input_have(s->in);
@@ -200,10 +200,10 @@ static int view_ahead(struct pd_session *s, uint64_t end, size_t need, struct pd
 }
 
 /*
- * Records whose loss would cost all that follows.  Their true size is where the next record is,
- * `next` bytes on; whether it was only the size that was damaged, their contents show.
+ * The true size of a record whose loss would make all later records useless, if only its size is
+ * damaged, which its contents show; else 0.  The next record is `next` bytes on.
  */
-static uint64_t vital_size(const struct pd_session *s, const struct pd_rec *r, uint64_t next)
+static uint64_t find_vital_size(const struct pd_session *s, const struct pd_rec *r, uint64_t next)
 {
 	if (next < PD_HEADER_SIZE || next > PD_RECORD_MAX)
 		return 0;
@@ -226,8 +226,8 @@ static int read_vital(struct pd_session *s, struct pd_rec r, uint64_t size, uint
 	return vti_pd_user(s, &r);
 }
 
-/* The record that the input stands at is damaged: goes on to the next one that is not. */
-static int recover(struct pd_session *s, uint64_t end)
+/* Skips the damaged record at the input's position, up to the next good one. */
+static int recover_records(struct pd_session *s, uint64_t end)
 {
 	struct pd_rec r = vti_pd_rec(s, vt_input_data(s->in), s->in->offset);
 	size_t from = 1;
@@ -238,11 +238,11 @@ static int recover(struct pd_session *s, uint64_t end)
 		struct pd_view v;
 		uint64_t at, vital;
 
-		if (view_ahead(s, end, PD_VIEW_MAX, &v) < 0)
+		if (fill_view(s, end, PD_VIEW_MAX, &v) < 0)
 			return -(int)s->err->code;
 		found = vti_pd_search(s, &v, from, &at);
 		r.payload = v.p + PD_HEADER_SIZE;
-		vital = from && found && at <= v.have ? vital_size(s, &r, at) : 0;
+		vital = from && found && at <= v.have ? find_vital_size(s, &r, at) : 0;
 		if (vital) {
 			code = read_vital(s, r, vital, at);
 			vt_input_consume(s->in, (size_t)at);
@@ -259,29 +259,29 @@ static int recover(struct pd_session *s, uint64_t end)
 }
 
 /*
- * Whether the input stands at a record that can be read: 1; 0: it is damaged.  Its size is checked
- * against what is in it, or against what follows it.
+ * Checks the record at the input's position.  1: it can be read; 0: it is damaged.  Its size must
+ * fit its contents, or the records after it.
  */
-static int is_record(struct pd_session *s, uint64_t end, const struct pd_rec *r)
+static int check_record(struct pd_session *s, uint64_t end, const struct pd_rec *r)
 {
 	size_t need = (size_t)r->size + PD_HEADER_SIZE;
 	struct pd_view v;
 	enum pd_fit fits;
 
 	do {
-		if (view_ahead(s, end, need, &v) < 0)
+		if (fill_view(s, end, need, &v) < 0)
 			return -(int)s->err->code;
 		if (v.have < r->size)
 			return 0;
 		fits = vti_pd_fits(s, &v);
-		/* No more is waited for than is needed: a pipe may be slow. */
+		/* It waits only for as many bytes as are needed: a pipe may be slow. */
 		need = need < PD_VIEW_MAX / 4 ? 4 * need : PD_VIEW_MAX;
 	} while (fits == PD_UNDECIDED);
 	return fits == PD_FITS;
 }
 
-/* The record that the input stands at: it is consumed. */
-static int read_record(struct pd_session *s)
+/* Reads and consumes the record at the input's position. */
+static int read_input_record(struct pd_session *s)
 {
 	struct pd_rec r = vti_pd_rec(s, vt_input_data(s->in), s->in->offset);
 	int code;
@@ -292,7 +292,7 @@ static int read_record(struct pd_session *s)
 	}
 	if (r.type == PD_TRACING_DATA && s->pipe) {
 		s->sum->records++;
-		return tracing_data(s, &r);
+		return read_tracing_data(s, &r);
 	}
 	code = vti_pd_record(s, vt_input_data(s->in), s->in->offset);
 	vt_input_consume(s->in, r.size);
@@ -320,18 +320,18 @@ static int read_records(struct pd_session *s, uint64_t end)
 			return 0;
 		}
 		if (have < PD_HEADER_SIZE || left < PD_HEADER_SIZE)
-			return cut(s, have < left ? have : left, "a record's header");
+			return report_cut(s, have < left ? have : left, "a record's header");
 		r = vti_pd_rec(s, vt_input_data(in), in->offset);
-		code = r.size < PD_HEADER_SIZE || r.size > left ? 0 : is_record(s, end, &r);
+		code = r.size < PD_HEADER_SIZE || r.size > left ? 0 : check_record(s, end, &r);
 		if (code >= 0)
-			code = code ? read_record(s) : recover(s, end);
+			code = code ? read_input_record(s) : recover_records(s, end);
 	}
 	return code;
 }
 
 /* ---- file mode ---- */
 
-static struct section get_section(struct vt_cursor *c)
+static struct section take_section(struct vt_cursor *c)
 {
 	struct section x = {.offset = vt_cursor_u64(c)};
 
@@ -340,8 +340,8 @@ static struct section get_section(struct vt_cursor *c)
 }
 
 /*
- * Writers with 32-bit longs keep the feature bits as such; in a big-endian file the halves of each
- * 64-bit word are then exchanged.  HOSTNAME is always present and shows it.
+ * Writers with 32-bit longs write the feature bits as such; in a big-endian file the halves of each
+ * 64-bit word are then exchanged.  HOSTNAME, which is always present, shows it.
  */
 static void fix_feature_bits(struct file_header *h, bool big)
 {
@@ -363,9 +363,9 @@ static bool parse_header(struct file_header *h, const uint8_t *p, size_t size, b
 	vt_cursor_u64(&c); /* magic */
 	h->size = vt_cursor_u64(&c);
 	h->attr_size = vt_cursor_u64(&c);
-	h->attrs = get_section(&c);
-	h->data = get_section(&c);
-	get_section(&c); /* event types, not used since Linux 3.11 */
+	h->attrs = take_section(&c);
+	h->data = take_section(&c);
+	take_section(&c); /* event types, not used since Linux 3.11 */
 	if (c.bad)
 		return false;
 	if (h->size >= FILE_HEADER_SIZE) {
@@ -387,7 +387,7 @@ static int read_ids(struct pd_session *s, const struct access *a, struct section
 		vti_pd_damage(s, ids.offset, 0, "an event claims %" PRIu64 " ids", n);
 		return 0;
 	}
-	code = load(s, a, ids.offset, (size_t)n * 8, &b);
+	code = load_bytes(s, a, ids.offset, (size_t)n * 8, &b);
 	for (i = 0; code >= 0 && i + 8 <= b.size; i += 8)
 		code = vti_pd_id_add(s, vti_pd_u64(b.data + i, s->big), event);
 	if (code >= 0 && b.size < n * 8)
@@ -396,7 +396,8 @@ static int read_ids(struct pd_session *s, const struct access *a, struct section
 	return code;
 }
 
-/* One element of the attribute section: an attribute of its own size, then where its ids are. */
+/* Reads an element of the attribute section: an attribute of any size, then the section of its ids.
+ */
 static int read_attr(struct pd_session *s, const struct access *a, const uint8_t *p, size_t size,
 		     uint64_t offset)
 {
@@ -415,7 +416,7 @@ static int read_attr(struct pd_session *s, const struct access *a, const uint8_t
 	if (code)
 		return code < 0 ? code : 0;
 	c = vt_cursor_make(p + at, 16, s->big);
-	return read_ids(s, a, get_section(&c), event);
+	return read_ids(s, a, take_section(&c), event);
 }
 
 static int read_attrs(struct pd_session *s, const struct access *a, const struct file_header *h)
@@ -437,7 +438,7 @@ static int read_attrs(struct pd_session *s, const struct access *a, const struct
 	for (i = 0; code >= 0 && i < n; i++) {
 		uint64_t offset = h->attrs.offset + i * h->attr_size;
 
-		code = load(s, a, offset, (size_t)h->attr_size, &b);
+		code = load_bytes(s, a, offset, (size_t)h->attr_size, &b);
 		if (code < 0)
 			break;
 		if (b.size < h->attr_size) {
@@ -451,7 +452,7 @@ static int read_attrs(struct pd_session *s, const struct access *a, const struct
 	return code;
 }
 
-static int by_offset(const void *a, const void *b)
+static int compare_sections(const void *a, const void *b)
 {
 	const struct section *x = a, *y = b;
 
@@ -473,7 +474,7 @@ static int read_features(struct pd_session *s, const struct access *a, const str
 		if (h->features[i / 64] >> (i % 64) & 1)
 			sections[n++].feature = (unsigned)i;
 	}
-	code = n ? load(s, a, at, n * 16, &b) : 0;
+	code = n ? load_bytes(s, a, at, n * 16, &b) : 0;
 	if (code >= 0 && b.size < n * 16) {
 		vti_pd_damage(s, at, 0, "the table of feature sections is cut");
 		n = b.size / 16;
@@ -482,10 +483,10 @@ static int read_features(struct pd_session *s, const struct access *a, const str
 	for (i = 0; i < n; i++) {
 		unsigned feature = sections[i].feature;
 
-		sections[i] = get_section(&c);
+		sections[i] = take_section(&c);
 		sections[i].feature = feature;
 	}
-	qsort(sections, n, sizeof(sections[0]), by_offset);
+	qsort(sections, n, sizeof(sections[0]), compare_sections);
 	for (i = 0; code >= 0 && i < n; i++) {
 		const struct section *x = &sections[i];
 
@@ -495,7 +496,7 @@ static int read_features(struct pd_session *s, const struct access *a, const str
 				      x->size);
 			continue;
 		}
-		code = load(s, a, x->offset, (size_t)x->size, &b);
+		code = load_bytes(s, a, x->offset, (size_t)x->size, &b);
 		if (code >= 0 && b.size < x->size)
 			vti_pd_damage(s, x->offset, 0,
 				      "feature section %u lies outside of the file", x->feature);
@@ -566,7 +567,7 @@ static int read_file(struct pd_session *s, const struct access *a)
 
 /* ---- both ---- */
 
-static int convert(struct pd_session *s)
+static int convert_perfdata(struct pd_session *s)
 {
 	struct vt_input *in = s->in, file;
 	struct access a;
@@ -582,7 +583,8 @@ static int convert(struct pd_session *s)
 	if (have < PIPE_HEADER_SIZE)
 		return vt_error_set(s->err, VT_E_FORMAT, "%s: the header is cut at %zu bytes",
 				    in->name, have);
-	/* Version 1 has the same magic in both orders; its header's size tells. */
+	/* Version 1 has the same magic in both byte orders; the size of the header shows the order.
+	 */
 	s->big = *p == '2' || (!memcmp(p, "PERFFILE", 8) && vt_le64(p + 8) > UINT32_MAX);
 	vti_pd_order_init(&s->order, s->big, vti_pd_deliver, s);
 	vti_pd_meta_str(s, "byte_order", s->big ? "big" : "little");
@@ -593,9 +595,9 @@ static int convert(struct pd_session *s)
 		code = read_records(s, UINT64_MAX);
 		return code < 0 ? code : finish_order(s);
 	}
-	if (access_init(&a, in))
+	if (init_access(&a, in))
 		return read_file(s, &a);
-	code = spool(s, &file, &a);
+	code = spool_input(s, &file, &a);
 	if (code == 0)
 		code = read_file(s, &a);
 	s->in = in;
@@ -603,7 +605,7 @@ static int convert(struct pd_session *s)
 	return code;
 }
 
-static void session_fini(struct pd_session *s)
+static void free_session(struct pd_session *s)
 {
 	vti_pd_events_fini(s);
 	vt_hash_fini(&s->ids);
@@ -639,7 +641,7 @@ int vt_perfdata_decode(struct vt_input *in, struct vt_writer *w,
 	vt_hash_init(&s->unknown, sizeof(struct pd_unknown), sizeof(uint32_t));
 	s->strings = vt_intern_new();
 	vti_pd_order_init(&s->order, false, vti_pd_deliver, s);
-	code = s->strings ? convert(s) : vti_pd_nomem(s);
+	code = s->strings ? convert_perfdata(s) : vti_pd_nomem(s);
 	if (code >= 0)
 		code = vti_pd_events_emit(s);
 	if (code >= 0) {
@@ -649,6 +651,6 @@ int vt_perfdata_decode(struct vt_input *in, struct vt_writer *w,
 		code = vt_writer_error(w, err);
 	}
 	sum->out_of_order = s->order.late;
-	session_fini(s);
+	free_session(s);
 	return code < 0 ? code : 0;
 }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Told once: a file that claims so many has nothing sensible to say in them. */
-static void full(struct pd_session *s, const char *what, unsigned limit)
+/* Reports too many events or ids, once. */
+static void report_events_full(struct pd_session *s, const char *what, unsigned limit)
 {
 	if (!s->events_full)
 		vti_pd_damage(s, s->in->offset, 0, "more than %u %s: further ones are left out",
@@ -18,7 +18,7 @@ int vti_pd_event_add(struct pd_session *s, const struct pd_attr *a)
 	struct pd_event *e;
 
 	if (s->nevents >= VT_PERFDATA_EVENTS_MAX) {
-		full(s, "events", VT_PERFDATA_EVENTS_MAX);
+		report_events_full(s, "events", VT_PERFDATA_EVENTS_MAX);
 		return 1;
 	}
 	if (!vt_array_grow(&s->events, &s->events_cap, s->nevents + 1, sizeof(*s->events)))
@@ -31,13 +31,14 @@ int vti_pd_event_add(struct pd_session *s, const struct pd_attr *a)
 	return 0;
 }
 
-/* The place of a field in the trailing sample id, where those of `later` come behind it. */
-static uint8_t trailer_pos(uint64_t t, uint64_t field, uint64_t later)
+/* The position of a field in the trailing sample id, from its end; those of `later` come after it.
+ */
+static uint8_t get_trailer_pos(uint64_t t, uint64_t field, uint64_t later)
 {
 	return t & field ? (uint8_t)(1 + __builtin_popcountll(t & later)) : 0;
 }
 
-static void find_places(struct pd_layout *l, uint64_t t)
+static void find_field_places(struct pd_layout *l, uint64_t t)
 {
 	int8_t n = 0;
 
@@ -58,10 +59,11 @@ static void find_places(struct pd_layout *l, uint64_t t)
 	if (t & PD_SAMPLE_IDENTIFIER)
 		l->key_trailer = 1;
 	else
-		l->key_trailer = trailer_pos(t, PD_SAMPLE_ID, PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU);
-	l->time_trailer = trailer_pos(t, PD_SAMPLE_TIME,
-				      PD_SAMPLE_ID | PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU |
-					      PD_SAMPLE_IDENTIFIER);
+		l->key_trailer =
+			get_trailer_pos(t, PD_SAMPLE_ID, PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU);
+	l->time_trailer = get_trailer_pos(t, PD_SAMPLE_TIME,
+					  PD_SAMPLE_ID | PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU |
+						  PD_SAMPLE_IDENTIFIER);
 }
 
 void vti_pd_layout(struct pd_session *s)
@@ -70,7 +72,7 @@ void vti_pd_layout(struct pd_session *s)
 
 	s->same_layout = s->nevents > 0;
 	for (i = 0; i < s->nevents; i++) {
-		find_places(&s->events[i].layout, s->events[i].attr.sample_type);
+		find_field_places(&s->events[i].layout, s->events[i].attr.sample_type);
 		if (s->events[i].layout.time != s->events[0].layout.time)
 			s->same_layout = false;
 	}
@@ -82,7 +84,7 @@ int vti_pd_id_add(struct pd_session *s, uint64_t id, size_t event)
 	struct pd_id *e;
 
 	if (s->ids.count >= VT_PERFDATA_IDS_MAX && !vt_hash_find(&s->ids, &id)) {
-		full(s, "event ids", VT_PERFDATA_IDS_MAX);
+		report_events_full(s, "event ids", VT_PERFDATA_IDS_MAX);
 		return 0;
 	}
 	e = vt_hash_add(&s->ids, &id, NULL);
@@ -168,40 +170,40 @@ void vti_pd_events_changed(struct pd_session *s)
 	s->dirty = s->nevents > 0;
 }
 
-static bool begins(const char *s, const char *with)
+static bool has_prefix(const char *s, const char *with)
 {
 	return !strncmp(s, with, strlen(with));
 }
 
-static const char *pmu_name(const struct pd_session *s, uint32_t type)
+static const char *get_pmu_name(const struct pd_session *s, uint32_t type)
 {
 	const uint32_t *e = vt_hash_find(&s->pmus, &type);
 
 	return e ? vt_intern_get(s->strings, e[1]) : "";
 }
 
-static enum vt_policy software_policy(uint64_t config)
+static enum vt_policy choose_software_policy(uint64_t config)
 {
 	/* PERF_COUNT_SW_CPU_CLOCK and _TASK_CLOCK are timers; the others fire at their cause. */
 	return config <= 1 ? VT_POLICY_INTERRUPT : VT_POLICY_EXACT;
 }
 
 /*
- * Arm's and RISC-V's kernel drivers take precise_ip and do nothing about it: their samples never
- * carry PERF_RECORD_MISC_EXACT_IP.  Numbers of elf.h; 0 is not known.
+ * Arm's and RISC-V's kernel drivers accept precise_ip but ignore it: their samples never have
+ * PERF_RECORD_MISC_EXACT_IP.  Machine numbers of elf.h; 0: unknown.
  */
-static bool honours_precise(uint32_t machine)
+static bool supports_precise(uint32_t machine)
 {
 	return machine != 40 && machine != 183 && machine != 243;
 }
 
-static enum vt_policy policy(const struct pd_session *s, const struct pd_attr *a)
+static enum vt_policy choose_policy(const struct pd_session *s, const struct pd_attr *a)
 {
-	const char *pmu = pmu_name(s, a->type);
+	const char *pmu = get_pmu_name(s, a->type);
 
 	switch (a->type) {
 	case PD_TYPE_SOFTWARE:
-		return software_policy(a->config);
+		return choose_software_policy(a->config);
 	case PD_TYPE_TRACEPOINT:
 		return VT_POLICY_EXACT;
 	case PD_TYPE_BREAKPOINT:
@@ -210,19 +212,20 @@ static enum vt_policy policy(const struct pd_session *s, const struct pd_attr *a
 	default:
 		break;
 	}
-	if (begins(pmu, "ibs_") || begins(pmu, "arm_spe"))
+	if (has_prefix(pmu, "ibs_") || has_prefix(pmu, "arm_spe"))
 		return VT_POLICY_DISPATCH;
-	if (begins(pmu, "kprobe") || begins(pmu, "uprobe"))
+	if (has_prefix(pmu, "kprobe") || has_prefix(pmu, "uprobe"))
 		return VT_POLICY_EXACT;
-	if (begins(pmu, "intel_pt") || begins(pmu, "intel_bts") || begins(pmu, "cs_etm"))
+	if (has_prefix(pmu, "intel_pt") || has_prefix(pmu, "intel_bts") ||
+	    has_prefix(pmu, "cs_etm"))
 		return VT_POLICY_UNKNOWN;
-	if (!vti_pd_attr_precise(a) || !honours_precise(s->machine))
+	if (!vti_pd_attr_precise(a) || !supports_precise(s->machine))
 		return VT_POLICY_INTERRUPT;
 	/* AMD has no PEBS: its kernel driver turns such events into IBS. */
 	return s->amd ? VT_POLICY_DISPATCH : VT_POLICY_PRECISE;
 }
 
-static const char *usual_unit(const struct pd_attr *a)
+static const char *choose_event_unit(const struct pd_attr *a)
 {
 	if (a->type == PD_TYPE_SOFTWARE)
 		return a->config <= 1 ? "ns" : "events";
@@ -233,14 +236,14 @@ static const char *usual_unit(const struct pd_attr *a)
 	return "events";
 }
 
-static void emit(struct pd_session *s, size_t i, const char *name)
+static void put_event_row(struct pd_session *s, size_t i, const char *name)
 {
 	const struct pd_event *e = &s->events[i];
 	const struct pd_attr *a = &e->attr;
 	uint64_t *row = vt_writer_row(s->w, VT_EVENT);
 
 	row[VT_EVENT_ID] = i;
-	row[VT_EVENT_POLICY] = policy(s, a);
+	row[VT_EVENT_POLICY] = choose_policy(s, a);
 	row[VT_EVENT_TYPE] = a->type;
 	row[VT_EVENT_CONFIG] = a->config;
 	row[VT_EVENT_CONFIG1] = a->config1;
@@ -255,7 +258,7 @@ static void emit(struct pd_session *s, size_t i, const char *name)
 	row[VT_EVENT_REGS_INTR] = a->regs_intr;
 	row[VT_EVENT_STACK_USER] = a->stack_user;
 	vt_writer_text(s->w, VT_EVENT_NAME, e->name ? e->name : name);
-	vt_writer_text(s->w, VT_EVENT_UNIT, usual_unit(a));
+	vt_writer_text(s->w, VT_EVENT_UNIT, choose_event_unit(a));
 }
 
 int vti_pd_events_emit(struct pd_session *s)
@@ -272,7 +275,7 @@ int vti_pd_events_emit(struct pd_session *s)
 		s->events[i].dirty = false;
 		name.size = 0;
 		vti_pd_attr_name(&name, &s->events[i].attr);
-		emit(s, i, vt_buf_str(&name));
+		put_event_row(s, i, vt_buf_str(&name));
 	}
 	i = name.failed;
 	vt_buf_free(&name);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The size that a record's own contents ask for.  The kernel and perf write no byte more than what
- * linux/perf_event.h and tools/lib/perf/include/perf/event.h describe, each rounded up to 8.
+ * The size of a record by its contents.  The kernel and perf write exactly the fields that
+ * linux/perf_event.h and tools/lib/perf/include/perf/event.h describe, rounded up to 8 bytes.
  */
 #include "formats/perfdata/session.h"
 
 #define PAD8(n) (((n) + 7) & ~(size_t)7)
 
-/* Bits of an attribute whose fields are known: a later kernel's add more to a sample. */
+/* Bits of an attribute whose fields are known: those of later kernels add fields to a sample. */
 #define SAMPLE_KNOWN ((UINT64_C(1) << 25) - 1)
 #define READ_KNOWN   ((UINT64_C(1) << 5) - 1)
 #define BRANCH_KNOWN ((UINT64_C(1) << 20) - 1)
@@ -16,8 +16,8 @@
 #define BLOCK_MAX (128u << 10)
 
 /*
- * What comes before a record's sample id: a fixed part, and how it goes on.  What is in a READ is
- * for its event to say, whose id stands at an end that is not known.
+ * The body of a record, before its sample id: a fixed part, and the kind of the rest.  That of a
+ * READ depends on its event, whose id is at the unknown end.
  */
 enum rest { NOTHING, TEXT, SETS, POKE };
 
@@ -84,7 +84,7 @@ static size_t rest_size(enum rest rest, struct vt_cursor *c)
 
 	switch (rest) {
 	case TEXT:
-		/* A text that does not end here has no place for its zero. */
+		/* A text without a zero here is cut. */
 		n = vti_pd_text(c->p, left);
 		return n < left ? PAD8(n + 1) : PD_EXTENT_CUT;
 	case SETS:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Feature sections: facts on the machine and the recording.  Their layouts are in the kernel's
+ * Feature sections: facts about the machine and the recording.  Their layouts are in the kernel's
  * tools/perf/Documentation/perf.data-file-format.txt.
  */
 #include "formats/perfdata/session.h"
@@ -13,12 +13,12 @@
 
 struct feature {
 	const char *name;
-	/* Returns 0 or the negative code of an error in s->err; c->bad says that it is cut. */
+	/* Returns 0 or the negative code of an error in s->err; c->bad: the section is cut. */
 	int (*fn)(struct pd_session *s, const struct feature *f, struct vt_cursor *c);
 };
 
 /* u32 length, then that many bytes, padded with zeros. */
-static const uint8_t *string(struct vt_cursor *c, size_t *size)
+static const uint8_t *take_string(struct vt_cursor *c, size_t *size)
 {
 	uint32_t n = vt_cursor_u32(c);
 	const uint8_t *p = vt_cursor_take(c, n);
@@ -27,15 +27,15 @@ static const uint8_t *string(struct vt_cursor *c, size_t *size)
 	return p;
 }
 
-/* What is left, as it is. */
-static int raw(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
+/* Puts the remaining bytes unchanged. */
+static int put_raw_feature(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
 	vti_pd_meta(s, f->name, NULL, 0, c->p, vt_cursor_left(c));
 	c->p = c->end;
 	return 0;
 }
 
-static void meta_u64(struct pd_session *s, const char *key, uint64_t v)
+static void put_meta_u64(struct pd_session *s, const char *key, uint64_t v)
 {
 	char text[32];
 
@@ -43,7 +43,7 @@ static void meta_u64(struct pd_session *s, const char *key, uint64_t v)
 	vti_pd_meta_str(s, key, text);
 }
 
-static int put_buf(struct pd_session *s, const char *key, struct vt_buf *b)
+static int put_meta_buf(struct pd_session *s, const char *key, struct vt_buf *b)
 {
 	int code = 0;
 
@@ -62,16 +62,16 @@ static void put_text_value(struct pd_session *s, const struct feature *f, const 
 		vti_pd_meta(s, f->name, p, size, NULL, 0);
 }
 
-static int text(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
+static int put_text_feature(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
 	size_t size;
-	const uint8_t *p = string(c, &size);
+	const uint8_t *p = take_string(c, &size);
 
 	put_text_value(s, f, p, size);
 	return 0;
 }
 
-static int arch(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
+static int read_arch(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
 	/* ELF machine numbers, from elf.h. */
 	static const struct {
@@ -81,7 +81,7 @@ static int arch(struct pd_session *s, const struct feature *f, struct vt_cursor 
 			{"i486", 3},	{"i586", 3},	  {"i686", 3},	   {"arm", 40},
 			{"ppc64", 21},	{"s390x", 22},	  {"riscv64", 243}};
 	size_t size, i;
-	const uint8_t *p = string(c, &size);
+	const uint8_t *p = take_string(c, &size);
 
 	for (i = 0; p && i < sizeof(machines) / sizeof(machines[0]); i++) {
 		size_t n = strlen(machines[i].arch);
@@ -98,10 +98,10 @@ static int arch(struct pd_session *s, const struct feature *f, struct vt_cursor 
 	return 0;
 }
 
-static int cpuid(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
+static int read_cpuid(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
 	size_t size;
-	const uint8_t *p = string(c, &size);
+	const uint8_t *p = take_string(c, &size);
 
 	s->amd = p && ((size >= 12 && !memcmp(p, "AuthenticAMD", 12)) ||
 		       (size >= 12 && !memcmp(p, "HygonGenuine", 12)));
@@ -110,13 +110,13 @@ static int cpuid(struct pd_session *s, const struct feature *f, struct vt_cursor
 	return 0;
 }
 
-static int build_ids(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
+static int read_build_ids(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
 	bool old = false;
 	int code = 0;
 
 	(void)f;
-	/* A table of the first perfs shows by its kernel's name being cut where a pid would be. */
+	/* In a table of the first perfs, the kernel's name is where later ones have a pid. */
 	if (vt_cursor_left(c) >= 36 + 16 && !memcmp(c->p + 36, "nel.kallsyms]", 13))
 		old = true;
 	while (code == 0 && vt_cursor_left(c) >= PD_HEADER_SIZE) {
@@ -131,7 +131,7 @@ static int build_ids(struct pd_session *s, const struct feature *f, struct vt_cu
 	return code;
 }
 
-static int nrcpus(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
+static int put_nrcpus(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
 	uint32_t available = vt_cursor_u32(c), online = vt_cursor_u32(c);
 
@@ -139,12 +139,12 @@ static int nrcpus(struct pd_session *s, const struct feature *f, struct vt_curso
 	if (c->bad)
 		return 0;
 	/* The file has them in this order, whatever the documentation says. */
-	meta_u64(s, "nrcpus.available", available);
-	meta_u64(s, "nrcpus.online", online);
+	put_meta_u64(s, "nrcpus.available", available);
+	put_meta_u64(s, "nrcpus.online", online);
 	return 0;
 }
 
-static int total_mem(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
+static int put_total_mem(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
 	uint64_t kib = vt_cursor_u64(c);
 	char value[40];
@@ -156,15 +156,15 @@ static int total_mem(struct pd_session *s, const struct feature *f, struct vt_cu
 	return 0;
 }
 
-/* Arguments are set apart by blanks; blanks and backslashes inside of one get a backslash. */
-static int cmdline(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
+/* Arguments are separated by blanks; blanks and backslashes inside an argument get a backslash. */
+static int put_cmdline(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
 	struct vt_buf b = VT_BUF_INIT;
 	uint32_t n = vt_cursor_u32(c), i;
 	size_t size, j;
 
 	for (i = 0; i < n && !c->bad; i++) {
-		const uint8_t *p = string(c, &size);
+		const uint8_t *p = take_string(c, &size);
 
 		if (i)
 			vt_buf_put_u8(&b, ' ');
@@ -174,10 +174,10 @@ static int cmdline(struct pd_session *s, const struct feature *f, struct vt_curs
 			vt_buf_put_u8(&b, p[j]);
 		}
 	}
-	return put_buf(s, f->name, &b);
+	return put_meta_buf(s, f->name, &b);
 }
 
-static int event_desc(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
+static int read_event_desc(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
 	uint32_t n = vt_cursor_u32(c), attr_size = vt_cursor_u32(c), i, nids;
 	const uint8_t *name;
@@ -188,7 +188,7 @@ static int event_desc(struct pd_session *s, const struct feature *f, struct vt_c
 	for (i = 0; i < n && !c->bad; i++) {
 		vt_cursor_take(c, attr_size);
 		nids = vt_cursor_u32(c);
-		name = string(c, &size);
+		name = take_string(c, &size);
 		vt_cursor_take(c, (uint64_t)nids * 8);
 		if (c->bad)
 			break;
@@ -199,28 +199,28 @@ static int event_desc(struct pd_session *s, const struct feature *f, struct vt_c
 	return 0;
 }
 
-static void string_list(struct pd_session *s, const char *key, struct vt_cursor *c)
+static void put_string_list(struct pd_session *s, const char *key, struct vt_cursor *c)
 {
 	uint32_t n = vt_cursor_u32(c), i;
 	size_t size;
 
 	for (i = 0; i < n && !c->bad; i++) {
-		const uint8_t *p = string(c, &size);
+		const uint8_t *p = take_string(c, &size);
 
 		if (p)
 			vti_pd_meta(s, key, p, size, NULL, 0);
 	}
 }
 
-static int cpu_topology(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
+static int put_cpu_topology(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
-	string_list(s, "cpu_topology.cores", c);
-	string_list(s, "cpu_topology.threads", c);
+	put_string_list(s, "cpu_topology.cores", c);
+	put_string_list(s, "cpu_topology.threads", c);
 	/* Core and socket of each CPU, and later additions, keep their bytes. */
-	return !c->bad && vt_cursor_left(c) ? raw(s, f, c) : 0;
+	return !c->bad && vt_cursor_left(c) ? put_raw_feature(s, f, c) : 0;
 }
 
-static int numa(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
+static int put_numa_nodes(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
 	uint32_t n = vt_cursor_u32(c), i;
 
@@ -229,7 +229,7 @@ static int numa(struct pd_session *s, const struct feature *f, struct vt_cursor 
 		uint32_t node = vt_cursor_u32(c);
 		uint64_t total = vt_cursor_u64(c), unused = vt_cursor_u64(c);
 		size_t size;
-		const uint8_t *cpus = string(c, &size);
+		const uint8_t *cpus = take_string(c, &size);
 		struct vt_buf b = VT_BUF_INIT;
 		int code;
 
@@ -238,14 +238,14 @@ static int numa(struct pd_session *s, const struct feature *f, struct vt_cursor 
 		vt_buf_printf(&b, "node %" PRIu32 " total %" PRIu64 " kB free %" PRIu64 " kB cpus ",
 			      node, total, unused);
 		vt_buf_put(&b, cpus, size);
-		code = put_buf(s, "numa_topology.node", &b);
+		code = put_meta_buf(s, "numa_topology.node", &b);
 		if (code < 0)
 			return code;
 	}
 	return 0;
 }
 
-static int pmu_mappings(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
+static int read_pmu_mappings(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
 	uint32_t n = vt_cursor_u32(c), i, *row;
 
@@ -253,7 +253,7 @@ static int pmu_mappings(struct pd_session *s, const struct feature *f, struct vt
 	for (i = 0; i < n && !c->bad; i++) {
 		uint32_t type = vt_cursor_u32(c);
 		size_t size;
-		const uint8_t *name = string(c, &size);
+		const uint8_t *name = take_string(c, &size);
 		char key[32];
 
 		if (!name)
@@ -272,14 +272,14 @@ static int pmu_mappings(struct pd_session *s, const struct feature *f, struct vt
 	return 0;
 }
 
-static int group_desc(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
+static int put_group_desc(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
 	uint32_t n = vt_cursor_u32(c), i;
 
 	(void)f;
 	for (i = 0; i < n && !c->bad; i++) {
 		size_t size;
-		const uint8_t *name = string(c, &size);
+		const uint8_t *name = take_string(c, &size);
 		uint32_t leader = vt_cursor_u32(c), members = vt_cursor_u32(c);
 		struct vt_buf b = VT_BUF_INIT;
 		int code;
@@ -288,19 +288,19 @@ static int group_desc(struct pd_session *s, const struct feature *f, struct vt_c
 			break;
 		vt_buf_printf(&b, "leader %" PRIu32 " members %" PRIu32 " name ", leader, members);
 		vt_buf_put(&b, name, size);
-		code = put_buf(s, "group", &b);
+		code = put_meta_buf(s, "group", &b);
 		if (code < 0)
 			return code;
 	}
 	return 0;
 }
 
-static int cache(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
+static int put_caches(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
 	uint32_t version = vt_cursor_u32(c), n = vt_cursor_u32(c), i, k;
 
 	if (version != 1)
-		return raw(s, f, c);
+		return put_raw_feature(s, f, c);
 	for (i = 0; i < n && !c->bad; i++) {
 		uint32_t level = vt_cursor_u32(c), line = vt_cursor_u32(c);
 		uint32_t sets = vt_cursor_u32(c), ways = vt_cursor_u32(c);
@@ -312,7 +312,7 @@ static int cache(struct pd_session *s, const struct feature *f, struct vt_cursor
 		/* Its type, its size, the CPUs that share it. */
 		for (k = 0; k < 3; k++) {
 			size_t size;
-			const uint8_t *p = string(c, &size);
+			const uint8_t *p = take_string(c, &size);
 
 			vt_buf_put_u8(&b, ' ');
 			if (p)
@@ -322,35 +322,35 @@ static int cache(struct pd_session *s, const struct feature *f, struct vt_cursor
 			vt_buf_free(&b);
 			break;
 		}
-		code = put_buf(s, f->name, &b);
+		code = put_meta_buf(s, f->name, &b);
 		if (code < 0)
 			return code;
 	}
 	return 0;
 }
 
-static int sample_time(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
+static int put_sample_time(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
 	uint64_t first = vt_cursor_u64(c), last = vt_cursor_u64(c);
 
 	(void)f;
 	if (c->bad)
 		return 0;
-	meta_u64(s, "sample_time.first", first);
-	meta_u64(s, "sample_time.last", last);
+	put_meta_u64(s, "sample_time.first", first);
+	put_meta_u64(s, "sample_time.last", last);
 	return 0;
 }
 
-static int one_u64(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
+static int put_u64_feature(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
 	uint64_t v = vt_cursor_u64(c);
 
 	if (!c->bad)
-		meta_u64(s, f->name, v);
+		put_meta_u64(s, f->name, v);
 	return 0;
 }
 
-static int compressed(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
+static int put_compressed(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
 	uint32_t version = vt_cursor_u32(c), type = vt_cursor_u32(c), level = vt_cursor_u32(c);
 	uint32_t ratio = vt_cursor_u32(c), length = vt_cursor_u32(c);
@@ -365,13 +365,13 @@ static int compressed(struct pd_session *s, const struct feature *f, struct vt_c
 	return 0;
 }
 
-static int pairs(struct pd_session *s, const char *prefix, struct vt_cursor *c, uint32_t n)
+static int put_pairs(struct pd_session *s, const char *prefix, struct vt_cursor *c, uint32_t n)
 {
 	uint32_t i;
 
 	for (i = 0; i < n && !c->bad; i++) {
 		size_t nsize, vsize;
-		const uint8_t *name = string(c, &nsize), *value = string(c, &vsize);
+		const uint8_t *name = take_string(c, &nsize), *value = take_string(c, &vsize);
 		struct vt_buf b = VT_BUF_INIT;
 		int code;
 
@@ -380,7 +380,7 @@ static int pairs(struct pd_session *s, const char *prefix, struct vt_cursor *c, 
 		vt_buf_put(&b, name, nsize);
 		vt_buf_put_u8(&b, '=');
 		vt_buf_put(&b, value, vsize);
-		code = put_buf(s, prefix, &b);
+		code = put_meta_buf(s, prefix, &b);
 		if (code < 0)
 			return code;
 	}
@@ -388,12 +388,12 @@ static int pairs(struct pd_session *s, const char *prefix, struct vt_cursor *c, 
 }
 
 /* A u32 count, then names and values. */
-static int counted_pairs(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
+static int put_counted_pairs(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
-	return pairs(s, f->name, c, vt_cursor_u32(c));
+	return put_pairs(s, f->name, c, vt_cursor_u32(c));
 }
 
-static int pmu_caps(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
+static int put_pmu_caps(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
 	uint32_t n = vt_cursor_u32(c), i, j;
 
@@ -407,15 +407,15 @@ static int pmu_caps(struct pd_session *s, const struct feature *f, struct vt_cur
 
 		/* The PMU's name follows its capabilities. */
 		for (j = 0; j < 2 * (uint64_t)ncaps && !names.bad; j++)
-			string(&names, &size);
-		pmu = string(&names, &size);
+			take_string(&names, &size);
+		pmu = take_string(&names, &size);
 		if (!pmu) {
 			c->bad = true;
 			break;
 		}
 		vt_buf_printf(&key, "%s.", f->name);
 		vt_buf_put(&key, pmu, size);
-		code = pairs(s, vt_buf_str(&key), c, ncaps);
+		code = put_pairs(s, vt_buf_str(&key), c, ncaps);
 		vt_buf_free(&key);
 		if (code < 0)
 			return code;
@@ -427,10 +427,10 @@ static int pmu_caps(struct pd_session *s, const struct feature *f, struct vt_cur
 /* ---- trace data ---- */
 
 /*
- * What the kernel's tracing directory says of each tracepoint, in the layout that trace-cmd.dat(5)
- * describes up to its fourth part.  Only the tracepoints' names are taken from it.
+ * Descriptions of tracepoints from the kernel's tracing directory, in the layout of the first four
+ * parts of trace-cmd.dat(5).  Only the tracepoints' names are used.
  */
-static const uint8_t *zero_ended(struct vt_cursor *c, size_t *size)
+static const uint8_t *take_zero_ended(struct vt_cursor *c, size_t *size)
 {
 	const uint8_t *p = c->p;
 
@@ -440,7 +440,7 @@ static const uint8_t *zero_ended(struct vt_cursor *c, size_t *size)
 }
 
 /* The text after `key` up to the end of its line, or NULL. */
-static const char *line_value(const char *p, const char *end, const char *key, size_t *size)
+static const char *find_line_value(const char *p, const char *end, const char *key, size_t *size)
 {
 	size_t n = strlen(key);
 
@@ -459,8 +459,8 @@ static const char *line_value(const char *p, const char *end, const char *key, s
 }
 
 /* Names the events of the tracepoint whose format file this is. */
-static int format_file(struct pd_session *s, const uint8_t *system, size_t system_size,
-		       const uint8_t *file, size_t size)
+static int read_format_file(struct pd_session *s, const uint8_t *system, size_t system_size,
+			    const uint8_t *file, size_t size)
 {
 	const char *p = (const char *)file, *end = p + size, *name, *id;
 	struct vt_buf b = VT_BUF_INIT;
@@ -468,8 +468,8 @@ static int format_file(struct pd_session *s, const uint8_t *system, size_t syste
 	uint64_t number = 0;
 	int code = 0;
 
-	name = line_value(p, end, "name: ", &name_size);
-	id = line_value(p, end, "ID: ", &id_size);
+	name = find_line_value(p, end, "name: ", &name_size);
+	id = find_line_value(p, end, "ID: ", &id_size);
 	if (!name || !id)
 		return 0;
 	for (i = 0; i < id_size && id[i] >= '0' && id[i] <= '9'; i++)
@@ -489,8 +489,8 @@ static int format_file(struct pd_session *s, const uint8_t *system, size_t syste
 	return code;
 }
 
-/* Whether any event waits for a name from here. */
-static bool wants_names(const struct pd_session *s)
+/* True if any event needs a name from here. */
+static bool needs_names(const struct pd_session *s)
 {
 	size_t i;
 
@@ -512,14 +512,14 @@ static int name_tracepoints(struct pd_session *s, const uint8_t *data, size_t si
 	uint64_t file_size;
 	int code;
 
-	if (!p || memcmp(p, magic, sizeof(magic)) || !wants_names(s))
+	if (!p || memcmp(p, magic, sizeof(magic)) || !needs_names(s))
 		return 0;
-	zero_ended(&c, &text_size); /* version */
+	take_zero_ended(&c, &text_size); /* version */
 	c.big = vt_cursor_u8(&c) == 1;
 	vt_cursor_u8(&c);  /* size of a long */
 	vt_cursor_u32(&c); /* size of a page */
 	for (i = 0; i < 2; i++) {
-		zero_ended(&c, &text_size); /* "header_page", "header_event" */
+		take_zero_ended(&c, &text_size); /* "header_page", "header_event" */
 		vt_cursor_take(&c, vt_cursor_u64(&c));
 	}
 	n = vt_cursor_u32(&c);
@@ -527,14 +527,14 @@ static int name_tracepoints(struct pd_session *s, const uint8_t *data, size_t si
 		vt_cursor_take(&c, vt_cursor_u64(&c));
 	n = vt_cursor_u32(&c);
 	for (i = 0; i < n && !c.bad; i++) {
-		system = zero_ended(&c, &text_size);
+		system = take_zero_ended(&c, &text_size);
 		nfiles = vt_cursor_u32(&c);
 		for (j = 0; j < nfiles && !c.bad; j++) {
 			file_size = vt_cursor_u64(&c);
 			file = vt_cursor_take(&c, file_size);
 			if (!file)
 				break;
-			code = format_file(s, system, text_size, file, (size_t)file_size);
+			code = read_format_file(s, system, text_size, file, (size_t)file_size);
 			if (code < 0)
 				return code;
 		}
@@ -542,45 +542,45 @@ static int name_tracepoints(struct pd_session *s, const uint8_t *data, size_t si
 	return 0;
 }
 
-static int tracing(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
+static int read_tracing(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
 	int code = name_tracepoints(s, c->p, vt_cursor_left(c));
 
-	return code < 0 ? code : raw(s, f, c);
+	return code < 0 ? code : put_raw_feature(s, f, c);
 }
 
 static const struct feature features[] = {
-	[PD_FEAT_TRACING_DATA] = {"tracing_data", tracing},
-	[PD_FEAT_BUILD_ID] = {"build_id", build_ids},
-	[PD_FEAT_HOSTNAME] = {"hostname", text},
-	[PD_FEAT_OSRELEASE] = {"osrelease", text},
-	[PD_FEAT_VERSION] = {"perf_version", text},
-	[PD_FEAT_ARCH] = {"arch", arch},
-	[PD_FEAT_NRCPUS] = {"nrcpus", nrcpus},
-	[PD_FEAT_CPUDESC] = {"cpudesc", text},
-	[PD_FEAT_CPUID] = {"cpuid", cpuid},
-	[PD_FEAT_TOTAL_MEM] = {"total_mem", total_mem},
-	[PD_FEAT_CMDLINE] = {"cmdline", cmdline},
-	[PD_FEAT_EVENT_DESC] = {"event_desc", event_desc},
-	[PD_FEAT_CPU_TOPOLOGY] = {"cpu_topology", cpu_topology},
-	[PD_FEAT_NUMA_TOPOLOGY] = {"numa_topology", numa},
-	[PD_FEAT_BRANCH_STACK] = {"branch_stack", raw},
-	[PD_FEAT_PMU_MAPPINGS] = {"pmu_mappings", pmu_mappings},
-	[PD_FEAT_GROUP_DESC] = {"group_desc", group_desc},
-	[PD_FEAT_AUXTRACE] = {"auxtrace", raw},
-	[PD_FEAT_STAT] = {"stat", raw},
-	[PD_FEAT_CACHE] = {"cache", cache},
-	[PD_FEAT_SAMPLE_TIME] = {"sample_time", sample_time},
-	[PD_FEAT_MEM_TOPOLOGY] = {"mem_topology", raw},
-	[PD_FEAT_CLOCKID] = {"clockid_res_ns", one_u64},
-	[PD_FEAT_DIR_FORMAT] = {"dir_format", one_u64},
-	[PD_FEAT_BPF_PROG_INFO] = {"bpf_prog_info", raw},
-	[PD_FEAT_BPF_BTF] = {"bpf_btf", raw},
-	[PD_FEAT_COMPRESSED] = {"compressed", compressed},
-	[PD_FEAT_CPU_PMU_CAPS] = {"cpu_pmu_caps", counted_pairs},
-	[PD_FEAT_CLOCK_DATA] = {"clock_data", raw},
-	[PD_FEAT_HYBRID_TOPOLOGY] = {"hybrid_topology", counted_pairs},
-	[PD_FEAT_PMU_CAPS] = {"pmu_caps", pmu_caps},
+	[PD_FEAT_TRACING_DATA] = {"tracing_data", read_tracing},
+	[PD_FEAT_BUILD_ID] = {"build_id", read_build_ids},
+	[PD_FEAT_HOSTNAME] = {"hostname", put_text_feature},
+	[PD_FEAT_OSRELEASE] = {"osrelease", put_text_feature},
+	[PD_FEAT_VERSION] = {"perf_version", put_text_feature},
+	[PD_FEAT_ARCH] = {"arch", read_arch},
+	[PD_FEAT_NRCPUS] = {"nrcpus", put_nrcpus},
+	[PD_FEAT_CPUDESC] = {"cpudesc", put_text_feature},
+	[PD_FEAT_CPUID] = {"cpuid", read_cpuid},
+	[PD_FEAT_TOTAL_MEM] = {"total_mem", put_total_mem},
+	[PD_FEAT_CMDLINE] = {"cmdline", put_cmdline},
+	[PD_FEAT_EVENT_DESC] = {"event_desc", read_event_desc},
+	[PD_FEAT_CPU_TOPOLOGY] = {"cpu_topology", put_cpu_topology},
+	[PD_FEAT_NUMA_TOPOLOGY] = {"numa_topology", put_numa_nodes},
+	[PD_FEAT_BRANCH_STACK] = {"branch_stack", put_raw_feature},
+	[PD_FEAT_PMU_MAPPINGS] = {"pmu_mappings", read_pmu_mappings},
+	[PD_FEAT_GROUP_DESC] = {"group_desc", put_group_desc},
+	[PD_FEAT_AUXTRACE] = {"auxtrace", put_raw_feature},
+	[PD_FEAT_STAT] = {"stat", put_raw_feature},
+	[PD_FEAT_CACHE] = {"cache", put_caches},
+	[PD_FEAT_SAMPLE_TIME] = {"sample_time", put_sample_time},
+	[PD_FEAT_MEM_TOPOLOGY] = {"mem_topology", put_raw_feature},
+	[PD_FEAT_CLOCKID] = {"clockid_res_ns", put_u64_feature},
+	[PD_FEAT_DIR_FORMAT] = {"dir_format", put_u64_feature},
+	[PD_FEAT_BPF_PROG_INFO] = {"bpf_prog_info", put_raw_feature},
+	[PD_FEAT_BPF_BTF] = {"bpf_btf", put_raw_feature},
+	[PD_FEAT_COMPRESSED] = {"compressed", put_compressed},
+	[PD_FEAT_CPU_PMU_CAPS] = {"cpu_pmu_caps", put_counted_pairs},
+	[PD_FEAT_CLOCK_DATA] = {"clock_data", put_raw_feature},
+	[PD_FEAT_HYBRID_TOPOLOGY] = {"hybrid_topology", put_counted_pairs},
+	[PD_FEAT_PMU_CAPS] = {"pmu_caps", put_pmu_caps},
 };
 
 int vti_pd_feature(struct pd_session *s, unsigned feature, const uint8_t *data, size_t size,

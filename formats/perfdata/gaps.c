@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Bad records that get a line and a GAP of their own; the others are summed up. */
-#define BAD_RECORDS_TOLD 16
-/* Different unknown types that are told apart. */
+/* Bad records that get their own warning and GAP; the others are summed up. */
+#define BAD_RECORDS_REPORTED 16
+/* The most unknown types that are counted separately. */
 #define UNKNOWN_TYPES_MAX 256
 
 int vti_pd_nomem(struct pd_session *s)
@@ -14,7 +14,8 @@ int vti_pd_nomem(struct pd_session *s)
 	return vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name);
 }
 
-static void meta_row(struct pd_session *s, const char *key, const uint8_t *text, size_t text_size)
+static void put_meta_row(struct pd_session *s, const char *key, const uint8_t *text,
+			 size_t text_size)
 {
 	vt_writer_row(s->w, VT_META);
 	vt_writer_text(s->w, VT_META_KEY, key);
@@ -28,10 +29,10 @@ void vti_pd_meta(struct pd_session *s, const char *key, const uint8_t *text, siz
 	size_t at, n;
 
 	if (!size)
-		meta_row(s, key, text, text_size);
+		put_meta_row(s, key, text, text_size);
 	for (at = 0; at < size; at += n) {
 		n = size - at < PD_PIECE_MAX ? size - at : PD_PIECE_MAX;
-		meta_row(s, key, text, text_size);
+		put_meta_row(s, key, text, text_size);
 		vt_writer_bytes(s->w, VT_META_DATA, data + at, n);
 	}
 }
@@ -41,8 +42,8 @@ void vti_pd_meta_str(struct pd_session *s, const char *key, const char *text)
 	vti_pd_meta(s, key, (const uint8_t *)text, strlen(text), NULL, 0);
 }
 
-static void gap(struct pd_session *s, const char *reason, uint64_t offset, uint64_t bytes,
-		uint64_t records)
+static void put_gap_record(struct pd_session *s, const char *reason, uint64_t offset,
+			   uint64_t bytes, uint64_t records)
 {
 	uint64_t *row = vt_writer_row(s->w, VT_GAP);
 
@@ -53,7 +54,8 @@ static void gap(struct pd_session *s, const char *reason, uint64_t offset, uint6
 	vt_writer_text(s->w, VT_GAP_INPUT, s->in->name);
 }
 
-static void warn(struct pd_session *s, const char *what, uint64_t offset, const char *cause)
+static void warn_of_damage(struct pd_session *s, const char *what, uint64_t offset,
+			   const char *cause)
 {
 	char line[VT_ERROR_SIZE];
 
@@ -68,8 +70,8 @@ static void put_damage(struct pd_session *s, uint64_t offset, uint64_t bytes, co
 {
 	s->sum->damaged++;
 	s->sum->unread += bytes;
-	gap(s, cause, offset, bytes, 0);
-	warn(s, "damage", offset, cause);
+	put_gap_record(s, cause, offset, bytes, 0);
+	warn_of_damage(s, "damage", offset, cause);
 }
 
 void vti_pd_damage(struct pd_session *s, uint64_t offset, uint64_t bytes, const char *fmt, ...)
@@ -108,13 +110,13 @@ void vti_pd_bad_record(struct pd_session *s, const struct pd_rec *r, const char 
 
 	s->sum->damaged++;
 	s->sum->unread += r->size;
-	if (s->bad_records++ < BAD_RECORDS_TOLD) {
+	if (s->bad_records++ < BAD_RECORDS_REPORTED) {
 		snprintf(cause, sizeof(cause), "record of type %" PRIu32 ": %s", r->type, why);
-		gap(s, cause, r->offset, r->size, 1);
-		warn(s, "record", r->offset, cause);
+		put_gap_record(s, cause, r->offset, r->size, 1);
+		warn_of_damage(s, "record", r->offset, cause);
 		return;
 	}
-	if (s->bad_records == BAD_RECORDS_TOLD + 1)
+	if (s->bad_records == BAD_RECORDS_REPORTED + 1)
 		s->bad_offset = r->offset;
 	s->bad_bytes += r->size;
 }
@@ -125,7 +127,7 @@ void vti_pd_aux_area(struct pd_session *s, const struct pd_rec *r, uint64_t byte
 
 	snprintf(reason, sizeof(reason), VT_PERFDATA_AUX_GAP "%s: not decoded",
 		 vt_perfdata_auxtrace_name(s->aux_type));
-	gap(s, reason, r->offset, bytes, 0);
+	put_gap_record(s, reason, r->offset, bytes, 0);
 	s->sum->aux_areas++;
 	s->sum->aux_bytes += bytes;
 	s->sum->aux_type = s->aux_type;
@@ -162,11 +164,11 @@ void vti_pd_gaps_emit(struct pd_session *s)
 			snprintf(reason, sizeof(reason), "records of many unknown types");
 		else
 			snprintf(reason, sizeof(reason), "unknown record type %" PRIu32, u->type);
-		gap(s, reason, u->offset, u->bytes, u->records);
+		put_gap_record(s, reason, u->offset, u->bytes, u->records);
 	}
-	if (s->bad_records > BAD_RECORDS_TOLD) {
-		gap(s, "further damaged records", s->bad_offset, s->bad_bytes,
-		    s->bad_records - BAD_RECORDS_TOLD);
-		warn(s, "record", s->bad_offset, "and later ones: damaged, too");
+	if (s->bad_records > BAD_RECORDS_REPORTED) {
+		put_gap_record(s, "further damaged records", s->bad_offset, s->bad_bytes,
+			       s->bad_records - BAD_RECORDS_REPORTED);
+		warn_of_damage(s, "record", s->bad_offset, "and later ones: damaged, too");
 	}
 }

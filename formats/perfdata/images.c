@@ -8,9 +8,9 @@
 #define KERNEL_NAME "[kernel.kallsyms]"
 
 #define NAME_SIZE_MAX 4096 /* PATH_MAX of Linux */
-#define NAME_OVERHEAD 64   /* what the tables take for a name, about */
+#define NAME_OVERHEAD 64   /* about the bytes that the tables need for a name */
 
-static void names_full(struct pd_session *s)
+static void report_names_full(struct pd_session *s)
 {
 	if (!s->names_full)
 		vti_pd_damage(s, s->in->offset, 0,
@@ -28,21 +28,21 @@ uint32_t vti_pd_string(struct pd_session *s, const void *text, size_t size)
 	if (id != UINT32_MAX)
 		return id;
 	if (s->name_bytes >= VT_PERFDATA_NAMES_MAX) {
-		names_full(s);
+		report_names_full(s);
 		return 0;
 	}
 	s->name_bytes += size + NAME_OVERHEAD;
 	return vt_intern_add(s->strings, text, size);
 }
 
-static bool begins(const uint8_t *p, size_t size, const char *with)
+static bool starts_with(const uint8_t *p, size_t size, const char *with)
 {
 	size_t n = strlen(with);
 
 	return size >= n && !memcmp(p, with, n);
 }
 
-static bool contains(const uint8_t *p, size_t size, const char *what)
+static bool contains_text(const uint8_t *p, size_t size, const char *what)
 {
 	size_t n = strlen(what), i;
 
@@ -55,23 +55,25 @@ static bool contains(const uint8_t *p, size_t size, const char *what)
 
 static bool is_kernel_name(const uint8_t *p, size_t size)
 {
-	return begins(p, size, "[kernel.kallsyms") || begins(p, size, "[guest.kernel.kallsyms") ||
-	       begins(p, size, "[kernel.vmlinux");
+	return starts_with(p, size, "[kernel.kallsyms") ||
+	       starts_with(p, size, "[guest.kernel.kallsyms") ||
+	       starts_with(p, size, "[kernel.vmlinux");
 }
 
-static enum vt_image_type classify(const uint8_t *p, size_t size, bool kernel)
+static enum vt_image_type classify_image(const uint8_t *p, size_t size, bool kernel)
 {
 	if (kernel) {
 		if (is_kernel_name(p, size))
 			return VT_IMAGE_KERNEL;
-		return begins(p, size, "bpf_") || begins(p, size, "[bpf") ? VT_IMAGE_BPF
-									  : VT_IMAGE_MODULE;
+		return starts_with(p, size, "bpf_") || starts_with(p, size, "[bpf")
+			       ? VT_IMAGE_BPF
+			       : VT_IMAGE_MODULE;
 	}
 	return vt_find_type(p, size);
 }
 
-/* A kernel's map is named after the symbol that it starts at: "[kernel.kallsyms]_text". */
-static size_t image_name_size(const uint8_t *p, size_t size, enum vt_image_type type)
+/* The name of a kernel's map ends in the symbol at its start: "[kernel.kallsyms]_text". */
+static size_t get_image_name_size(const uint8_t *p, size_t size, enum vt_image_type type)
 {
 	const uint8_t *end;
 
@@ -82,7 +84,7 @@ static size_t image_name_size(const uint8_t *p, size_t size, enum vt_image_type 
 }
 
 /* The id of "[name]" for "/lib/modules/.../name.ko.xz"; module names have no '-'. */
-static uint32_t module_alias(struct pd_session *s, const uint8_t *p, size_t size)
+static uint32_t make_module_alias(struct pd_session *s, const uint8_t *p, size_t size)
 {
 	char name[128] = "[";
 	size_t n = 1, i, base = 0;
@@ -98,23 +100,23 @@ static uint32_t module_alias(struct pd_session *s, const uint8_t *p, size_t size
 }
 
 /* NULL: none, or an alias could not be made for want of memory. */
-static const struct pd_buildid *table_id(struct pd_session *s, const struct pd_image *key)
+static const struct pd_buildid *find_table_id(struct pd_session *s, const struct pd_image *key)
 {
 	uint32_t path = key->path;
 	const struct pd_buildid_row *row = vt_hash_find(&s->buildids, &path);
 
 	if (!row && key->type == VT_IMAGE_MODULE) {
-		path = module_alias(s, (const uint8_t *)vt_intern_get(s->strings, key->path),
-				    vt_intern_size(s->strings, key->path));
+		path = make_module_alias(s, (const uint8_t *)vt_intern_get(s->strings, key->path),
+					 vt_intern_size(s->strings, key->path));
 		row = vt_hash_find(&s->buildids, &path);
 	}
 	return row ? &row->id : NULL;
 }
 
-static void emit(struct pd_session *s, size_t index)
+static void put_image_row(struct pd_session *s, size_t index)
 {
 	struct pd_image *key = vt_hash_at(&s->images, index);
-	const struct pd_buildid *id = key->own.size ? &key->own : table_id(s, key);
+	const struct pd_buildid *id = key->own.size ? &key->own : find_table_id(s, key);
 	uint64_t *row = vt_writer_row(s->w, VT_IMAGE);
 
 	key->has_id = id != NULL;
@@ -135,14 +137,14 @@ int64_t vti_pd_image(struct pd_session *s, const uint8_t *path, size_t size, boo
 	size_t index;
 
 	memset(&key, 0, sizeof(key));
-	key.type = classify(path, size, kernel);
-	key.path = vti_pd_string(s, path, image_name_size(path, size, key.type));
+	key.type = classify_image(path, size, kernel);
+	key.path = vti_pd_string(s, path, get_image_name_size(path, size, key.type));
 	if (own)
 		key.own = *own;
 	if (key.path == UINT32_MAX)
 		return vti_pd_nomem(s);
 	if (s->images.count >= VT_PERFDATA_IMAGES_MAX && !vt_hash_find(&s->images, &key)) {
-		names_full(s);
+		report_names_full(s);
 		key.path = 0;
 		memset(&key.own, 0, sizeof(key.own));
 	}
@@ -151,11 +153,11 @@ int64_t vti_pd_image(struct pd_session *s, const uint8_t *path, size_t size, boo
 		return vti_pd_nomem(s);
 	index = (size_t)((uint8_t *)e - s->images.entries) / s->images.entry_size;
 	if (added)
-		emit(s, index);
+		put_image_row(s, index);
 	return (int64_t)index;
 }
 
-static int add_row(struct pd_session *s, uint32_t path, const struct pd_buildid *id)
+static int add_buildid_row(struct pd_session *s, uint32_t path, const struct pd_buildid *id)
 {
 	struct pd_buildid_row *row;
 
@@ -176,18 +178,18 @@ int vti_pd_buildid_add(struct pd_session *s, const uint8_t *path, size_t size, b
 	int r;
 
 	if (s->buildids.count >= VT_PERFDATA_IMAGES_MAX) {
-		names_full(s);
+		report_names_full(s);
 		return 0;
 	}
-	r = add_row(s, vti_pd_string(s, path, size), id);
+	r = add_buildid_row(s, vti_pd_string(s, path, size), id);
 	if (r < 0 || !kernel)
 		return r;
 	is_module = !is_kernel_name(path, size) &&
-		    (begins(path, size, "[") || contains(path, size, ".ko"));
-	/* A kernel image that perf found as a file stands for the running kernel. */
-	alias = is_module ? module_alias(s, path, size)
+		    (starts_with(path, size, "[") || contains_text(path, size, ".ko"));
+	/* A kernel image that perf found as a file is that of the running kernel. */
+	alias = is_module ? make_module_alias(s, path, size)
 			  : vti_pd_string(s, KERNEL_NAME, strlen(KERNEL_NAME));
-	return add_row(s, alias, id);
+	return add_buildid_row(s, alias, id);
 }
 
 void vti_pd_images_finish(struct pd_session *s)
@@ -197,8 +199,8 @@ void vti_pd_images_finish(struct pd_session *s)
 	for (i = 0; i < s->images.count; i++) {
 		struct pd_image *image = vt_hash_at(&s->images, i);
 
-		if (!image->has_id && table_id(s, image))
-			emit(s, i);
+		if (!image->has_id && find_table_id(s, image))
+			put_image_row(s, i);
 	}
 }
 

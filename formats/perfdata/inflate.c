@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Compressed records.  The payloads of all COMPRESSED records of a file are one zstd stream; what
- * comes out is records again, and one may begin in one payload and end in a later one.
+ * Compressed records.  The payloads of all COMPRESSED records of a file are one zstd stream, which
+ * contains records again; one may begin in one payload and end in a later one.
  */
 #include "formats/perfdata/session.h"
 
@@ -9,20 +9,20 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-/* Room for what is looked at behind damage, and for more to come. */
+/* Room for the search after damage, and for more output. */
 #define OUT_SIZE (PD_VIEW_MAX + (256u << 10))
 
 struct pd_inflate {
 	ZSTD_DStream *stream;
-	bool broken;	       /* the stream cannot be read on: told once */
-	bool searching;	       /* the next record behind a damaged one has not been found */
-	struct pd_rec damaged; /* that one; its payload is gone */
-	uint64_t passed;       /* bytes passed over since */
+	bool broken;	       /* the stream cannot be decompressed any further */
+	bool searching;	       /* the next record after a damaged one has not been found yet */
+	struct pd_rec damaged; /* that damaged record, without its payload */
+	uint64_t passed;       /* bytes skipped since */
 	size_t used;
 	uint8_t out[OUT_SIZE];
 };
 
-static struct pd_inflate *start(struct pd_session *s)
+static struct pd_inflate *start_inflate(struct pd_session *s)
 {
 	struct pd_inflate *z = calloc(1, sizeof(*z));
 
@@ -40,7 +40,7 @@ static struct pd_inflate *start(struct pd_session *s)
 	return z;
 }
 
-static int broken(struct pd_session *s, uint64_t offset, uint64_t bytes, const char *why)
+static int break_stream(struct pd_session *s, uint64_t offset, uint64_t bytes, const char *why)
 {
 	s->inflate->broken = true;
 	s->inflate->used = 0;
@@ -49,7 +49,7 @@ static int broken(struct pd_session *s, uint64_t offset, uint64_t bytes, const c
 }
 
 /* The output from `at` on; `done`: no more of this payload; `last`: nor of any other. */
-static struct pd_view view_of(const struct pd_inflate *z, size_t at, bool done, bool last)
+static struct pd_view make_output_view(const struct pd_inflate *z, size_t at, bool done, bool last)
 {
 	size_t have = z->used - at;
 
@@ -64,10 +64,10 @@ static struct pd_view view_of(const struct pd_inflate *z, size_t at, bool done, 
 }
 
 /*
- * Goes on with the search for the next record behind a damaged one.  True: it is at *at; false: it
- * is not in the output so far, of which what lies before *at can go.
+ * Continues the search for the next record after a damaged one.  True: it is at *at; false: it is
+ * not in the output so far, which is not needed any more before *at.
  */
-static bool search_on(struct pd_session *s, size_t *at, bool done, bool last)
+static bool continue_search(struct pd_session *s, size_t *at, bool done, bool last)
 {
 	struct pd_inflate *z = s->inflate;
 	struct pd_view v;
@@ -75,7 +75,7 @@ static bool search_on(struct pd_session *s, size_t *at, bool done, bool last)
 	bool all, found;
 
 	do {
-		v = view_of(z, *at, done, last);
+		v = make_output_view(z, *at, done, last);
 		all = v.have == z->used - *at;
 		found = vti_pd_search(s, &v, z->passed == 0, &passed);
 		assert(passed <= v.have);
@@ -89,11 +89,11 @@ static bool search_on(struct pd_session *s, size_t *at, bool done, bool last)
 	return found;
 }
 
-/* Whether the record at `at` of the output can be one, as vti_pd_fits() has it. */
-static enum pd_fit output_fits(struct pd_session *s, const struct pd_rec *rec, size_t at, bool done,
-			       bool last)
+/* Checks the record at `at` of the output, like vti_pd_fits(). */
+static enum pd_fit check_output_record(struct pd_session *s, const struct pd_rec *rec, size_t at,
+				       bool done, bool last)
 {
-	struct pd_view v = view_of(s->inflate, at, done, last);
+	struct pd_view v = make_output_view(s->inflate, at, done, last);
 	size_t extent;
 
 	if (rec->size < PD_HEADER_SIZE)
@@ -106,7 +106,7 @@ static enum pd_fit output_fits(struct pd_session *s, const struct pd_rec *rec, s
 	return PD_UNDECIDED;
 }
 
-static int hand_on_one(struct pd_session *s, const struct pd_rec *rec)
+static int deliver_inner_record(struct pd_session *s, const struct pd_rec *rec)
 {
 	if (rec->type != PD_COMPRESSED && rec->type != PD_COMPRESSED2 && rec->type != PD_AUXTRACE &&
 	    rec->type != PD_TRACING_DATA)
@@ -115,24 +115,25 @@ static int hand_on_one(struct pd_session *s, const struct pd_rec *rec)
 	return 0;
 }
 
-/* One record, or one search: 1 to go on at *at, 0 to wait for more output, or < 0. */
-static int step(struct pd_session *s, uint64_t offset, size_t *at, bool done, bool last)
+/* Takes one record, or searches once.  1: continue at *at; 0: wait for more output; or < 0. */
+static int take_output_record(struct pd_session *s, uint64_t offset, size_t *at, bool done,
+			      bool last)
 {
 	struct pd_inflate *z = s->inflate;
 	struct pd_rec rec;
 	int r;
 
 	if (z->searching)
-		return search_on(s, at, done, last);
+		return continue_search(s, at, done, last);
 	if (z->used - *at < PD_HEADER_SIZE)
 		return 0;
 	rec = vti_pd_rec(s, z->out + *at, offset);
-	switch (output_fits(s, &rec, *at, done, last)) {
+	switch (check_output_record(s, &rec, *at, done, last)) {
 	case PD_UNDECIDED:
 		return 0;
 	case PD_FITS:
 		*at += rec.size;
-		r = hand_on_one(s, &rec);
+		r = deliver_inner_record(s, &rec);
 		return r < 0 ? r : 1;
 	default:
 		z->searching = true;
@@ -143,17 +144,17 @@ static int step(struct pd_session *s, uint64_t offset, size_t *at, bool done, bo
 }
 
 /*
- * Hands on the complete records in the output and moves a begun one to the front.  `done`: the
- * output holds all of this payload; `last`: and there is no other.
+ * Delivers the complete records in the output, and moves an incomplete one to the front.  done: the
+ * output has all of this payload; last: and there is no other payload.
  */
-static int hand_on(struct pd_session *s, uint64_t offset, bool done, bool last)
+static int deliver_output(struct pd_session *s, uint64_t offset, bool done, bool last)
 {
 	struct pd_inflate *z = s->inflate;
 	size_t at = 0;
 	int r = 1;
 
 	while (r > 0 && at < z->used)
-		r = step(s, offset, &at, done, last);
+		r = take_output_record(s, offset, &at, done, last);
 	memmove(z->out, z->out + at, z->used - at);
 	z->used -= at;
 	return r < 0 ? r : 0;
@@ -167,7 +168,7 @@ int vti_pd_inflate(struct pd_session *s, const struct pd_rec *r)
 	int code;
 
 	if (!s->inflate) {
-		s->inflate = start(s);
+		s->inflate = start_inflate(s);
 		if (!s->inflate)
 			return -VT_E_NOMEM;
 	}
@@ -182,12 +183,12 @@ int vti_pd_inflate(struct pd_session *s, const struct pd_rec *r)
 		before = out.pos;
 		z = ZSTD_decompressStream(s->inflate->stream, &out, &in);
 		if (ZSTD_isError(z))
-			return broken(s, r->offset, r->size, ZSTD_getErrorName(z));
+			return break_stream(s, r->offset, r->size, ZSTD_getErrorName(z));
 		s->inflate->used = out.pos;
-		code = hand_on(s, r->offset, in.pos == in.size && out.pos < out.size, false);
+		code = deliver_output(s, r->offset, in.pos == in.size && out.pos < out.size, false);
 		if (code < 0)
 			return code;
-		/* A full output may hide more; an output that stands still is at its end. */
+		/* If the output is full, more may follow; without progress, there is no more. */
 	} while (in.pos < in.size || (out.pos == out.size && out.pos > before));
 	return 0;
 }
@@ -199,7 +200,7 @@ int vti_pd_inflate_end(struct pd_session *s)
 
 	if (!s->inflate || s->inflate->broken)
 		return 0;
-	code = hand_on(s, offset, true, true);
+	code = deliver_output(s, offset, true, true);
 	if (code == 0 && s->inflate->used)
 		vti_pd_damage(s, offset, s->inflate->used,
 			      "compressed records end inside a record's header");

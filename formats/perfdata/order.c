@@ -60,7 +60,7 @@ static bool open_piece(struct pd_order *o)
 	return true;
 }
 
-/* An emptied piece goes to the list of free ones, linked through `used`. */
+/* Removes a record from a piece.  An empty piece goes to the free list, linked through `used`. */
 static void drop_from_piece(struct pd_order *o, uint32_t i)
 {
 	struct pd_piece *p = &o->pieces[i];
@@ -73,8 +73,8 @@ static void drop_from_piece(struct pd_order *o, uint32_t i)
 }
 
 /* Merges the ascending runs a[from..mid) and a[mid..to) into out[from..to); stable. */
-static void merge(struct pd_entry *out, const struct pd_entry *a, size_t from, size_t mid,
-		  size_t to)
+static void merge_runs(struct pd_entry *out, const struct pd_entry *a, size_t from, size_t mid,
+		       size_t to)
 {
 	size_t i = from, j = mid, k = from;
 
@@ -107,10 +107,10 @@ static bool find_runs(struct pd_order *o, size_t *nruns)
 }
 
 /*
- * A round is a concatenation of what each CPU's buffer held, each part in order: merging the runs
- * that are there takes far fewer steps than sorting.
+ * Sorts the entries.  A round is a concatenation of the CPUs' buffers, each in order: merging these
+ * runs takes far fewer steps than sorting.
  */
-static bool sort(struct pd_order *o)
+static bool sort_entries(struct pd_order *o)
 {
 	size_t n;
 
@@ -124,7 +124,7 @@ static bool sort(struct pd_order *o)
 		size_t cap = o->cap, i, k = 0;
 
 		for (i = 0; i + 1 < n; i += 2) {
-			merge(o->spare, entries, o->runs[i], o->runs[i + 1], o->runs[i + 2]);
+			merge_runs(o->spare, entries, o->runs[i], o->runs[i + 1], o->runs[i + 2]);
 			o->runs[k++] = o->runs[i];
 		}
 		if (i < n) {
@@ -144,7 +144,7 @@ static bool sort(struct pd_order *o)
 }
 
 /* Delivers the first n entries, which are sorted. */
-static int deliver(struct pd_order *o, size_t n)
+static int deliver_entries(struct pd_order *o, size_t n)
 {
 	size_t i;
 	int r = 0;
@@ -163,39 +163,29 @@ static int deliver(struct pd_order *o, size_t n)
 	return r;
 }
 
-static int release(struct pd_order *o, uint64_t limit)
+static int release_until(struct pd_order *o, uint64_t limit)
 {
-	size_t low = 0, high = o->count;
-
 	if (!o->count)
 		return 0;
-	if (!sort(o))
+	if (!sort_entries(o))
 		return -VT_E_NOMEM;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (o->entries[mid].time <= limit)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return deliver(o, low);
+	return deliver_entries(o, vt_array_up_to(o->entries, o->count, sizeof(*o->entries), limit));
 }
 
 int vti_pd_order_add(struct pd_order *o, uint64_t time, const uint8_t *record, size_t size,
 		     uint64_t offset)
 {
-	/* Records keep the alignment that they have in memory of the kernel. */
+	/* Records keep the alignment that they have in the kernel's memory. */
 	size_t room = (size + 7) & ~(size_t)7;
 	struct pd_entry *e;
 	struct pd_piece *p;
 	int r;
 
-	/* A piece stays while one record of it waits, so pieces are counted, not their records. */
+	/* A piece stays until all its records have left, so pieces are counted, not bytes. */
 	while (o->count >= VT_PERFDATA_QUEUE_RECORDS || o->busy > MAX_BUSY) {
-		if (!sort(o))
+		if (!sort_entries(o))
 			return -VT_E_NOMEM;
-		r = deliver(o, (o->count + 1) / 2);
+		r = deliver_entries(o, (o->count + 1) / 2);
 		if (r < 0)
 			return r;
 	}
@@ -226,7 +216,7 @@ int vti_pd_order_add(struct pd_order *o, uint64_t time, const uint8_t *record, s
 
 int vti_pd_order_round(struct pd_order *o)
 {
-	int r = release(o, o->release);
+	int r = release_until(o, o->release);
 
 	o->release = o->newest;
 	return r;
@@ -234,5 +224,5 @@ int vti_pd_order_round(struct pd_order *o)
 
 int vti_pd_order_flush(struct pd_order *o)
 {
-	return release(o, UINT64_MAX);
+	return release_until(o, UINT64_MAX);
 }

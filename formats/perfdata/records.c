@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A record on its way: put in order of time, then taken apart.  linux/perf_event.h has the layouts
+ * Records: queued in order of time, then parsed and converted.  linux/perf_event.h has the layouts
  * of the kernel's records, tools/lib/perf/include/perf/event.h those of perf's own.
  */
 #include "formats/perfdata/session.h"
@@ -8,15 +8,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Records between two looks at the writer, so that a closed pipe ends the work soon. */
+/* Records between two checks of the writer, so that a closed pipe ends the conversion soon. */
 #define CHECK_EVERY 4096
 
-/* A record ends before its type allows it to. */
+/* A record is too short for its type. */
 #define SHORT 1
 
 #define I32(v) ((uint64_t)(int64_t)(int32_t)(v))
 
-/* What came of a record: one that is too short ends nothing. */
+/* Counts a record that is too short, and continues; returns other codes. */
 static int count_short(struct pd_session *s, const struct pd_rec *r, int code)
 {
 	if (code != SHORT)
@@ -27,7 +27,7 @@ static int count_short(struct pd_session *s, const struct pd_rec *r, int code)
 
 /* ---- the kernel's records ---- */
 
-/* A record with its sample id parsed and a cursor on what comes before that. */
+/* A record with its parsed sample id, and a cursor on the bytes before that. */
 struct body {
 	const struct pd_rec *r;
 	struct pd_sample id;
@@ -35,12 +35,12 @@ struct body {
 	uint64_t event;
 };
 
-static void put_text(struct pd_session *s, unsigned field, struct vt_cursor *c)
+static void put_text_field(struct pd_session *s, unsigned field, struct vt_cursor *c)
 {
 	vt_writer_bytes(s->w, field, c->p, vti_pd_text(c->p, vt_cursor_left(c)));
 }
 
-static int mmap_record(struct pd_session *s, struct body *b)
+static int put_mmap(struct pd_session *s, struct body *b)
 {
 	bool v2 = b->r->type == PD_MMAP2;
 	struct vt_cursor *c = &b->c;
@@ -90,7 +90,7 @@ static int mmap_record(struct pd_session *s, struct body *b)
 	return 0;
 }
 
-static int comm_record(struct pd_session *s, struct body *b)
+static int put_comm(struct pd_session *s, struct body *b)
 {
 	uint32_t pid = vt_cursor_u32(&b->c), tid = vt_cursor_u32(&b->c);
 	uint64_t *row;
@@ -102,11 +102,11 @@ static int comm_record(struct pd_session *s, struct body *b)
 	row[VT_THREAD_PID] = I32(pid);
 	row[VT_THREAD_TID] = I32(tid);
 	row[VT_THREAD_OP] = b->r->misc & PD_MISC_COMM_EXEC ? VT_OP_EXEC : VT_OP_COMM;
-	put_text(s, VT_THREAD_COMM, &b->c);
+	put_text_field(s, VT_THREAD_COMM, &b->c);
 	return 0;
 }
 
-static int task_record(struct pd_session *s, struct body *b)
+static int put_task(struct pd_session *s, struct body *b)
 {
 	uint32_t pid = vt_cursor_u32(&b->c), ppid = vt_cursor_u32(&b->c);
 	uint32_t tid = vt_cursor_u32(&b->c), ptid = vt_cursor_u32(&b->c);
@@ -115,7 +115,7 @@ static int task_record(struct pd_session *s, struct body *b)
 	if (b->c.bad)
 		return SHORT;
 	row = vt_writer_row(s->w, VT_THREAD);
-	/* perf goes by the time of the sample id, which some clocks make differ from the body's. */
+	/* perf uses the time of the sample id; with some clocks that in the body differs. */
 	row[VT_THREAD_TIME] = b->id.time ? b->id.time : time;
 	row[VT_THREAD_PID] = I32(pid);
 	row[VT_THREAD_TID] = I32(tid);
@@ -125,8 +125,8 @@ static int task_record(struct pd_session *s, struct body *b)
 	return 0;
 }
 
-static void lost_row(struct pd_session *s, const struct pd_sample *id, uint64_t event,
-		     uint64_t count, const char *source)
+static void put_lost_row(struct pd_session *s, const struct pd_sample *id, uint64_t event,
+			 uint64_t count, const char *source)
 {
 	uint64_t *row = vt_writer_row(s->w, VT_LOST);
 
@@ -146,10 +146,10 @@ static uint64_t add_lost(uint64_t a, uint64_t b)
 }
 
 /*
- * What did not fit into the ring buffer.  The kernel writes this once there is room again, so what
- * is lost after the last record that fitted is not in it (kernel/events/ring_buffer.c).
+ * Records that did not fit into the ring buffer.  The kernel writes LOST once there is room again,
+ * so losses after the last record that fitted are not in it (kernel/events/ring_buffer.c).
  */
-static int lost_record(struct pd_session *s, struct body *b)
+static int put_lost(struct pd_session *s, struct body *b)
 {
 	uint64_t event = b->event, id = vt_cursor_u64(&b->c), count = vt_cursor_u64(&b->c);
 	int found = vti_pd_event_of_id(s, id);
@@ -159,15 +159,14 @@ static int lost_record(struct pd_session *s, struct body *b)
 	if (found >= 0)
 		event = (uint64_t)found;
 	s->ring_lost = add_lost(s->ring_lost, count);
-	lost_row(s, &b->id, event, count, "LOST");
+	put_lost_row(s, &b->id, event, count, "LOST");
 	return 0;
 }
 
 /*
- * Whether it is perf that wrote this LOST_SAMPLES record, when recording ended, of the kernel's
- * count of all records of an event that did not fit (PERF_FORMAT_LOST).  Such a record belongs to
- * no time and no thread; those that the kernel writes, of samples that the hardware could not tell
- * apart, belong to one.
+ * True if perf wrote this LOST_SAMPLES record at the end of the recording: the kernel's count of
+ * all records of an event that did not fit (PERF_FORMAT_LOST).  It has no time and no thread,
+ * unlike those of the kernel, for samples that the hardware could not distinguish.
  */
 static bool is_final_count(const struct pd_session *s, const struct body *b)
 {
@@ -175,7 +174,7 @@ static bool is_final_count(const struct pd_session *s, const struct body *b)
 	       !b->id.time && b->id.pid <= 0 && b->id.tid <= 0;
 }
 
-static int lost_samples_record(struct pd_session *s, struct body *b)
+static int put_lost_samples(struct pd_session *s, struct body *b)
 {
 	uint64_t count = vt_cursor_u64(&b->c);
 	const char *key = NULL;
@@ -189,7 +188,7 @@ static int lost_samples_record(struct pd_session *s, struct body *b)
 		key = "record.lost_samples";
 		s->final_lost = add_lost(s->final_lost, count);
 	} else {
-		lost_row(s, &b->id, b->event, count, "LOST_SAMPLES");
+		put_lost_row(s, &b->id, b->event, count, "LOST_SAMPLES");
 		return 0;
 	}
 	snprintf(text, sizeof(text), "event=%" PRIu64 " count=%" PRIu64, b->event, count);
@@ -198,19 +197,19 @@ static int lost_samples_record(struct pd_session *s, struct body *b)
 }
 
 /*
- * The final counts hold all that LOST records tell of, under the events that were lost, where those
- * have the event that was written next: only both sums can be compared.  Where perf was killed, or
- * its kernel is older than 6.0, there are no final counts.
+ * The final counts include all losses of LOST records.  They have the event that was lost, LOST
+ * records that of the next record, so only the two sums can be compared.  If perf was killed, or
+ * the kernel is older than 6.0, there are no final counts.
  */
 void vti_pd_lost_emit(struct pd_session *s)
 {
 	const struct pd_sample none = {.time = 0};
 
 	if (s->final_lost > s->ring_lost)
-		lost_row(s, &none, 0, s->final_lost - s->ring_lost, "LOST_SAMPLES");
+		put_lost_row(s, &none, 0, s->final_lost - s->ring_lost, "LOST_SAMPLES");
 }
 
-static int throttle_record(struct pd_session *s, struct body *b)
+static int put_throttle(struct pd_session *s, struct body *b)
 {
 	uint64_t time = vt_cursor_u64(&b->c), id = vt_cursor_u64(&b->c);
 	uint64_t stream = vt_cursor_u64(&b->c), *row;
@@ -227,7 +226,7 @@ static int throttle_record(struct pd_session *s, struct body *b)
 	return 0;
 }
 
-static int switch_record(struct pd_session *s, struct body *b)
+static int put_thread_switch(struct pd_session *s, struct body *b)
 {
 	bool wide = b->r->type == PD_SWITCH_CPU_WIDE;
 	uint32_t pid = wide ? vt_cursor_u32(&b->c) : 0;
@@ -248,7 +247,7 @@ static int switch_record(struct pd_session *s, struct body *b)
 	return 0;
 }
 
-static int aux_record(struct pd_session *s, struct body *b)
+static int put_aux(struct pd_session *s, struct body *b)
 {
 	uint64_t offset = vt_cursor_u64(&b->c), size = vt_cursor_u64(&b->c);
 	uint64_t flags = vt_cursor_u64(&b->c), *row;
@@ -266,7 +265,7 @@ static int aux_record(struct pd_session *s, struct body *b)
 	return 0;
 }
 
-static int itrace_record(struct pd_session *s, struct body *b)
+static int put_itrace_start(struct pd_session *s, struct body *b)
 {
 	uint32_t pid = vt_cursor_u32(&b->c), tid = vt_cursor_u32(&b->c);
 	uint64_t *row;
@@ -281,7 +280,7 @@ static int itrace_record(struct pd_session *s, struct body *b)
 	return 0;
 }
 
-static int namespaces_record(struct pd_session *s, struct body *b)
+static int put_namespaces(struct pd_session *s, struct body *b)
 {
 	uint32_t pid = vt_cursor_u32(&b->c), tid = vt_cursor_u32(&b->c);
 	uint64_t nr = vt_cursor_u64(&b->c), *row, i;
@@ -301,7 +300,7 @@ static int namespaces_record(struct pd_session *s, struct body *b)
 	return 0;
 }
 
-static int ksymbol_record(struct pd_session *s, struct body *b)
+static int put_ksymbol(struct pd_session *s, struct body *b)
 {
 	uint64_t addr = vt_cursor_u64(&b->c), length = vt_cursor_u32(&b->c);
 	uint64_t type = vt_cursor_u16(&b->c), flags = vt_cursor_u16(&b->c), *row;
@@ -314,11 +313,11 @@ static int ksymbol_record(struct pd_session *s, struct body *b)
 	row[VT_KSYMBOL_LENGTH] = length;
 	row[VT_KSYMBOL_TYPE] = type;
 	row[VT_KSYMBOL_FLAGS] = flags;
-	put_text(s, VT_KSYMBOL_NAME, &b->c);
+	put_text_field(s, VT_KSYMBOL_NAME, &b->c);
 	return 0;
 }
 
-static int bpf_record(struct pd_session *s, struct body *b)
+static int put_bpf(struct pd_session *s, struct body *b)
 {
 	uint64_t type = vt_cursor_u16(&b->c), flags = vt_cursor_u16(&b->c);
 	uint64_t id = vt_cursor_u32(&b->c), *row;
@@ -335,7 +334,7 @@ static int bpf_record(struct pd_session *s, struct body *b)
 	return 0;
 }
 
-static int cgroup_record(struct pd_session *s, struct body *b)
+static int put_cgroup(struct pd_session *s, struct body *b)
 {
 	uint64_t id = vt_cursor_u64(&b->c), *row;
 
@@ -344,11 +343,11 @@ static int cgroup_record(struct pd_session *s, struct body *b)
 	row = vt_writer_row(s->w, VT_CGROUP);
 	row[VT_CGROUP_TIME] = b->id.time;
 	row[VT_CGROUP_ID] = id;
-	put_text(s, VT_CGROUP_PATH, &b->c);
+	put_text_field(s, VT_CGROUP_PATH, &b->c);
 	return 0;
 }
 
-static int text_poke_record(struct pd_session *s, struct body *b)
+static int put_text_poke(struct pd_session *s, struct body *b)
 {
 	uint64_t addr = vt_cursor_u64(&b->c), *row;
 	uint16_t nold = vt_cursor_u16(&b->c), nnew = vt_cursor_u16(&b->c);
@@ -364,7 +363,7 @@ static int text_poke_record(struct pd_session *s, struct body *b)
 	return 0;
 }
 
-static int hw_id_record(struct pd_session *s, struct body *b)
+static int put_hw_id(struct pd_session *s, struct body *b)
 {
 	uint64_t hw_id = vt_cursor_u64(&b->c);
 	char text[160];
@@ -379,8 +378,8 @@ static int hw_id_record(struct pd_session *s, struct body *b)
 	return 0;
 }
 
-/* Counts of a task that ended (perf record -s): no kind of its own, kept whole. */
-static int read_record(struct pd_session *s, struct body *b)
+/* Counts of a task that ended (perf record -s): there is no kind of record for them. */
+static int put_read(struct pd_session *s, struct body *b)
 {
 	uint32_t pid = vt_cursor_u32(&b->c), tid = vt_cursor_u32(&b->c);
 	char text[96];
@@ -399,36 +398,35 @@ static int read_record(struct pd_session *s, struct body *b)
 typedef int record_fn(struct pd_session *s, struct body *b);
 
 static record_fn *const records[PD_USER_START] = {
-	[PD_MMAP] = mmap_record,
-	[PD_LOST] = lost_record,
-	[PD_COMM] = comm_record,
-	[PD_EXIT] = task_record,
-	[PD_THROTTLE] = throttle_record,
-	[PD_UNTHROTTLE] = throttle_record,
-	[PD_FORK] = task_record,
-	[PD_READ] = read_record,
-	[PD_MMAP2] = mmap_record,
-	[PD_AUX] = aux_record,
-	[PD_ITRACE_START] = itrace_record,
-	[PD_LOST_SAMPLES] = lost_samples_record,
-	[PD_SWITCH] = switch_record,
-	[PD_SWITCH_CPU_WIDE] = switch_record,
-	[PD_NAMESPACES] = namespaces_record,
-	[PD_KSYMBOL] = ksymbol_record,
-	[PD_BPF_EVENT] = bpf_record,
-	[PD_CGROUP] = cgroup_record,
-	[PD_TEXT_POKE] = text_poke_record,
-	[PD_AUX_OUTPUT_HW_ID] = hw_id_record,
+	[PD_MMAP] = put_mmap,
+	[PD_LOST] = put_lost,
+	[PD_COMM] = put_comm,
+	[PD_EXIT] = put_task,
+	[PD_THROTTLE] = put_throttle,
+	[PD_UNTHROTTLE] = put_throttle,
+	[PD_FORK] = put_task,
+	[PD_READ] = put_read,
+	[PD_MMAP2] = put_mmap,
+	[PD_AUX] = put_aux,
+	[PD_ITRACE_START] = put_itrace_start,
+	[PD_LOST_SAMPLES] = put_lost_samples,
+	[PD_SWITCH] = put_thread_switch,
+	[PD_SWITCH_CPU_WIDE] = put_thread_switch,
+	[PD_NAMESPACES] = put_namespaces,
+	[PD_KSYMBOL] = put_ksymbol,
+	[PD_BPF_EVENT] = put_bpf,
+	[PD_CGROUP] = put_cgroup,
+	[PD_TEXT_POKE] = put_text_poke,
+	[PD_AUX_OUTPUT_HW_ID] = put_hw_id,
 };
 
-static int deliver_other(struct pd_session *s, const struct pd_rec *r, int event)
+static int deliver_kernel_record(struct pd_session *s, const struct pd_rec *r, int event)
 {
 	struct pd_attr none = {.flags = 0};
 	struct body b = {.r = r};
 	size_t body;
 
-	/* Without a known event the first one's layout is the best guess: perf gives all the same.
-	 */
+	/* Without a known event the first one's layout is used: perf gives all the same layout. */
 	b.event = event < 0 ? 0 : (uint64_t)event;
 	if (!vti_pd_trailer_parse(&b.id, s->nevents ? &s->events[b.event].attr : &none, r->payload,
 				  r->left, s->big, &body)) {
@@ -457,12 +455,12 @@ int vti_pd_deliver(void *session, const uint8_t *record, size_t size, uint64_t o
 				 : vti_pd_deliver_sample(s, &r, (size_t)event);
 	if (r.type >= PD_USER_START || !records[r.type])
 		return vti_pd_unknown(s, &r);
-	return deliver_other(s, &r, event);
+	return deliver_kernel_record(s, &r, event);
 }
 
 /* ---- perf's own records ---- */
 
-static int header_attr(struct pd_session *s, const struct pd_rec *r)
+static int read_header_attr(struct pd_session *s, const struct pd_rec *r)
 {
 	struct pd_attr a;
 	size_t event = s->nevents, at;
@@ -480,7 +478,7 @@ static int header_attr(struct pd_session *s, const struct pd_rec *r)
 	return code < 0 ? code : 0;
 }
 
-static int event_update(struct pd_session *s, const struct pd_rec *r)
+static int read_event_update(struct pd_session *s, const struct pd_rec *r)
 {
 	struct vt_cursor c = vt_cursor_make(r->payload, r->left, s->big);
 	uint64_t type = vt_cursor_u64(&c), id = vt_cursor_u64(&c);
@@ -501,7 +499,7 @@ static int event_update(struct pd_session *s, const struct pd_rec *r)
 	}
 }
 
-static int feature(struct pd_session *s, const struct pd_rec *r)
+static int read_feature_record(struct pd_session *s, const struct pd_rec *r)
 {
 	struct vt_cursor c = vt_cursor_make(r->payload, r->left, s->big);
 	uint64_t id = vt_cursor_u64(&c);
@@ -511,12 +509,12 @@ static int feature(struct pd_session *s, const struct pd_rec *r)
 	return vti_pd_feature(s, (unsigned)id, c.p, vt_cursor_left(&c), r->offset);
 }
 
-static int build_id(struct pd_session *s, const struct pd_rec *r)
+static int read_build_id_record(struct pd_session *s, const struct pd_rec *r)
 {
 	return vti_pd_buildid_record(s, r, false);
 }
 
-static int auxtrace_info(struct pd_session *s, const struct pd_rec *r)
+static int put_auxinfo(struct pd_session *s, const struct pd_rec *r)
 {
 	struct vt_cursor c = vt_cursor_make(r->payload, r->left, s->big);
 	uint64_t type = vt_cursor_u32(&c), *row;
@@ -535,7 +533,7 @@ static int auxtrace_info(struct pd_session *s, const struct pd_rec *r)
 	return 0;
 }
 
-static int auxtrace_error(struct pd_session *s, const struct pd_rec *r)
+static int put_auxtrace_error(struct pd_session *s, const struct pd_rec *r)
 {
 	struct vt_cursor c = vt_cursor_make(r->payload, r->left, s->big);
 	uint32_t type = vt_cursor_u32(&c), code = vt_cursor_u32(&c), cpu = vt_cursor_u32(&c);
@@ -560,7 +558,7 @@ static int auxtrace_error(struct pd_session *s, const struct pd_rec *r)
 	return 0;
 }
 
-static int time_conv(struct pd_session *s, const struct pd_rec *r)
+static int put_timeconv(struct pd_session *s, const struct pd_rec *r)
 {
 	struct vt_cursor c = vt_cursor_make(r->payload, r->left, s->big);
 	uint64_t shift = vt_cursor_u64(&c), mult = vt_cursor_u64(&c), zero = vt_cursor_u64(&c);
@@ -582,8 +580,8 @@ static int time_conv(struct pd_session *s, const struct pd_rec *r)
 	return 0;
 }
 
-/* As the older one, but its size is a multiple of 8 and the payload says how much of it counts. */
-static int compressed2(struct pd_session *s, const struct pd_rec *r)
+/* Like COMPRESSED, but its size is a multiple of 8, and the payload begins with the used size. */
+static int inflate_compressed2(struct pd_session *s, const struct pd_rec *r)
 {
 	struct vt_cursor c = vt_cursor_make(r->payload, r->left, s->big);
 	uint64_t size = vt_cursor_u64(&c);
@@ -596,7 +594,7 @@ static int compressed2(struct pd_session *s, const struct pd_rec *r)
 	return vti_pd_inflate(s, &inner);
 }
 
-static int ignore(struct pd_session *s, const struct pd_rec *r)
+static int ignore_record(struct pd_session *s, const struct pd_rec *r)
 {
 	(void)s;
 	(void)r;
@@ -606,25 +604,25 @@ static int ignore(struct pd_session *s, const struct pd_rec *r)
 /* Each returns 0, SHORT, or the negative code of an error in s->err. */
 static const struct row {
 	int (*fn)(struct pd_session *s, const struct pd_rec *r);
-	const char *name; /* of the META that keeps the payload of those without a function */
+	const char *name; /* without a function: the key of the META with the payload */
 } rows[] = {
-	[PD_HEADER_ATTR - PD_USER_START] = {header_attr, NULL},
+	[PD_HEADER_ATTR - PD_USER_START] = {read_header_attr, NULL},
 	[PD_HEADER_EVENT_TYPE - PD_USER_START] = {NULL, "record.event_type"},
-	[PD_HEADER_BUILD_ID - PD_USER_START] = {build_id, NULL},
+	[PD_HEADER_BUILD_ID - PD_USER_START] = {read_build_id_record, NULL},
 	[PD_ID_INDEX - PD_USER_START] = {NULL, "record.id_index"},
-	[PD_AUXTRACE_INFO - PD_USER_START] = {auxtrace_info, NULL},
-	[PD_AUXTRACE_ERROR - PD_USER_START] = {auxtrace_error, NULL},
+	[PD_AUXTRACE_INFO - PD_USER_START] = {put_auxinfo, NULL},
+	[PD_AUXTRACE_ERROR - PD_USER_START] = {put_auxtrace_error, NULL},
 	[PD_THREAD_MAP - PD_USER_START] = {NULL, "record.thread_map"},
 	[PD_CPU_MAP - PD_USER_START] = {NULL, "record.cpu_map"},
 	[PD_STAT_CONFIG - PD_USER_START] = {NULL, "record.stat_config"},
 	[PD_STAT - PD_USER_START] = {NULL, "record.stat"},
 	[PD_STAT_ROUND - PD_USER_START] = {NULL, "record.stat_round"},
-	[PD_EVENT_UPDATE - PD_USER_START] = {event_update, NULL},
-	[PD_TIME_CONV - PD_USER_START] = {time_conv, NULL},
-	[PD_HEADER_FEATURE - PD_USER_START] = {feature, NULL},
+	[PD_EVENT_UPDATE - PD_USER_START] = {read_event_update, NULL},
+	[PD_TIME_CONV - PD_USER_START] = {put_timeconv, NULL},
+	[PD_HEADER_FEATURE - PD_USER_START] = {read_feature_record, NULL},
 	[PD_COMPRESSED - PD_USER_START] = {vti_pd_inflate, NULL},
-	[PD_FINISHED_INIT - PD_USER_START] = {ignore, NULL},
-	[PD_COMPRESSED2 - PD_USER_START] = {compressed2, NULL},
+	[PD_FINISHED_INIT - PD_USER_START] = {ignore_record, NULL},
+	[PD_COMPRESSED2 - PD_USER_START] = {inflate_compressed2, NULL},
 	[PD_BPF_METADATA - PD_USER_START] = {NULL, "record.bpf_metadata"},
 };
 
@@ -669,7 +667,7 @@ uint64_t vti_pd_order_time(struct pd_session *s, const struct pd_rec *r)
 	return vti_pd_u64(r->payload + 8 * at, s->big);
 }
 
-static int out_of_memory(struct pd_session *s, int code)
+static int set_order_error(struct pd_session *s, int code)
 {
 	if (code == -VT_E_NOMEM)
 		vti_pd_nomem(s);
@@ -688,12 +686,12 @@ int vti_pd_record(struct pd_session *s, const uint8_t *record, uint64_t offset)
 			return code;
 	}
 	if (r.type == PD_FINISHED_ROUND)
-		return out_of_memory(s, vti_pd_order_round(&s->order));
+		return set_order_error(s, vti_pd_order_round(&s->order));
 	if (r.type >= PD_USER_START)
 		return vti_pd_user(s, &r);
 	time = s->ordered ? vti_pd_order_time(s, &r) : 0;
-	/* As in perf: what has no time overtakes what waits. */
+	/* As in perf, records without a time are delivered before queued ones. */
 	if (!time || time == UINT64_MAX)
 		return vti_pd_deliver(s, record, r.size, offset);
-	return out_of_memory(s, vti_pd_order_add(&s->order, time, record, r.size, offset));
+	return set_order_error(s, vti_pd_order_add(&s->order, time, record, r.size, offset));
 }

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The way back to records behind damage.  perf.data has no sync marks: a record is found by the
- * size of the one before.  What is looked for is a chain of headers, each where the one before it
- * says, whose types, sizes, ids and times are such as this recording can have, and whose sizes are
- * what the records' contents ask for.
+ * Resynchronisation after damage.  perf.data has no sync marks: a record is found by the size of
+ * the previous one.  The search looks for a chain of headers, each at the end of the previous
+ * record, with types, sizes, ids and times that are possible in this recording, and with sizes that
+ * fit the records' contents.
  *
- * Foreign bytes (a dumped stack, registers, raw data) can hold what looks like such a chain, even
- * a real one.  So the first place that is tried is the one that the damaged record's own contents
- * lead to, which is behind all its foreign bytes; and a chain counts only when it goes on for
- * longer than the foreign bytes of one sample can, so that it has left the record it is in.
+ * Foreign bytes (a dumped stack, registers, raw data) may contain such a chain, even a real one. So
+ * the first candidate is the end of the damaged record by its own contents, which is after all its
+ * foreign bytes.  A chain elsewhere counts only if it is longer than the foreign bytes of one
+ * sample, so that it extends beyond the record in which it begins.
  */
 #include "formats/perfdata/session.h"
 
 #include <assert.h>
 
-/* Records that make a chain where no foreign bytes are: eight headers that fit by chance do not. */
+/* The least records of a chain without foreign bytes: eight headers do not fit by chance. */
 #define CHAIN_RECORDS 8
-/* Bits of misc that no record has set: linux/perf_event.h gives out 0 to 2 and 12 to 15. */
+/* Bits of misc that are 0 in all records: linux/perf_event.h defines 0 to 2 and 12 to 15. */
 #define MISC_UNUSED 0x0ff8
-/* No recording stands still for 13 days: a time this much (in ns) after the latest is none. */
+/* No recording pauses for 13 days: a time so much (in ns) after the latest one is invalid. */
 #define TIME_LEAP (UINT64_C(1) << 50)
-/* User callchains come from the stack: kernel.perf_event_max_stack is at most 64 Ki frames, and
- * 127 unless somebody changed it. */
+/* User callchains come from the stack: kernel.perf_event_max_stack is at most 64 Ki frames, and 127
+ * by default. */
 #define CALLCHAIN_USUAL 127
-/* Entries of the deepest branch stack that there is (AMD 16, Intel 32, Arm BRBE 64). */
+/* The entries of the deepest branch stack (AMD 16, Intel 32, Arm BRBE 64). */
 #define BRANCHES_MOST 64
 
 static bool is_known(uint32_t type)
@@ -32,7 +32,7 @@ static bool is_known(uint32_t type)
 	       (type >= PD_USER_START && type <= PD_BPF_METADATA);
 }
 
-/* perf leaves anything in the misc of its own records. */
+/* The misc of perf's own records may have any value. */
 static bool header_fits(const struct pd_rec *r, uint64_t left)
 {
 	return r->size >= PD_HEADER_SIZE && r->size <= left &&
@@ -41,8 +41,8 @@ static bool header_fits(const struct pd_rec *r, uint64_t left)
 
 /* ---- chains ---- */
 
-/* Bytes of a sample whose content others decide: the most that one record can hold. */
-static size_t foreign_bytes(const struct pd_attr *a)
+/* The most foreign bytes of a sample: those with arbitrary content. */
+static size_t count_foreign_bytes(const struct pd_attr *a)
 {
 	uint64_t t = a->sample_type;
 	size_t n = 0;
@@ -62,26 +62,26 @@ static size_t foreign_bytes(const struct pd_attr *a)
 	return n < PD_RECORD_MAX ? n : PD_RECORD_MAX;
 }
 
-static size_t longest_foreign(const struct pd_session *s)
+static size_t find_longest_foreign(const struct pd_session *s)
 {
 	size_t most = 0, i;
 
 	for (i = 0; i < s->nevents; i++) {
-		size_t n = foreign_bytes(&s->events[i].attr);
+		size_t n = count_foreign_bytes(&s->events[i].attr);
 
 		most = n > most ? n : most;
 	}
 	return most;
 }
 
-/* Whether a sample's id is one of the file's, and the half word behind its processor is 0. */
+/* True if a sample's id is one of the file's, and the half word after its CPU is 0. */
 static bool sample_fits(struct pd_session *s, const struct pd_rec *r)
 {
 	int event = vti_pd_event_of(s, r);
 	const struct pd_layout *l;
 	uint64_t id;
 
-	/* Where no event is known, all that can be done with samples is to count them. */
+	/* If no event is known, samples are only counted. */
 	if (event < 0)
 		return !s->nevents;
 	l = &s->events[event].layout;
@@ -102,7 +102,7 @@ static bool trailer_fits(struct pd_session *s, const struct pd_rec *r)
 		return true;
 	if (!vti_pd_trailer_parse(&id, &s->events[0].attr, r->payload, r->left, s->big, &body))
 		return false;
-	/* perf itself writes records of what ran before with an id of 0. */
+	/* perf itself writes records of earlier processes, with id 0. */
 	return !id.id || !s->ids.count || vt_hash_find(&s->ids, &id.id);
 }
 
@@ -115,20 +115,20 @@ static bool time_fits(struct pd_session *s, const struct pd_rec *r)
 		return true;
 	if (time > o->newest && time - o->newest > TIME_LEAP)
 		return false;
-	/* What has been released was released because nothing older can come any more; not so
-	 * where a full queue was the reason, or it has been wrong before. */
+	/* Records are released when no older ones can come; except if the queue was full, or older
+	 * ones have come nevertheless. */
 	return o->late || o->last > o->release || time >= o->last;
 }
 
-/* Whatever a record of a newer kernel says, it ends as all of the kernel's do. */
+/* True if a record of an unknown type has the sample id of all kernel records at its end. */
 static bool unknown_ends(struct pd_session *s, const struct pd_rec *r)
 {
 	return r->type >= PD_USER_START || (trailer_fits(s, r) && time_fits(s, r));
 }
 
 /*
- * Whether a record begins with an attribute of a size that it has room for. The lengths of most
- * strings of perf, 64, make the text behind them look like an attribute's record of any size.
+ * True if a record begins with an attribute that fits into it.  Most strings of perf have the
+ * length 64, which with the text after it looks like an attribute's record of any size.
  */
 static bool holds_attr(const struct pd_session *s, const struct pd_rec *r)
 {
@@ -140,10 +140,7 @@ static bool holds_attr(const struct pd_session *s, const struct pd_rec *r)
 	return !c.bad && size >= PD_ATTR_SIZE_MIN && size % 8 == 0 && size <= r->left;
 }
 
-/*
- * Whether the record at p, all of which is there, is one that this recording can have.  *after:
- * foreign bytes that follow it.
- */
+/* True if the complete record r is possible in this recording.  *after: foreign bytes after it. */
 static bool record_fits(struct pd_session *s, const struct pd_view *v, size_t at,
 			const struct pd_rec *r, uint64_t *after)
 {
@@ -170,8 +167,8 @@ static bool record_fits(struct pd_session *s, const struct pd_view *v, size_t at
 enum chain { CHAIN_NONE, CHAIN_OPEN, CHAIN_GOOD };
 
 /*
- * Marks a place as one that a walk has come to; false if one had before.  When a walk fails, so
- * would any from a place on its way, so that each place is gone through only once.
+ * Marks a position as visited; false if it was before.  If a walk fails, so does any other walk
+ * from a position on its way, so each position is visited only once.
  */
 static bool first_visit(struct pd_recover *d, size_t at)
 {
@@ -183,8 +180,8 @@ static bool first_visit(struct pd_recover *d, size_t at)
 	return true;
 }
 
-/* The bytes that are there end inside of a chain: of one that was led to, nothing was wrong. */
-static enum chain open_chain(const struct pd_view *v, bool enough)
+/* The result of a walk at the end of the view.  enough: a chain at the hint that has no error. */
+static enum chain end_open_chain(const struct pd_view *v, bool enough)
 {
 	if (!v->whole)
 		return CHAIN_OPEN;
@@ -192,8 +189,8 @@ static enum chain open_chain(const struct pd_view *v, bool enough)
 }
 
 /*
- * A record that may have any size could lead from bytes that only look like records to real ones.
- * Once samples have come, there are none but compressed ones.
+ * True if a record whose contents do not show its size may be in a chain.  It could lead from bytes
+ * that only look like records to real ones.  After the first samples, only compressed ones may.
  */
 static bool may_lead(const struct pd_session *s, const struct pd_rec *r)
 {
@@ -201,8 +198,8 @@ static bool may_lead(const struct pd_session *s, const struct pd_rec *r)
 }
 
 /*
- * Whether a chain can begin with a record.  An unknown one can only where something led to it, with
- * a size and a misc as newer perfs write them: of random bytes one in 4,096 looks like that.
+ * True if a chain can begin with a record.  An unknown record can begin one only at the hint, if
+ * its size and misc are such as newer perfs write: of random bytes, one in 4,096 looks like that.
  */
 static bool may_begin(const struct pd_rec *r, bool led)
 {
@@ -210,19 +207,19 @@ static bool may_begin(const struct pd_rec *r, bool led)
 	       (led && r->type && r->size % 8 == 0 && !(r->misc & MISC_UNUSED));
 }
 
-/* Whether the record at `at`, all of which is there, can be one in a chain. */
+/* True if the complete record at `at` can be in a chain. */
 static bool link_fits(struct pd_session *s, const struct pd_view *v, size_t at,
 		      const struct pd_rec *r, uint64_t *after, bool strict)
 {
 	bool exact = vti_pd_extent(s, v->p + at, v->have - at) != PD_EXTENT_UNKNOWN;
 
-	/* Where a known record ends another begins, whatever it is. */
+	/* After a known record another one begins, of any type. */
 	if (!is_known(r->type))
 		return unknown_ends(s, r);
 	return (exact || !strict || may_lead(s, r)) && record_fits(s, v, at, r, after);
 }
 
-static enum chain walk(struct pd_session *s, const struct pd_view *v, size_t start)
+static enum chain walk_chain(struct pd_session *s, const struct pd_view *v, size_t start)
 {
 	struct pd_recover *d = &s->recover;
 	bool led = start && start == d->hint;
@@ -236,19 +233,20 @@ static enum chain walk(struct pd_session *s, const struct pd_view *v, size_t sta
 		if (at == v->left || (at == v->have && v->ends))
 			return n || led ? CHAIN_GOOD : CHAIN_NONE;
 		if (v->have - at < PD_HEADER_SIZE)
-			return open_chain(v, led);
+			return end_open_chain(v, led);
 		r = vti_pd_rec(s, v->p + at, 0);
 		if (!header_fits(&r, v->left - at) || !(n || may_begin(&r, led)) ||
 		    !first_visit(d, at))
 			return CHAIN_NONE;
-		/* Bytes of a block often look like an unknown record that the end cuts. */
+		/* Bytes of a block often look like an unknown record that is cut at the end. */
 		if (v->have - at < r.size)
-			return open_chain(v, led && (n || is_known(r.type)));
+			return end_open_chain(v, led && (n || is_known(r.type)));
 		if (!link_fits(s, v, at, &r, &after, foreign > 0))
 			return CHAIN_NONE;
 		n += is_known(r.type);
 		at += r.size;
-		/* Behind a large AUX area nothing can be seen; its record is like no other. */
+		/* The view ends before the end of a large AUX area, but its record is distinctive.
+		 */
 		if (after > v->have - at)
 			return r.misc ? CHAIN_NONE : CHAIN_GOOD;
 		at += (size_t)after;
@@ -258,20 +256,20 @@ static enum chain walk(struct pd_session *s, const struct pd_view *v, size_t sta
 	return CHAIN_GOOD;
 }
 
-/* Forgets which places of the view earlier walks have come to. */
-static void begin_walks(struct pd_session *s, const struct pd_view *v)
+/* Resets which positions of the view have been visited. */
+static void reset_walks(struct pd_session *s, const struct pd_view *v)
 {
 	assert(v->have <= PD_VIEW_MAX);
 	memset(s->recover.seen, 0, sizeof(s->recover.seen));
 	s->recover.hint = 0;
-	s->recover.foreign = longest_foreign(s);
+	s->recover.foreign = find_longest_foreign(s);
 }
 
 /* ---- from a damaged record ---- */
 
 /*
- * Whether a chain begins where the record ends if its size is `extent`: that is no place that was
- * searched for, so eight records suffice, whatever their bytes.
+ * Looks for a chain at the end of a record of size `extent`.  This position does not come from the
+ * search, so eight records suffice, whatever their foreign bytes.
  */
 static enum chain try_hint(struct pd_session *s, const struct pd_view *v, size_t extent)
 {
@@ -282,23 +280,23 @@ static enum chain try_hint(struct pd_session *s, const struct pd_view *v, size_t
 	if (extent > v->have)
 		return v->whole ? CHAIN_NONE : CHAIN_OPEN;
 	s->recover.hint = extent;
-	found = walk(s, v, extent);
+	found = walk_chain(s, v, extent);
 	s->recover.hint = 0;
 	return found;
 }
 
-/* The same whatever has been tried before. */
+/* The same, without the positions visited before. */
 static enum chain try_hint_anew(struct pd_session *s, const struct pd_view *v, size_t extent)
 {
-	begin_walks(s, v);
+	reset_walks(s, v);
 	return try_hint(s, v, extent);
 }
 
 /*
- * The end of an AUX area whose record has lost its size, which is the same for all; 0: it does not
- * look like one.  What lies in the area can be far larger than what can be looked through.
+ * The end of an AUX area whose record has a damaged size, which is a constant; 0: it is no such
+ * record.  An area can be far larger than a view.
  */
-static uint64_t end_of_aux(const struct pd_session *s, const struct pd_view *v)
+static uint64_t find_aux_end(const struct pd_session *s, const struct pd_view *v)
 {
 	struct pd_rec r = vti_pd_rec(s, v->p, 0);
 	struct vt_cursor c;
@@ -314,10 +312,7 @@ static uint64_t end_of_aux(const struct pd_session *s, const struct pd_view *v)
 	return PD_AUXTRACE_SIZE + total;
 }
 
-/*
- * The kernel counts ids up from 1, and no machine has come near 2^32; all but a few records have
- * other words in them.
- */
+/* Event ids count from 1 and do not come near 2^32; nearly all records have other words in them. */
 uint64_t vti_pd_attr_end(const struct pd_session *s, const uint8_t *p, uint64_t size, uint64_t next)
 {
 	struct pd_attr a;
@@ -336,8 +331,8 @@ uint64_t vti_pd_attr_end(const struct pd_session *s, const uint8_t *p, uint64_t 
 	return next;
 }
 
-/* The end of an attribute's record, whose ids stand between it and the next record. */
-static enum chain end_of_attr(struct pd_session *s, const struct pd_view *v, uint64_t *at)
+/* Finds the end of an attribute's record, after its ids. */
+static enum chain find_attr_end(struct pd_session *s, const struct pd_view *v, uint64_t *at)
 {
 	struct pd_rec r = vti_pd_rec(s, v->p, 0);
 	enum chain found = CHAIN_NONE;
@@ -355,7 +350,7 @@ static enum chain end_of_attr(struct pd_session *s, const struct pd_view *v, uin
 	return found;
 }
 
-/* Whether one of a COMPRESSED record's blocks ends where the record does if its size is `size`. */
+/* True if a block of a COMPRESSED record ends at the end of the record, if its size is `size`. */
 static bool block_ends_at(const struct pd_view *v, size_t size)
 {
 	size_t end = vti_pd_block_end(v->p, v->have, PD_HEADER_SIZE);
@@ -365,8 +360,8 @@ static bool block_ends_at(const struct pd_view *v, size_t size)
 	return end && end == size;
 }
 
-/* The end of a COMPRESSED record: of the blocks in it, the first that records follow. */
-static enum chain end_of_blocks(struct pd_session *s, const struct pd_view *v, uint64_t *at)
+/* Finds the end of a COMPRESSED record: that of its first block which records follow. */
+static enum chain find_blocks_end(struct pd_session *s, const struct pd_view *v, uint64_t *at)
 {
 	size_t end = vti_pd_block_end(v->p, v->have, PD_HEADER_SIZE);
 	enum chain found = CHAIN_NONE;
@@ -379,21 +374,22 @@ static enum chain end_of_blocks(struct pd_session *s, const struct pd_view *v, u
 	return found;
 }
 
-/* Where the damaged record's own contents lead to, if records go on from there. */
-static enum chain follow_contents(struct pd_session *s, const struct pd_view *v, uint64_t *at)
+/* Finds the end of the damaged record by its own contents, if records continue there. */
+static enum chain follow_record_contents(struct pd_session *s, const struct pd_view *v,
+					 uint64_t *at)
 {
 	size_t extents[2] = {vti_pd_extent(s, v->p, v->have),
 			     vti_pd_extent_sample(s, v->p, v->have)};
 	enum chain found;
 	unsigned i;
 
-	*at = end_of_aux(s, v);
+	*at = find_aux_end(s, v);
 	if (*at)
 		return CHAIN_GOOD;
 	if (vti_pd_rec(s, v->p, 0).type == PD_COMPRESSED)
-		found = end_of_blocks(s, v, at);
+		found = find_blocks_end(s, v, at);
 	else
-		found = end_of_attr(s, v, at);
+		found = find_attr_end(s, v, at);
 	for (i = 0; i < 2 && found == CHAIN_NONE; i++) {
 		found = try_hint(s, v, extents[i]);
 		*at = extents[i];
@@ -403,7 +399,8 @@ static enum chain follow_contents(struct pd_session *s, const struct pd_view *v,
 	return found;
 }
 
-/* A header that is damaged in its size alone casts no doubt on what is before it. */
+/* True if the header at `at` has a known type, or the input ends: then the record before it is
+ * good. */
 static bool next_is_known(const struct pd_session *s, const struct pd_view *v, size_t at)
 {
 	if (v->have < at + PD_HEADER_SIZE)
@@ -416,21 +413,22 @@ static bool has_foreign_after(const struct pd_session *s, const struct pd_rec *r
 	return r->type == PD_AUXTRACE || (r->type == PD_TRACING_DATA && s->pipe);
 }
 
-/* Where the next chain behind the view's start is, as far as it can be seen. */
-static bool next_chain(struct pd_session *s, const struct pd_view *v, size_t from, uint64_t *at)
+/* Finds the next chain after the view's start, as far as the view shows it. */
+static bool find_next_chain(struct pd_session *s, const struct pd_view *v, size_t from,
+			    uint64_t *at)
 {
 	enum chain found = CHAIN_NONE;
 	size_t i;
 
 	*at = 0;
-	begin_walks(s, v);
+	reset_walks(s, v);
 	if (from) {
-		found = follow_contents(s, v, at);
+		found = follow_record_contents(s, v, at);
 		if (found != CHAIN_NONE)
 			return found == CHAIN_GOOD;
 	}
 	for (i = from; i < v->have; i++) {
-		found = walk(s, v, i);
+		found = walk_chain(s, v, i);
 		if (found != CHAIN_NONE)
 			break;
 	}
@@ -439,8 +437,8 @@ static bool next_chain(struct pd_session *s, const struct pd_view *v, size_t fro
 }
 
 /*
- * A record that does not tell its size, and behind it something that looks like the header of a
- * damaged one: so it is if records begin again only behind that.
+ * Checks a record whose contents do not show its size, and after which something like the header of
+ * a damaged record follows.  It is good if the next chain begins only after that header.
  */
 static enum pd_fit fits_before_damage(struct pd_session *s, const struct pd_view *v, size_t size)
 {
@@ -449,24 +447,24 @@ static enum pd_fit fits_before_damage(struct pd_session *s, const struct pd_view
 
 	if (!next_is_known(s, v, size))
 		return PD_DAMAGED;
-	found = next_chain(s, v, 1, &at);
+	found = find_next_chain(s, v, 1, &at);
 	if (size < at)
 		return PD_FITS;
 	return found || v->whole ? PD_DAMAGED : PD_UNDECIDED;
 }
 
 /*
- * Whether a record that does not tell its size, and that records follow, swallows some: a chain
- * begins inside of it.
+ * Checks a record whose contents do not show its size, and which records follow.  It is damaged if
+ * a chain begins inside it: then its size is too large.
  */
 static enum pd_fit fits_around(struct pd_session *s, const struct pd_view *v, size_t size)
 {
 	enum chain found = CHAIN_NONE;
 	size_t i;
 
-	begin_walks(s, v);
+	reset_walks(s, v);
 	for (i = 1; i < size && found != CHAIN_OPEN; i++) {
-		found = walk(s, v, i);
+		found = walk_chain(s, v, i);
 		if (found == CHAIN_GOOD)
 			return PD_DAMAGED;
 	}
@@ -474,8 +472,8 @@ static enum pd_fit fits_around(struct pd_session *s, const struct pd_view *v, si
 }
 
 /*
- * A record of an unknown type: its size is right if records go on behind it, and none begin before
- * that, as they would if its header were anything.
+ * Checks a record of an unknown type: its size is right if records continue after it, and no chain
+ * begins inside it.
  */
 static enum pd_fit unknown_fits(struct pd_session *s, const struct pd_view *v)
 {
@@ -495,7 +493,7 @@ static enum pd_fit unknown_fits(struct pd_session *s, const struct pd_view *v)
 }
 
 /* The view from `at` on. */
-static struct pd_view view_from(const struct pd_view *v, size_t at)
+static struct pd_view make_view_from(const struct pd_view *v, size_t at)
 {
 	struct pd_view w = *v;
 
@@ -505,7 +503,7 @@ static struct pd_view view_from(const struct pd_view *v, size_t at)
 	return w;
 }
 
-/* A record whose contents do not ask for the size that it has, or for none: what follows tells. */
+/* Checks a record whose contents show another size, or none, by what follows it. */
 static enum pd_fit followed_fits(struct pd_session *s, const struct pd_view *v, size_t extent)
 {
 	struct pd_rec r = vti_pd_rec(s, v->p, 0);
@@ -518,16 +516,15 @@ static enum pd_fit followed_fits(struct pd_session *s, const struct pd_view *v, 
 		return fits_before_damage(s, v, r.size);
 	if (found == CHAIN_OPEN)
 		return PD_UNDECIDED;
-	/* Compressed bytes, and the kernel's, may look like anything. */
+	/* Compressed bytes, and contents of kernel records, may look like anything. */
 	if (extent != PD_EXTENT_UNKNOWN || r.type < PD_USER_START || r.type == PD_COMPRESSED)
 		return PD_FITS;
 	return fits_around(s, v, r.size);
 }
 
 /*
- * The same of a COMPRESSED record, whose blocks tell as well.  Its own size comes first: a block
- * can begin with what looks like a record of an unknown type, so that a chain begins inside the
- * record.
+ * The same for a COMPRESSED record, also by the ends of its blocks.  Its own size is tried first,
+ * because a block can begin like a record of an unknown type, and then a chain begins inside.
  */
 static enum pd_fit compressed_fits(struct pd_session *s, const struct pd_view *v, size_t size)
 {
@@ -535,25 +532,24 @@ static enum pd_fit compressed_fits(struct pd_session *s, const struct pd_view *v
 	enum chain found = CHAIN_NONE;
 	uint64_t end;
 
-	begin_walks(s, v);
+	reset_walks(s, v);
 	if (own)
 		found = try_hint(s, v, size);
 	if (found != CHAIN_NONE)
 		return found == CHAIN_GOOD ? PD_FITS : PD_UNDECIDED;
-	found = end_of_blocks(s, v, &end);
+	found = find_blocks_end(s, v, &end);
 	if (found == CHAIN_GOOD && end < size)
 		return PD_DAMAGED;
-	/* Not every writer ends blocks with its records: where others follow, they have the word.
-	 */
+	/* Not every writer ends blocks with its records: then the records that follow decide. */
 	if (found == CHAIN_GOOD)
 		return try_hint_anew(s, v, size) == CHAIN_GOOD ? PD_FITS : PD_DAMAGED;
 	if (found == CHAIN_OPEN)
 		return PD_UNDECIDED;
-	/* What follows the end of its own blocks is damaged. */
+	/* The damage is after the end of its blocks. */
 	return own ? PD_FITS : followed_fits(s, v, PD_EXTENT_UNKNOWN);
 }
 
-/* The same of an attribute, whose ids may be followed by a record that is damaged. */
+/* The same for an attribute, after whose ids a damaged record may follow. */
 static enum pd_fit attr_fits(struct pd_session *s, const struct pd_view *v, size_t size)
 {
 	enum chain found;
@@ -561,8 +557,8 @@ static enum pd_fit attr_fits(struct pd_session *s, const struct pd_view *v, size
 
 	if (v->have < PD_HEADER_SIZE + PD_ATTR_SIZE_MIN && !v->whole)
 		return PD_UNDECIDED;
-	begin_walks(s, v);
-	found = end_of_attr(s, v, &end);
+	reset_walks(s, v);
+	found = find_attr_end(s, v, &end);
 	if (found == CHAIN_GOOD && end == size)
 		return PD_FITS;
 	if (found == CHAIN_GOOD && vti_pd_attr_end(s, v->p, size, end) != size)
@@ -586,7 +582,7 @@ enum pd_fit vti_pd_fits(struct pd_session *s, const struct pd_view *v)
 		return followed_fits(s, v, extent);
 	if (has_foreign_after(s, &r) || next_is_known(s, v, extent))
 		return PD_FITS;
-	next = view_from(v, extent);
+	next = make_view_from(v, extent);
 	return unknown_fits(s, &next);
 }
 
@@ -594,8 +590,8 @@ bool vti_pd_search(struct pd_session *s, const struct pd_view *v, size_t from, u
 {
 	struct pd_rec r = vti_pd_rec(s, v->p, 0);
 
-	/* In a record whose size is right none begins: the damage is behind it, or it is cut. */
+	/* No record begins inside one of the right size: the damage is after it, or it is cut. */
 	if (from && vti_pd_extent(s, v->p, v->have) == r.size)
 		from = r.size < v->have ? r.size : v->have;
-	return next_chain(s, v, from, at);
+	return find_next_chain(s, v, from, at);
 }

@@ -29,42 +29,42 @@ size_t vti_pd_read_words(const uint8_t *p, size_t left, uint64_t format, bool bi
 	return 1 + times + (size_t)nr * value;
 }
 
-/* The next word; `c` has room for it. */
-static inline uint64_t next_word(struct vt_cursor *c)
+/* Takes the next word, which `c` has. */
+static inline uint64_t take_word(struct vt_cursor *c)
 {
 	c->p += 8;
 	return vti_pd_u64(c->p - 8, c->big);
 }
 
-/* The words that come first and have fixed places; `c` has room for them all. */
+/* Parses the first words, which have fixed positions; `c` has all of them. */
 static void parse_fixed(struct pd_sample *s, uint64_t t, struct vt_cursor *c)
 {
 	if (t & PD_SAMPLE_IDENTIFIER)
-		s->id = next_word(c);
+		s->id = take_word(c);
 	if (t & PD_SAMPLE_IP)
-		s->ip = next_word(c);
+		s->ip = take_word(c);
 	if (t & PD_SAMPLE_TID) {
 		s->pid = (int32_t)vti_pd_u32(c->p, c->big);
 		s->tid = (int32_t)vti_pd_u32(c->p + 4, c->big);
 		c->p += 8;
 	}
 	if (t & PD_SAMPLE_TIME)
-		s->time = next_word(c);
+		s->time = take_word(c);
 	if (t & PD_SAMPLE_ADDR)
-		s->addr = next_word(c);
+		s->addr = take_word(c);
 	if (t & PD_SAMPLE_ID)
-		s->id = next_word(c);
+		s->id = take_word(c);
 	if (t & PD_SAMPLE_STREAM_ID)
-		s->stream_id = next_word(c);
+		s->stream_id = take_word(c);
 	if (t & PD_SAMPLE_CPU) {
 		s->cpu = vti_pd_u32(c->p, c->big);
 		c->p += 8;
 	}
 	if (t & PD_SAMPLE_PERIOD)
-		s->period = next_word(c);
+		s->period = take_word(c);
 }
 
-/* Entries of so many words each. */
+/* Takes entries of so many words each. */
 static void take_entries(struct vt_cursor *c, struct pd_words *w, uint64_t count, unsigned words)
 {
 	if (count > vt_cursor_left(c) / (8 * words)) {

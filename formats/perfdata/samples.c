@@ -4,7 +4,7 @@
 /* The bits of `has`: recorded fields, in the numbers of linux/perf_event.h. */
 #define HAS_MASK ((UINT64_C(1) << 25) - 1)
 
-static uint64_t default_period(const struct pd_event *e)
+static uint64_t get_default_period(const struct pd_event *e)
 {
 	return e->attr.flags & PD_ATTR_FREQ ? 1 : e->attr.period;
 }
@@ -52,11 +52,11 @@ static void put_variable(struct pd_session *s, const struct pd_sample *smp)
 		vt_writer_bytes(s->w, VT_SAMPLE_AUX, smp->aux, smp->aux_size);
 }
 
-/* ---- whose registers they are ---- */
+/* ---- the machine of the registers ---- */
 
 /*
- * Masks of registers that perf asks for by itself: arch/x86/include/uapi/asm/perf_regs.h (all but
- * four segment registers) and arch/arm64's.  Registers of vectors, from bit 32 on, are x86's alone.
+ * The masks of registers that perf requests by default: arch/x86/include/uapi/asm/perf_regs.h (all
+ * but four segment registers) and arch/arm64's.  Only x86 has vector registers, from bit 32 on.
  */
 #define X86_64_REGS UINT64_C(0x00ff0fff)
 #define ARM64_REGS  UINT64_C(0x1ffffffff)
@@ -72,9 +72,9 @@ static bool is_pc(const struct pd_session *s, const struct pd_words *w, uint64_t
 	return mask >> bit & 1 && at < w->count && (vti_pd_u64(p, s->big)) == ip;
 }
 
-/* The machine whose numbers of registers these are, of elf.h; 0: they do not say. */
-static uint32_t machine_of(const struct pd_session *s, const struct pd_words *w, uint64_t mask,
-			   uint64_t ip)
+/* The machine (of elf.h) that these registers belong to; 0: unknown. */
+static uint32_t infer_regs_machine(const struct pd_session *s, const struct pd_words *w,
+				   uint64_t mask, uint64_t ip)
 {
 	if (!w->count || s->big)
 		return 0;
@@ -85,14 +85,14 @@ static uint32_t machine_of(const struct pd_session *s, const struct pd_words *w,
 	return 0;
 }
 
-/* A pipe of an old perf, or a file that was not finished, does not say what machine it is of. */
+/* Infers the machine: a pipe of an old perf, or an unfinished file, does not name it. */
 static void infer_machine(struct pd_session *s, const struct pd_attr *a,
 			  const struct pd_sample *smp)
 {
-	uint32_t machine = machine_of(s, &smp->uregs, a->regs_user, smp->ip);
+	uint32_t machine = infer_regs_machine(s, &smp->uregs, a->regs_user, smp->ip);
 
 	if (!machine)
-		machine = machine_of(s, &smp->iregs, a->regs_intr, smp->ip);
+		machine = infer_regs_machine(s, &smp->iregs, a->regs_intr, smp->ip);
 	if (!machine)
 		return;
 	s->machine = machine;
@@ -100,8 +100,8 @@ static void infer_machine(struct pd_session *s, const struct pd_attr *a,
 	vti_pd_meta_str(s, "arch.from", "the registers of the samples");
 }
 
-static void emit(struct pd_session *s, const struct pd_rec *r, size_t event,
-		 const struct pd_sample *smp)
+static void put_sample_row(struct pd_session *s, const struct pd_rec *r, size_t event,
+			   const struct pd_sample *smp)
 {
 	uint64_t t = s->events[event].attr.sample_type;
 	uint64_t *row = vt_writer_row(s->w, VT_SAMPLE);
@@ -135,17 +135,17 @@ static void emit(struct pd_session *s, const struct pd_rec *r, size_t event,
 	put_variable(s, smp);
 }
 
-static uint64_t read_word(const struct pd_session *s, const struct pd_sample *smp, size_t i)
+static uint64_t read_count_word(const struct pd_session *s, const struct pd_sample *smp, size_t i)
 {
 	return vti_pd_u64(smp->read.p + 8 * i, s->big);
 }
 
 /*
- * One counter of a read value: perf makes of it a sample of the counter's event whose period is how
- * far the counter moved since it was last read, and none if it did not move.
+ * Puts a sample for one counter of a read value, like perf: of the counter's event, its period
+ * being the counter's increase since the last read value.  An unchanged counter gives no sample.
  */
-static void emit_count(struct pd_session *s, const struct pd_rec *r, struct pd_sample *smp,
-		       uint64_t value, uint64_t id)
+static void put_count_sample(struct pd_session *s, const struct pd_rec *r, struct pd_sample *smp,
+			     uint64_t value, uint64_t id)
 {
 	struct pd_id *e = vt_hash_find(&s->ids, &id);
 
@@ -155,37 +155,39 @@ static void emit_count(struct pd_session *s, const struct pd_rec *r, struct pd_s
 	smp->id = id;
 	e->value = value;
 	if (smp->period)
-		emit(s, r, e->event, smp);
+		put_sample_row(s, r, e->event, smp);
 }
 
-static void emit_read(struct pd_session *s, const struct pd_rec *r, uint64_t format,
-		      struct pd_sample *smp)
+static void put_read_samples(struct pd_session *s, const struct pd_rec *r, uint64_t format,
+			     struct pd_sample *smp)
 {
 	size_t times = !!(format & PD_FORMAT_TOTAL_TIME_ENABLED) +
 		       !!(format & PD_FORMAT_TOTAL_TIME_RUNNING);
 	size_t step = 2 + !!(format & PD_FORMAT_LOST), i;
 
 	if (!(format & PD_FORMAT_GROUP)) {
-		emit_count(s, r, smp, read_word(s, smp, 0), read_word(s, smp, 1 + times));
+		put_count_sample(s, r, smp, read_count_word(s, smp, 0),
+				 read_count_word(s, smp, 1 + times));
 		return;
 	}
 	for (i = 1 + times; i + step <= smp->read.count; i += step)
-		emit_count(s, r, smp, read_word(s, smp, i), read_word(s, smp, i + 1));
+		put_count_sample(s, r, smp, read_count_word(s, smp, i),
+				 read_count_word(s, smp, i + 1));
 }
 
-static inline uint64_t plain_word(const struct pd_session *s, const struct pd_rec *r, int at)
+static inline uint64_t read_plain_word(const struct pd_session *s, const struct pd_rec *r, int at)
 {
 	return at < 0 ? 0 : vti_pd_u64(r->payload + 8 * (size_t)at, s->big);
 }
 
-/* The short way for samples of nothing but single words: most samples of most files. */
-static void deliver_plain(struct pd_session *s, const struct pd_rec *r, size_t event,
-			  const struct pd_event *e)
+/* The fast path for samples with only single words: most samples of most files. */
+static void put_plain_sample(struct pd_session *s, const struct pd_rec *r, size_t event,
+			     const struct pd_event *e)
 {
 	const struct pd_layout *l = &e->layout;
 	uint64_t *row = vt_writer_row(s->w, VT_SAMPLE);
 
-	row[VT_SAMPLE_TIME] = plain_word(s, r, l->time);
+	row[VT_SAMPLE_TIME] = read_plain_word(s, r, l->time);
 	if (l->tid >= 0) {
 		const uint8_t *p = r->payload + 8 * (size_t)l->tid;
 
@@ -198,13 +200,14 @@ static void deliver_plain(struct pd_session *s, const struct pd_rec *r, size_t e
 		row[VT_SAMPLE_CPU] = vti_pd_u32(p, s->big);
 	}
 	row[VT_SAMPLE_EVENT] = event;
-	row[VT_SAMPLE_IP] = plain_word(s, r, l->ip);
-	row[VT_SAMPLE_PERIOD] = l->period >= 0 ? plain_word(s, r, l->period) : default_period(e);
+	row[VT_SAMPLE_IP] = read_plain_word(s, r, l->ip);
+	row[VT_SAMPLE_PERIOD] =
+		l->period >= 0 ? read_plain_word(s, r, l->period) : get_default_period(e);
 	row[VT_SAMPLE_MISC] = r->misc;
 	row[VT_SAMPLE_HAS] = e->attr.sample_type;
-	row[VT_SAMPLE_ADDR] = plain_word(s, r, l->addr);
-	row[VT_SAMPLE_ID] = plain_word(s, r, l->id);
-	row[VT_SAMPLE_STREAM_ID] = plain_word(s, r, l->stream_id);
+	row[VT_SAMPLE_ADDR] = read_plain_word(s, r, l->addr);
+	row[VT_SAMPLE_ID] = read_plain_word(s, r, l->id);
+	row[VT_SAMPLE_STREAM_ID] = read_plain_word(s, r, l->stream_id);
 	s->sum->samples++;
 }
 
@@ -215,7 +218,7 @@ int vti_pd_deliver_sample(struct pd_session *s, const struct pd_rec *r, size_t e
 	struct pd_sample smp;
 
 	if (e->layout.plain && r->left / 8 == e->layout.words) {
-		deliver_plain(s, r, event, e);
+		put_plain_sample(s, r, event, e);
 		return 0;
 	}
 	if (!vti_pd_sample_parse(&smp, a, r->payload, r->left, s->big)) {
@@ -229,10 +232,10 @@ int vti_pd_deliver_sample(struct pd_session *s, const struct pd_rec *r, size_t e
 	if (!s->machine && !s->has_arch)
 		infer_machine(s, a, &smp);
 	if (!(a->sample_type & PD_SAMPLE_PERIOD))
-		smp.period = default_period(e);
+		smp.period = get_default_period(e);
 	if (a->sample_type & PD_SAMPLE_READ && a->read_format & PD_FORMAT_ID)
-		emit_read(s, r, a->read_format, &smp);
+		put_read_samples(s, r, a->read_format, &smp);
 	else
-		emit(s, r, event, &smp);
+		put_sample_row(s, r, event, &smp);
 	return 0;
 }

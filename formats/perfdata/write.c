@@ -13,8 +13,8 @@
 #define COMM_MAX   15
 #define CAN_EXEC   4 /* PROT_EXEC of mmap(2) */
 
-/* Sizes of perf's structures, tools/perf/util/header.h: the headers, an attribute with the place of
- * its ids, an id. */
+/* Sizes of perf's structures, tools/perf/util/header.h: the headers, an attribute with the section
+ * of its ids, an id. */
 #define FILE_HEADER_SIZE 104
 #define PIPE_HEADER_SIZE 16
 #define FILE_ATTR_SIZE	 (PD_ATTR_SIZE_VER7 + 16)
@@ -22,7 +22,7 @@
 
 static const char magic[8] = "PERFILE2";
 
-/* An AUXTRACE record in the file, as the feature of that name lists them. */
+/* An AUXTRACE record in the file, for the feature of that name. */
 struct pd_write_index {
 	uint64_t offset;
 	uint64_t size;
@@ -31,7 +31,7 @@ struct pd_write_index {
 struct vt_perfdata_writer {
 	struct vt_output *out;
 	bool file;
-	uint64_t offset;     /* bytes that were put */
+	uint64_t offset;     /* bytes written so far */
 	uint64_t data_start; /* of the records, in the file */
 	struct vt_perfdata_event *events;
 	struct vt_buf *names;
@@ -78,7 +78,7 @@ static void begin_record(struct vt_perfdata_writer *w, uint32_t type, uint16_t m
 	put_u16(&w->rec, 0);
 }
 
-/* Enters the record's size, once all of it is there. */
+/* Sets the record's size, once it is complete. */
 static int seal_record(struct vt_perfdata_writer *w, struct vt_error *err)
 {
 	if (w->rec.failed)
@@ -106,14 +106,14 @@ static void put_zeros(struct vt_buf *b, size_t n)
 		vt_buf_put_u8(b, 0);
 }
 
-/* A text with its zero, and zeros up to a multiple of 8. */
-static void put_name(struct vt_buf *b, const char *text, size_t size)
+/* Puts a text with zeros up to a multiple of 8, at least one. */
+static void put_padded_name(struct vt_buf *b, const char *text, size_t size)
 {
 	vt_buf_put(b, text, size);
 	put_zeros(b, 8 - size % 8);
 }
 
-/* What ends each record of the kernel's, in the order of linux/perf_event.h. */
+/* Puts the sample id that ends each kernel record, in the order of linux/perf_event.h. */
 static void put_stamp(struct vt_perfdata_writer *w, const struct vt_perfdata_stamp *s)
 {
 	uint64_t type = w->events[s->event].sample_type;
@@ -140,15 +140,15 @@ static void put_stamp(struct vt_perfdata_writer *w, const struct vt_perfdata_sta
 	vt_buf_put_le64(&w->rec, s->event + 1); /* PD_SAMPLE_IDENTIFIER */
 }
 
-static int end_stamped(struct vt_perfdata_writer *w, const struct vt_perfdata_stamp *s,
-		       struct vt_error *err)
+static int end_stamped_record(struct vt_perfdata_writer *w, const struct vt_perfdata_stamp *s,
+			      struct vt_error *err)
 {
 	put_stamp(w, s);
 	return end_record(w, err);
 }
 
-/* A path or name that a C program can read back: not empty, not too long, no zero in it. */
-static int check_name(const char *what, const char *text, size_t size, struct vt_error *err)
+/* Checks that a C program can read back a path or name: not too long, without a zero byte. */
+static int check_record_text(const char *what, const char *text, size_t size, struct vt_error *err)
 {
 	if (size > VT_PERFDATA_WRITE_PATH)
 		return vt_error_set(err, VT_E_LIMIT, "%s of %zu bytes is too long for perf.data",
@@ -167,7 +167,7 @@ int vt_perfdata_put_map(struct vt_perfdata_writer *w, const struct vt_perfdata_s
 	bool data = m->prot && !(m->prot & CAN_EXEC);
 	uint16_t misc = (uint16_t)(PD_MISC_USER | (id ? PD_MISC_MMAP_BUILD_ID : 0) |
 				   (data ? PD_MISC_MMAP_DATA : 0));
-	int rc = check_name("a path", m->path, m->path_size, err);
+	int rc = check_record_text("a path", m->path, m->path_size, err);
 
 	if (rc < 0)
 		return rc;
@@ -194,15 +194,15 @@ int vt_perfdata_put_map(struct vt_perfdata_writer *w, const struct vt_perfdata_s
 	}
 	vt_buf_put_le32(&w->rec, m->prot);
 	vt_buf_put_le32(&w->rec, m->flags);
-	put_name(&w->rec, m->path, m->path_size);
-	return end_stamped(w, s, err);
+	put_padded_name(&w->rec, m->path, m->path_size);
+	return end_stamped_record(w, s, err);
 }
 
 int vt_perfdata_put_buildid(struct vt_perfdata_writer *w, const uint8_t *buildid, size_t size,
 			    const char *path, size_t path_size, struct vt_error *err)
 {
 	uint8_t field[24] = {0};
-	int rc = check_name("a path", path, path_size, err);
+	int rc = check_record_text("a path", path, path_size, err);
 
 	if (rc < 0)
 		return rc;
@@ -232,14 +232,14 @@ int vt_perfdata_put_comm(struct vt_perfdata_writer *w, const struct vt_perfdata_
 
 	if (size > COMM_MAX)
 		size = COMM_MAX;
-	rc = check_name("a thread's name", comm, size, err);
+	rc = check_record_text("a thread's name", comm, size, err);
 	if (rc < 0)
 		return rc;
 	begin_record(w, PD_COMM, exec ? PD_MISC_COMM_EXEC : 0);
 	put_i32(&w->rec, s->pid);
 	put_i32(&w->rec, s->tid);
-	put_name(&w->rec, comm, size);
-	return end_stamped(w, s, err);
+	put_padded_name(&w->rec, comm, size);
+	return end_stamped_record(w, s, err);
 }
 
 int vt_perfdata_put_task(struct vt_perfdata_writer *w, const struct vt_perfdata_stamp *s,
@@ -251,7 +251,7 @@ int vt_perfdata_put_task(struct vt_perfdata_writer *w, const struct vt_perfdata_
 	put_i32(&w->rec, s->tid);
 	put_i32(&w->rec, ptid);
 	vt_buf_put_le64(&w->rec, s->time);
-	return end_stamped(w, s, err);
+	return end_stamped_record(w, s, err);
 }
 
 int vt_perfdata_put_itrace_start(struct vt_perfdata_writer *w, const struct vt_perfdata_stamp *s,
@@ -260,7 +260,7 @@ int vt_perfdata_put_itrace_start(struct vt_perfdata_writer *w, const struct vt_p
 	begin_record(w, PD_ITRACE_START, 0);
 	put_i32(&w->rec, s->pid);
 	put_i32(&w->rec, s->tid);
-	return end_stamped(w, s, err);
+	return end_stamped_record(w, s, err);
 }
 
 int vt_perfdata_put_aux(struct vt_perfdata_writer *w, const struct vt_perfdata_stamp *s,
@@ -270,7 +270,7 @@ int vt_perfdata_put_aux(struct vt_perfdata_writer *w, const struct vt_perfdata_s
 	vt_buf_put_le64(&w->rec, offset);
 	vt_buf_put_le64(&w->rec, size);
 	vt_buf_put_le64(&w->rec, flags);
-	return end_stamped(w, s, err);
+	return end_stamped_record(w, s, err);
 }
 
 int vt_perfdata_put_switch(struct vt_perfdata_writer *w, const struct vt_perfdata_stamp *s,
@@ -287,7 +287,7 @@ int vt_perfdata_put_switch(struct vt_perfdata_writer *w, const struct vt_perfdat
 		put_i32(&w->rec, sw->other_pid);
 		put_i32(&w->rec, sw->other_tid);
 	}
-	return end_stamped(w, s, err);
+	return end_stamped_record(w, s, err);
 }
 
 int vt_perfdata_put_auxtrace_info(struct vt_perfdata_writer *w, uint32_t type, const uint64_t *priv,
@@ -339,7 +339,7 @@ int vt_perfdata_put_record(struct vt_perfdata_writer *w, uint32_t type, uint16_t
 {
 	begin_record(w, type, misc);
 	vt_buf_put(&w->rec, payload, size);
-	return s ? end_stamped(w, s, err) : end_record(w, err);
+	return s ? end_stamped_record(w, s, err) : end_record(w, err);
 }
 
 /* ---- attributes ---- */
@@ -359,8 +359,8 @@ static void put_attr(struct vt_buf *b, const struct vt_perfdata_event *e)
 
 /* ---- features ---- */
 
-/* A text as features have it: its length with padding, the text, zeros up to a multiple of 64. */
-static void put_string(struct vt_buf *b, const struct vt_buf *text)
+/* Puts a text of a feature: its padded length, the text, zeros up to a multiple of 64. */
+static void put_feature_string(struct vt_buf *b, const struct vt_buf *text)
 {
 	size_t padded = (text->size + 64) & ~(size_t)63;
 
@@ -378,7 +378,7 @@ static void put_event_desc(struct vt_buf *b, const struct vt_perfdata_writer *w)
 	for (i = 0; i < w->nevents; i++) {
 		put_attr(b, &w->events[i]);
 		vt_buf_put_le32(b, 1);
-		put_string(b, &w->names[i]);
+		put_feature_string(b, &w->names[i]);
 		vt_buf_put_le64(b, i + 1);
 	}
 }
@@ -394,7 +394,7 @@ static void put_index(struct vt_buf *b, const struct vt_perfdata_writer *w)
 	}
 }
 
-/* The content of a feature; false if there is nothing to say of it. */
+/* Puts the content of a feature; false if it has none. */
 static bool put_feature(struct vt_buf *b, const struct vt_perfdata_writer *w, unsigned feature)
 {
 	size_t before = b->size;
@@ -405,11 +405,11 @@ static bool put_feature(struct vt_buf *b, const struct vt_perfdata_writer *w, un
 		break;
 	case PD_FEAT_VERSION:
 		if (w->version.size)
-			put_string(b, &w->version);
+			put_feature_string(b, &w->version);
 		break;
 	case PD_FEAT_ARCH:
 		if (w->arch.size)
-			put_string(b, &w->arch);
+			put_feature_string(b, &w->arch);
 		break;
 	case PD_FEAT_NRCPUS:
 		if (!w->cpus)
@@ -421,7 +421,7 @@ static bool put_feature(struct vt_buf *b, const struct vt_perfdata_writer *w, un
 		if (!w->cmdline.size)
 			break;
 		vt_buf_put_le32(b, 1);
-		put_string(b, &w->cmdline);
+		put_feature_string(b, &w->cmdline);
 		break;
 	case PD_FEAT_EVENT_DESC:
 		put_event_desc(b, w);
@@ -442,7 +442,7 @@ static bool put_feature(struct vt_buf *b, const struct vt_perfdata_writer *w, un
 
 /* ---- the pipe format ---- */
 
-static int pipe_head(struct vt_perfdata_writer *w, struct vt_error *err)
+static int write_pipe_head(struct vt_perfdata_writer *w, struct vt_error *err)
 {
 	uint8_t head[PIPE_HEADER_SIZE];
 	unsigned f;
@@ -475,7 +475,7 @@ static int pipe_head(struct vt_perfdata_writer *w, struct vt_error *err)
 
 /* ---- the file format ---- */
 
-static int file_head(struct vt_perfdata_writer *w, struct vt_error *err)
+static int write_file_head(struct vt_perfdata_writer *w, struct vt_error *err)
 {
 	struct vt_buf b = VT_BUF_INIT;
 	uint64_t ids = FILE_HEADER_SIZE + w->nevents * FILE_ATTR_SIZE;
@@ -499,8 +499,8 @@ static int file_head(struct vt_perfdata_writer *w, struct vt_error *err)
 	return failed ? vt_error_nomem(err) : 0;
 }
 
-/* The sections' table and the sections, the table's offset being that of the data's end. */
-static int file_features(struct vt_perfdata_writer *w, uint8_t *bits, struct vt_error *err)
+/* Writes the table of sections and the sections, at the end of the data. */
+static int write_file_features(struct vt_perfdata_writer *w, uint8_t *bits, struct vt_error *err)
 {
 	struct vt_buf content = VT_BUF_INIT, table = VT_BUF_INIT;
 	uint64_t at[PD_FEAT_BITS], size[PD_FEAT_BITS], start;
@@ -540,12 +540,12 @@ static int flush_output(struct vt_perfdata_writer *w, struct vt_error *err)
 	return rc;
 }
 
-static int file_tail(struct vt_perfdata_writer *w, struct vt_error *err)
+static int write_file_tail(struct vt_perfdata_writer *w, struct vt_error *err)
 {
 	uint8_t head[FILE_HEADER_SIZE] = {0};
 	uint64_t end = w->offset;
 	size_t done = 0;
-	int rc = file_features(w, head + 72, err);
+	int rc = write_file_features(w, head + 72, err);
 
 	if (rc < 0)
 		return rc;
@@ -571,7 +571,7 @@ static int file_tail(struct vt_perfdata_writer *w, struct vt_error *err)
 
 /* ---- beginning and end ---- */
 
-static void writer_free(struct vt_perfdata_writer *w)
+static void free_perfdata_writer(struct vt_perfdata_writer *w)
 {
 	size_t i;
 
@@ -588,7 +588,7 @@ static void writer_free(struct vt_perfdata_writer *w)
 	free(w);
 }
 
-/* A header can be put over the start of a regular file only where writing begins at that start. */
+/* True if the header can be written last: into a regular file that is written from its start. */
 static bool can_seek(const struct vt_output *out)
 {
 	int flags = fcntl(out->fd, F_GETFL);
@@ -597,13 +597,13 @@ static bool can_seek(const struct vt_output *out)
 	       lseek(out->fd, 0, SEEK_CUR) == 0;
 }
 
-static void keep_text(struct vt_buf *b, const char *text)
+static void copy_writer_text(struct vt_buf *b, const char *text)
 {
 	if (text)
 		vt_buf_printf(b, "%s", text);
 }
 
-static int writer_start(struct vt_perfdata_writer *w, const struct vt_perfdata_event *events,
+static int start_writer(struct vt_perfdata_writer *w, const struct vt_perfdata_event *events,
 			size_t nevents, const struct vt_perfdata_about *about, struct vt_error *err)
 {
 	size_t i;
@@ -617,14 +617,14 @@ static int writer_start(struct vt_perfdata_writer *w, const struct vt_perfdata_e
 		w->events[i] = events[i];
 		w->events[i].sample_type |= PD_SAMPLE_IDENTIFIER;
 		w->events[i].flags |= PD_ATTR_SAMPLE_ID_ALL;
-		keep_text(&w->names[i], events[i].name);
+		copy_writer_text(&w->names[i], events[i].name);
 		w->events[i].name = vt_buf_str(&w->names[i]);
 	}
-	keep_text(&w->arch, about->arch);
-	keep_text(&w->version, about->version);
-	keep_text(&w->cmdline, about->cmdline);
+	copy_writer_text(&w->arch, about->arch);
+	copy_writer_text(&w->version, about->version);
+	copy_writer_text(&w->cmdline, about->cmdline);
 	w->cpus = about->cpus;
-	return w->file ? file_head(w, err) : pipe_head(w, err);
+	return w->file ? write_file_head(w, err) : write_pipe_head(w, err);
 }
 
 struct vt_perfdata_writer *
@@ -645,8 +645,8 @@ vt_perfdata_writer_new(struct vt_output *out, const struct vt_perfdata_event *ev
 	w->out = out;
 	w->file = can_seek(out);
 	w->first_time = UINT64_MAX;
-	if (writer_start(w, events, nevents, about, err) < 0) {
-		writer_free(w);
+	if (start_writer(w, events, nevents, about, err) < 0) {
+		free_perfdata_writer(w);
 		return NULL;
 	}
 	return w;
@@ -659,7 +659,7 @@ int vt_perfdata_writer_close(struct vt_perfdata_writer *w, bool keep, struct vt_
 	if (!w)
 		return 0;
 	if (keep)
-		rc = w->file ? file_tail(w, err) : flush_output(w, err);
-	writer_free(w);
+		rc = w->file ? write_file_tail(w, err) : flush_output(w, err);
+	free_perfdata_writer(w);
 	return rc;
 }

@@ -15,13 +15,12 @@
  * write them.  Sources: linux/perf_event.h and the kernel's
  * tools/perf/Documentation/perf.data-file-format.txt.
  *
- * A regular file gets perf's file format: its header is written last, over the room left for it.
- * Anything else gets the pipe format, which has the same records.  Nothing is kept in memory but an
- * index of 16 bytes for each AUXTRACE record, and what a record needs.
+ * A regular file gets perf's file format: its header is written last, into the room left for it.
+ * Any other output gets the pipe format, which has the same records.  Only one record and an index
+ * of 16 bytes for each AUXTRACE record are kept in memory.
  *
- * Functions that can fail for what they are told return 0 or -VT_E_FORMAT, -VT_E_LIMIT or
- * -VT_E_NOMEM; errors of writing stick to the output and are returned by
- * vt_perfdata_writer_close().
+ * Functions return 0 or, for invalid arguments, -VT_E_FORMAT, -VT_E_LIMIT or -VT_E_NOMEM.  Errors
+ * of writing stick to the output, and vt_perfdata_writer_close() returns them.
  */
 
 struct vt_perfdata_writer;
@@ -39,15 +38,15 @@ struct vt_perfdata_event {
 #define VT_PERFDATA_WRITE_EVENTS 16   /* at most */
 #define VT_PERFDATA_WRITE_PATH	 4095 /* bytes of a path or name at most: perf's PATH_MAX */
 
-/* What a recording is made with, for features; all may be NULL or 0.  Borrowed. */
+/* Properties of the recording, for features; all may be NULL or 0.  Borrowed. */
 struct vt_perfdata_about {
 	const char *arch;
-	const char *version; /* of what writes it */
+	const char *version; /* of the program that writes it */
 	const char *cmdline;
 	uint32_t cpus;
 };
 
-/* Of whom a record tells, and when: what is not in the event's sample type is not written. */
+/* The sample id of a record; fields that are not in the event's sample type are not written. */
 struct vt_perfdata_stamp {
 	unsigned event; /* index */
 	int32_t pid;
@@ -65,15 +64,12 @@ vt_perfdata_writer_new(struct vt_output *out, const struct vt_perfdata_event *ev
 		       size_t nevents, const struct vt_perfdata_about *about, struct vt_error *err);
 
 /*
- * Ends it (features and header; `out` is flushed, not closed) and frees the writer; NULL is
- * allowed.  With `keep` false it only frees.
+ * Writes features and header, flushes `out` (but does not close it), and frees the writer; NULL is
+ * allowed.  If `keep` is false it only frees.
  */
 int vt_perfdata_writer_close(struct vt_perfdata_writer *w, bool keep, struct vt_error *err);
 
-/*
- * A mapping of an executable, in the name of `s`.  A build-id of up to 20 bytes takes the place of
- * device and inode.
- */
+/* A mapping of the thread of `s`.  A build-id of up to 20 bytes replaces device and inode. */
 struct vt_perfdata_map {
 	uint64_t start;
 	uint64_t length;
@@ -93,28 +89,28 @@ struct vt_perfdata_map {
 int vt_perfdata_put_map(struct vt_perfdata_writer *w, const struct vt_perfdata_stamp *s,
 			const struct vt_perfdata_map *m, struct vt_error *err);
 
-/* A row for the table of build-ids; a build-id of more than 20 bytes is -VT_E_LIMIT. */
+/* Adds a row to the table of build-ids; a build-id of more than 20 bytes is -VT_E_LIMIT. */
 int vt_perfdata_put_buildid(struct vt_perfdata_writer *w, const uint8_t *buildid, size_t size,
 			    const char *path, size_t path_size, struct vt_error *err);
 
-/* A name of at most 15 bytes (the rest is cut off, as the kernel does); `exec`: by exec(). */
+/* Puts the name of a thread, truncated to 15 bytes like the kernel's; exec: set by exec(). */
 int vt_perfdata_put_comm(struct vt_perfdata_writer *w, const struct vt_perfdata_stamp *s,
 			 const char *comm, size_t size, bool exec, struct vt_error *err);
 
-/* The thread of `s` starts (PD_FORK) or ends (PD_EXIT). */
+/* Puts the start (PD_FORK) or the end (PD_EXIT) of the thread of `s`. */
 int vt_perfdata_put_task(struct vt_perfdata_writer *w, const struct vt_perfdata_stamp *s,
 			 enum pd_record type, int32_t ppid, int32_t ptid, struct vt_error *err);
 
 int vt_perfdata_put_itrace_start(struct vt_perfdata_writer *w, const struct vt_perfdata_stamp *s,
 				 struct vt_error *err);
 
-/* Bytes offset .. offset+size-1 of an AUX area have become valid. */
+/* Puts an AUX record: bytes offset .. offset+size-1 of an AUX area have become valid. */
 int vt_perfdata_put_aux(struct vt_perfdata_writer *w, const struct vt_perfdata_stamp *s,
 			uint64_t offset, uint64_t size, uint64_t flags, struct vt_error *err);
 
 /*
- * The thread of `s` comes, or goes (`out`; `preempt`: it could have run on).  `wide`: all threads
- * of a CPU are watched, and the one before or after it is told.
+ * A switch to the thread of `s`, or away from it (out; preempt: it was still runnable).  wide: all
+ * threads of a CPU are recorded, and the record has the other thread, too.
  */
 struct vt_perfdata_switch {
 	bool out;
@@ -127,11 +123,11 @@ struct vt_perfdata_switch {
 int vt_perfdata_put_switch(struct vt_perfdata_writer *w, const struct vt_perfdata_stamp *s,
 			   const struct vt_perfdata_switch *sw, struct vt_error *err);
 
-/* How AUX areas are to be decoded. */
+/* Puts AUXTRACE_INFO: how AUX areas are to be decoded. */
 int vt_perfdata_put_auxtrace_info(struct vt_perfdata_writer *w, uint32_t type, const uint64_t *priv,
 				  size_t count, struct vt_error *err);
 
-/* A piece of an AUX area; its bytes are padded to a multiple of 8 with zeros, which are counted. */
+/* A piece of an AUX area; its bytes are padded with zeros to a multiple of 8, which is its size. */
 struct vt_perfdata_auxtrace {
 	uint64_t offset; /* in the area */
 	uint64_t reference;
@@ -144,7 +140,7 @@ int vt_perfdata_put_auxtrace(struct vt_perfdata_writer *w, const struct vt_perfd
 			     const void *data, size_t size, struct vt_error *err);
 
 /*
- * Any other record: its payload as it is.  With `s`, for the kernel's records other than
+ * Puts any other record, with its payload unchanged.  With `s`, for kernel records other than
  * PD_SAMPLE, the sample id is appended.
  */
 int vt_perfdata_put_record(struct vt_perfdata_writer *w, uint32_t type, uint16_t misc,
