@@ -468,7 +468,7 @@ static const struct {
 	FIELD(now.cursor.p),
 	FIELD(now.cursor.bip),
 	FIELD(now.cursor.tnt),
-	FIELD(now.cursor.owed),
+	FIELD(now.cursor.pending_end),
 	FIELD(now.marked.tsc),
 	FIELD(now.marked.cycles),
 	FIELD(now.reported.last[VT_PT_NOTE_TSX]),
