@@ -2,8 +2,8 @@
 #include "cmd/recorder/recorder.h"
 
 /*
- * Valgrind drops translations when their table is full and makes them again later.  A block that
- * is translated again keeps its id: here are those that have one, found by what they are.
+ * Valgrind drops translations when their table is full, and makes them again later.  A block that
+ * is translated again keeps its id: this is the hash table of blocks with ids.
  */
 struct block {
 	struct block *next; /* in its chain */
@@ -21,17 +21,17 @@ static struct block **chains;
 static UInt nchains; /* a power of two */
 static UInt nblocks;
 
-static const ULong *slots_of(const struct block *b)
+static const ULong *get_block_slots(const struct block *b)
 {
 	return (const ULong *)(b + 1);
 }
 
-static const UChar *lengths_of(const struct block *b)
+static const UChar *get_block_lengths(const struct block *b)
 {
-	return (const UChar *)(slots_of(b) + b->nslots);
+	return (const UChar *)(get_block_slots(b) + b->nslots);
 }
 
-static ULong mix(ULong h, ULong x)
+static ULong mix_block_hash(ULong h, ULong x)
 {
 	h = (h ^ x) * 0x9e3779b97f4a7c15ull;
 	return h ^ h >> 29;
@@ -39,30 +39,30 @@ static ULong mix(ULong h, ULong x)
 
 static UInt hash_key(const struct block_key *key)
 {
-	ULong h = mix(mix(key->addr, key->size), key->end), x;
+	ULong h = mix_block_hash(mix_block_hash(key->addr, key->size), key->end), x;
 	UInt i;
 
 	for (i = 0; i + 8 <= key->size; i += 8) {
 		VG_(memcpy)(&x, key->code + i, 8);
-		h = mix(h, x);
+		h = mix_block_hash(h, x);
 	}
 	for (; i < key->size; i++)
-		h = mix(h, key->code[i]);
+		h = mix_block_hash(h, key->code[i]);
 	for (i = 0; i < key->nslots; i++)
-		h = mix(h, key->slots[i]);
+		h = mix_block_hash(h, key->slots[i]);
 	return h ^ h >> 32;
 }
 
-static Bool same(const struct block *b, const struct block_key *key, UInt hash)
+static Bool is_same_block(const struct block *b, const struct block_key *key, UInt hash)
 {
 	return b->hash == hash && b->addr == key->addr && b->size == key->size &&
 	       b->ninsns == key->ninsns && b->nslots == key->nslots && b->end == key->end &&
-	       VG_(memcmp)(slots_of(b), key->slots, key->nslots * sizeof(ULong)) == 0 &&
-	       VG_(memcmp)(lengths_of(b), key->lengths, key->ninsns) == 0 &&
-	       VG_(memcmp)(lengths_of(b) + b->ninsns, key->code, key->size) == 0;
+	       VG_(memcmp)(get_block_slots(b), key->slots, key->nslots * sizeof(ULong)) == 0 &&
+	       VG_(memcmp)(get_block_lengths(b), key->lengths, key->ninsns) == 0 &&
+	       VG_(memcmp)(get_block_lengths(b) + b->ninsns, key->code, key->size) == 0;
 }
 
-static void grow(void)
+static void grow_block_chains(void)
 {
 	UInt n = nchains ? nchains * 4 : 1u << 14, i;
 	struct block **old = chains, *b, *next;
@@ -80,7 +80,7 @@ static void grow(void)
 	nchains = n;
 }
 
-static void tell(const struct block_key *key, UInt id)
+static void put_block_event(const struct block_key *key, UInt id)
 {
 	SizeT slots = key->nslots * sizeof(ULong);
 	struct vt_ring_block *r = ring_event(VT_RING_BLOCK, threads_current(),
@@ -104,7 +104,7 @@ static void tell(const struct block_key *key, UInt id)
 	ring_done();
 }
 
-static struct block *add(const struct block_key *key, UInt hash)
+static struct block *add_recorded_block(const struct block_key *key, UInt hash)
 {
 	SizeT slots = key->nslots * sizeof(ULong);
 	struct block *b = VG_(malloc)("vtrace.block", sizeof(*b) + slots + key->ninsns + key->size);
@@ -121,7 +121,7 @@ static struct block *add(const struct block_key *key, UInt hash)
 	VG_(memcpy)(p + slots, key->lengths, key->ninsns);
 	VG_(memcpy)(p + slots + key->ninsns, key->code, key->size);
 	if (nblocks++ >= nchains)
-		grow();
+		grow_block_chains();
 	b->next = chains[hash & (nchains - 1)];
 	chains[hash & (nchains - 1)] = b;
 	return b;
@@ -132,16 +132,16 @@ UInt block_id(const struct block_key *key)
 	UInt hash = hash_key(key);
 	struct block *b = nchains ? chains[hash & (nchains - 1)] : NULL;
 
-	while (b && !same(b, key, hash))
+	while (b && !is_same_block(b, key, hash))
 		b = b->next;
 	if (!b) {
-		b = add(key, hash);
-		tell(key, b->id);
+		b = add_recorded_block(key, hash);
+		put_block_event(key, b->id);
 	}
 	return b->id;
 }
 
-static const struct block *find_id(UInt id)
+static const struct block *find_block_by_id(UInt id)
 {
 	const struct block *b;
 	UInt i;
@@ -157,7 +157,7 @@ static const struct block *find_id(UInt id)
 
 Bool block_before(UInt id, Addr ip, UInt *insns, UInt *data)
 {
-	const struct block *b = find_id(id);
+	const struct block *b = find_block_by_id(id);
 	Addr at;
 	UInt n, i;
 
@@ -165,13 +165,13 @@ Bool block_before(UInt id, Addr ip, UInt *insns, UInt *data)
 		return False;
 	at = b->addr;
 	for (n = 0; n < b->ninsns && at != ip; n++)
-		at += lengths_of(b)[n];
+		at += get_block_lengths(b)[n];
 	if (n == b->ninsns)
 		return False;
 	*insns = n;
 	*data = 0;
-	for (i = 0; i < b->nslots && (slots_of(b)[i] & 0xffff) < n; i++)
-		*data += slots_of(b)[i] >> 32 & 0xffff;
+	for (i = 0; i < b->nslots && (get_block_slots(b)[i] & 0xffff) < n; i++)
+		*data += get_block_slots(b)[i] >> 32 & 0xffff;
 	return True;
 }
 

@@ -5,7 +5,8 @@
 
 #include <libvex_guest_amd64.h>
 
-/* Slots of state that a helper returned instead of leaving it in Valgrind's guest state. */
+/* The register of slots with a state that a helper returned, not wrote to Valgrind's guest state.
+ */
 #define RETURNED 0xffff
 
 /* perf's numbers of Valgrind's general registers, which are in the order of their encoding. */
@@ -17,14 +18,14 @@ static const UChar perf_number[16] = {0, 2, 3, 1, 7, 6, 4, 5, 16, 17, 18, 19, 20
 #define VECTOR	     ((Int)offsetof(VexGuestAMD64State, guest_YMM0))
 #define VECTOR_SIZE  512
 
-static void add_slot(struct pass *p, UInt what, UInt reg, UInt size)
+static void add_value_slot(struct pass *p, UInt what, UInt reg, UInt size)
 {
 	p->slots[p->nslots++] =
 		(p->ninsns - 1) | (ULong)what << 16 | (ULong)size << 32 | (ULong)reg << 48;
 }
 
 /* Stores a value at the end of the block's data. */
-static void put(struct pass *p, IRExpr *value)
+static void store_value(struct pass *p, IRExpr *value)
 {
 	IRExpr *at = IRExpr_RdTmp(p->data);
 	IRType type = typeOfIRExpr(p->out->tyenv, value);
@@ -45,11 +46,11 @@ static void put_slot(struct pass *p, UInt what, UInt reg, IRExpr *value)
 {
 	IRType type = typeOfIRExpr(p->out->tyenv, value);
 
-	add_slot(p, what, reg, type == Ity_I1 ? 1 : sizeofIRType(type));
-	put(p, value);
+	add_value_slot(p, what, reg, type == Ity_I1 ? 1 : sizeofIRType(type));
+	store_value(p, value);
 }
 
-static void put_address(struct pass *p, UInt what, IRExpr *addr)
+static void put_address_slot(struct pass *p, UInt what, IRExpr *addr)
 {
 	if (recorder_options.mem)
 		put_slot(p, what, 0, addr);
@@ -61,9 +62,8 @@ static void put_guard(struct pass *p, IRExpr *guard)
 		put_slot(p, VT_WHAT_GUARD, 0, guard);
 }
 
-/* Reads of memory or of the guest's state, in the largest pieces that there are. */
-
-static IRType piece(UInt left)
+/* The largest piece in which to read memory or guest state, of which `left` bytes remain. */
+static IRType choose_piece_type(UInt left)
 {
 	return left >= 8 ? Ity_I64 : left >= 4 ? Ity_I32 : left >= 2 ? Ity_I16 : Ity_I8;
 }
@@ -90,16 +90,16 @@ static void put_memory(struct pass *p, UInt what, IRExpr *addr, UInt size, IRExp
 {
 	UInt done, n;
 
-	add_slot(p, what, 0, size);
+	add_value_slot(p, what, 0, size);
 	for (done = 0; done < size; done += n) {
-		IRType type = piece(size - done);
+		IRType type = choose_piece_type(size - done);
 		IRExpr *at = pass_assign(p, Ity_I64, IRExpr_Binop(Iop_Add64, addr, pass_u64(done)));
 
 		n = sizeofIRType(type);
 		if (guard->tag == Iex_Const)
-			put(p, pass_assign(p, type, IRExpr_Load(Iend_LE, type, at)));
+			store_value(p, pass_assign(p, type, IRExpr_Load(Iend_LE, type, at)));
 		else
-			put(p, read_guarded(p, type, at, guard));
+			store_value(p, read_guarded(p, type, at, guard));
 	}
 }
 
@@ -107,12 +107,12 @@ static void put_state(struct pass *p, UInt what, UInt reg, Int offset, UInt size
 {
 	UInt done, n;
 
-	add_slot(p, what, reg, size);
+	add_value_slot(p, what, reg, size);
 	for (done = 0; done < size; done += n) {
-		IRType type = piece(size - done);
+		IRType type = choose_piece_type(size - done);
 
 		n = sizeofIRType(type);
-		put(p, pass_assign(p, type, IRExpr_Get(offset + (Int)done, type)));
+		store_value(p, pass_assign(p, type, IRExpr_Get(offset + (Int)done, type)));
 	}
 }
 
@@ -124,13 +124,13 @@ static void capture_load(struct pass *p, const IRStmt *st)
 
 	if (e->tag != Iex_Load || p->no_memory || recorder_options.values < VALUES_LOADS)
 		return;
-	put_address(p, VT_WHAT_LOAD_ADDRESS, e->Iex.Load.addr);
+	put_address_slot(p, VT_WHAT_LOAD_ADDRESS, e->Iex.Load.addr);
 	put_slot(p, VT_WHAT_LOAD, 0, IRExpr_RdTmp(st->Ist.WrTmp.tmp));
 	p->loaded = True;
 }
 
-/* What was read, before it was widened to the type of its destination. */
-static IRExpr *narrow(struct pass *p, const IRLoadG *lg)
+/* The value that was loaded, before it was widened to the type of its destination. */
+static IRExpr *narrow_loaded(struct pass *p, const IRLoadG *lg)
 {
 	IRExpr *e = IRExpr_RdTmp(lg->dst);
 
@@ -151,8 +151,8 @@ static void capture_loadg(struct pass *p, const IRLoadG *lg)
 	if (recorder_options.values < VALUES_LOADS)
 		return;
 	put_guard(p, lg->guard);
-	put_address(p, VT_WHAT_LOAD_ADDRESS, lg->addr);
-	put_slot(p, VT_WHAT_LOAD, 0, narrow(p, lg));
+	put_address_slot(p, VT_WHAT_LOAD_ADDRESS, lg->addr);
+	put_slot(p, VT_WHAT_LOAD, 0, narrow_loaded(p, lg));
 }
 
 static void capture_store(struct pass *p, IRExpr *addr, IRExpr *data, IRExpr *guard)
@@ -161,11 +161,11 @@ static void capture_store(struct pass *p, IRExpr *addr, IRExpr *data, IRExpr *gu
 		return;
 	if (guard)
 		put_guard(p, guard);
-	put_address(p, VT_WHAT_STORE_ADDRESS, addr);
+	put_address_slot(p, VT_WHAT_STORE_ADDRESS, addr);
 	put_slot(p, VT_WHAT_STORE, 0, data);
 }
 
-static IROp compare_of(IRType type)
+static IROp get_compare_op(IRType type)
 {
 	return type == Ity_I8	 ? Iop_CmpEQ8
 	       : type == Ity_I16 ? Iop_CmpEQ16
@@ -173,27 +173,27 @@ static IROp compare_of(IRType type)
 				 : Iop_CmpEQ64;
 }
 
-/* An instruction that has loaded the old value before only compares it once more. */
-static void capture_cas(struct pass *p, const IRCAS *cas)
+/* If the instruction has loaded the old value before, that is not captured again. */
+static void capture_compare_and_swap(struct pass *p, const IRCAS *cas)
 {
 	Bool two = cas->oldHi != IRTemp_INVALID;
 	IRExpr *lo = IRExpr_RdTmp(cas->oldLo), *equal;
 	IRType type = typeOfIRTemp(p->out->tyenv, cas->oldLo);
 
 	if (recorder_options.values >= VALUES_LOADS && !p->loaded) {
-		put_address(p, VT_WHAT_LOAD_ADDRESS, cas->addr);
-		add_slot(p, VT_WHAT_LOAD, 0, (two ? 2 : 1) * sizeofIRType(type));
-		put(p, lo);
+		put_address_slot(p, VT_WHAT_LOAD_ADDRESS, cas->addr);
+		add_value_slot(p, VT_WHAT_LOAD, 0, (two ? 2 : 1) * sizeofIRType(type));
+		store_value(p, lo);
 		if (two)
-			put(p, IRExpr_RdTmp(cas->oldHi));
+			store_value(p, IRExpr_RdTmp(cas->oldHi));
 	}
 	if (recorder_options.values < VALUES_STORES)
 		return;
-	equal = pass_assign(p, Ity_I1, IRExpr_Binop(compare_of(type), lo, cas->expdLo));
+	equal = pass_assign(p, Ity_I1, IRExpr_Binop(get_compare_op(type), lo, cas->expdLo));
 	if (two) {
 		IRExpr *hi = pass_assign(
 			p, Ity_I1,
-			IRExpr_Binop(compare_of(type), IRExpr_RdTmp(cas->oldHi), cas->expdHi));
+			IRExpr_Binop(get_compare_op(type), IRExpr_RdTmp(cas->oldHi), cas->expdHi));
 
 		/* Valgrind has no machine code to choose between conditions. */
 		equal = pass_assign(p, Ity_I64, IRExpr_Unop(Iop_1Uto64, equal));
@@ -202,11 +202,11 @@ static void capture_cas(struct pass *p, const IRCAS *cas)
 		equal = pass_assign(p, Ity_I1, IRExpr_Unop(Iop_CmpNEZ64, equal));
 	}
 	put_guard(p, equal);
-	put_address(p, VT_WHAT_STORE_ADDRESS, cas->addr);
-	add_slot(p, VT_WHAT_STORE, 0, (two ? 2 : 1) * sizeofIRType(type));
-	put(p, cas->dataLo);
+	put_address_slot(p, VT_WHAT_STORE_ADDRESS, cas->addr);
+	add_value_slot(p, VT_WHAT_STORE, 0, (two ? 2 : 1) * sizeofIRType(type));
+	store_value(p, cas->dataLo);
 	if (two)
-		put(p, cas->dataHi);
+		store_value(p, cas->dataHi);
 }
 
 static void capture_helper_read(struct pass *p, const IRDirty *d)
@@ -214,7 +214,7 @@ static void capture_helper_read(struct pass *p, const IRDirty *d)
 	if (recorder_options.values < VALUES_LOADS || (d->mFx != Ifx_Read && d->mFx != Ifx_Modify))
 		return;
 	put_guard(p, d->guard);
-	put_address(p, VT_WHAT_LOAD_ADDRESS, d->mAddr);
+	put_address_slot(p, VT_WHAT_LOAD_ADDRESS, d->mAddr);
 	put_memory(p, VT_WHAT_LOAD, d->mAddr, d->mSize, d->guard);
 }
 
@@ -225,7 +225,7 @@ static void capture_helper_effects(struct pass *p, const IRDirty *d)
 	if (recorder_options.values >= VALUES_STORES &&
 	    (d->mFx == Ifx_Write || d->mFx == Ifx_Modify)) {
 		put_guard(p, d->guard);
-		put_address(p, VT_WHAT_STORE_ADDRESS, d->mAddr);
+		put_address_slot(p, VT_WHAT_STORE_ADDRESS, d->mAddr);
 		put_memory(p, VT_WHAT_STORE, d->mAddr, d->mSize, d->guard);
 	}
 	if (d->tmp != IRTemp_INVALID)
@@ -241,7 +241,7 @@ static void capture_helper_effects(struct pass *p, const IRDirty *d)
 	}
 }
 
-static void note_register(struct pass *p, const IRStmt *st)
+static void mark_register(struct pass *p, const IRStmt *st)
 {
 	Int offset = st->Ist.Put.offset;
 	UInt size = sizeofIRType(typeOfIRExpr(p->out->tyenv, st->Ist.Put.data)), reg, end;
@@ -263,7 +263,7 @@ static void note_register(struct pass *p, const IRStmt *st)
 	}
 }
 
-/* ---- what instrument.c calls ---- */
+/* ---- called by instrument.c ---- */
 
 void capture_before(struct pass *p, const IRStmt *st)
 {
@@ -288,14 +288,14 @@ void capture_after(struct pass *p, const IRStmt *st)
 			      st->Ist.StoreG.details->guard);
 		break;
 	case Ist_CAS:
-		capture_cas(p, st->Ist.CAS.details);
+		capture_compare_and_swap(p, st->Ist.CAS.details);
 		break;
 	case Ist_Dirty:
 		capture_helper_effects(p, st->Ist.Dirty.details);
 		break;
 	case Ist_Put:
 		if (recorder_options.values == VALUES_ALL)
-			note_register(p, st);
+			mark_register(p, st);
 		break;
 	default:
 		break;

@@ -2,12 +2,12 @@
 #include "cmd/recorder/recorder.h"
 
 /*
- * How a block ends, from the bytes of its last instruction: AMD64 Architecture Programmer's Manual,
- * volume 3, appendix A.  Valgrind's own description of a block does not tell a conditional branch's
- * sides apart, because it turns conditions round as it likes.
+ * The end of a block, from the bytes of its last instruction: AMD64 Architecture Programmer's
+ * Manual, volume 3, appendix A.  Valgrind's own description of a block does not show which side of
+ * a conditional branch is taken, because Valgrind may invert conditions.
  */
 
-static Addr relative(Addr next, const UChar *p, UInt size)
+static Addr get_relative_target(Addr next, const UChar *p, UInt size)
 {
 	Int d32;
 
@@ -17,8 +17,8 @@ static Addr relative(Addr next, const UChar *p, UInt size)
 	return next + d32;
 }
 
-/* The bytes before the opcode: legacy prefixes and REX. */
-static UInt prefixes(const UChar *p, UInt length)
+/* Counts the bytes before the opcode: legacy prefixes and REX. */
+static UInt count_prefixes(const UChar *p, UInt length)
 {
 	UInt n;
 
@@ -44,10 +44,10 @@ static UInt prefixes(const UChar *p, UInt length)
 	return n;
 }
 
-static UInt two_byte_end(const UChar *p, UInt left, Addr next, Addr *target)
+static UInt get_two_byte_end(const UChar *p, UInt left, Addr next, Addr *target)
 {
 	if (left >= 5 && (p[0] & 0xf0) == 0x80) {
-		*target = relative(next, p + 1, 4);
+		*target = get_relative_target(next, p + 1, 4);
 		return VT_END_BRANCH;
 	}
 	if (p[0] == 0x05 || p[0] == 0x34)
@@ -58,7 +58,7 @@ static UInt two_byte_end(const UChar *p, UInt left, Addr next, Addr *target)
 UInt block_end(Addr addr, UInt length, Addr *target)
 {
 	const UChar *p = (const UChar *)addr;
-	UInt n = prefixes(p, length), left;
+	UInt n = count_prefixes(p, length), left;
 	Addr next = addr + length;
 
 	*target = 0;
@@ -67,18 +67,18 @@ UInt block_end(Addr addr, UInt length, Addr *target)
 	p += n;
 	left = length - n;
 	if (left >= 2 && ((p[0] & 0xf0) == 0x70 || (p[0] >= 0xe0 && p[0] <= 0xe3))) {
-		*target = relative(next, p + 1, 1);
+		*target = get_relative_target(next, p + 1, 1);
 		return VT_END_BRANCH;
 	}
 	switch (p[0]) {
 	case 0x0f:
-		return left >= 2 ? two_byte_end(p + 1, left - 1, next, target) : VT_END_OTHER;
+		return left >= 2 ? get_two_byte_end(p + 1, left - 1, next, target) : VT_END_OTHER;
 	case 0xe9:
 	case 0xeb:
-		*target = relative(next, p + 1, p[0] == 0xe9 ? 4 : 1);
+		*target = get_relative_target(next, p + 1, p[0] == 0xe9 ? 4 : 1);
 		return VT_END_JUMP;
 	case 0xe8:
-		*target = relative(next, p + 1, 4);
+		*target = get_relative_target(next, p + 1, 4);
 		return VT_END_CALL;
 	case 0xc2:
 	case 0xc3:
@@ -99,10 +99,10 @@ UInt block_end(Addr addr, UInt length, Addr *target)
 	return VT_END_FALL;
 }
 
-Bool repeats(Addr addr, UInt length)
+Bool is_repeated_insn(Addr addr, UInt length)
 {
 	const UChar *p = (const UChar *)addr;
-	UInt n = prefixes(p, length), i;
+	UInt n = count_prefixes(p, length), i;
 	Bool rep = False;
 
 	for (i = 0; i < n; i++)
@@ -110,10 +110,10 @@ Bool repeats(Addr addr, UInt length)
 	return rep && n + 1 == length && ((p[n] & 0xfc) == 0xa4 || (p[n] >= 0xaa && p[n] <= 0xaf));
 }
 
-Bool only_in_valgrind(Addr addr, UInt length)
+Bool is_only_in_valgrind(Addr addr, UInt length)
 {
 	const UChar *p = (const UChar *)addr;
-	UInt n = prefixes(p, length);
+	UInt n = count_prefixes(p, length);
 
 	return length >= n + 3 && p[n] == 0x0f && (p[n + 1] & 0xe7) == 0xa3 && p[n + 2] >= 0xc0;
 }

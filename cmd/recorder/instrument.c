@@ -25,7 +25,7 @@ IRExpr *pass_u64(ULong x)
 	return IRExpr_Const(IRConst_U64(x));
 }
 
-static IRExpr *plus(struct pass *p, IRExpr *e, UInt n)
+static IRExpr *add_cursor_offset(struct pass *p, IRExpr *e, UInt n)
 {
 	return n ? pass_assign(p, Ity_I64, IRExpr_Binop(Iop_Add64, e, pass_u64(n))) : e;
 }
@@ -53,10 +53,10 @@ static UInt make_id(struct pass *p, UInt ninsns, UInt size, UInt nslots, UInt da
 }
 
 /*
- * Looks whether an area is full.  Both are looked at: blocks with values and blocks without them
- * may have been executed since the last look.
+ * Adds a check if an area is full.  It checks both areas, because blocks with and without values
+ * may have been executed since the last check.
  */
-static void check(struct pass *p, IRExpr *data, IRExpr *ids, IRExpr *guard)
+static void check_areas(struct pass *p, IRExpr *data, IRExpr *ids, IRExpr *guard)
 {
 	IRDirty *call;
 	IRExpr *full;
@@ -81,7 +81,7 @@ static void open_block(struct pass *p, Addr addr)
 	p->data = e->Iex.RdTmp.tmp;
 	e = pass_assign(p, Ity_I64, IRExpr_Get(p->shadow + RING_IDS_CURSOR, Ity_I64));
 	p->ids = e->Iex.RdTmp.tmp;
-	/* All 8 bytes: the next id is 0 as long as no block is in progress there. */
+	/* All 8 bytes: the next id has to be 0 until the next block begins. */
 	pass_add(p, IRStmt_Store(Iend_LE, e, id));
 	p->id = id->Iex.Const.con;
 	p->open = True;
@@ -89,13 +89,13 @@ static void open_block(struct pass *p, Addr addr)
 	p->size = p->ninsns = p->nslots = p->data_size = 0;
 }
 
-/* Whether this leads forward from the open block, in its page. */
+/* True if `to` is after the open block, in its page. */
 static Bool is_forward(const struct pass *p, Addr to)
 {
 	return to > p->last && to / RING_PAGE == p->addr / RING_PAGE;
 }
 
-/* Whether everything that statement `i`, a side exit or the end, leads to lies forward. */
+/* True if statement `i`, a side exit or the end, only leads forward. */
 static Bool leads_forward(const struct pass *p, const IRSB *in, Int i)
 {
 	if (p->data_size > p->size * RING_PAGE_FACTOR)
@@ -114,12 +114,12 @@ static Bool leads_forward(const struct pass *p, const IRSB *in, Int i)
 	       is_forward(p, in->next->Iex.Const.con->Ico.U64);
 }
 
-static Addr end_of(const IRSB *in)
+static Addr get_constant_end(const IRSB *in)
 {
 	return in->next->tag == Iex_Const ? in->next->Iex.Const.con->Ico.U64 : 0;
 }
 
-/* Whether statement `i` (a side exit, the start of an instruction, the end) leads only to `next`.
+/* True if statement `i` (a side exit, the start of an instruction, the end) leads only to `next`.
  */
 static Bool leads_only_to(const IRSB *in, Int i, Addr next)
 {
@@ -131,7 +131,7 @@ static Bool leads_only_to(const IRSB *in, Int i, Addr next)
 		if (st->tag == Ist_Exit && st->Ist.Exit.dst->Ico.U64 != next)
 			return False;
 	}
-	return end_of(in) == 0 || end_of(in) == next;
+	return get_constant_end(in) == 0 || get_constant_end(in) == next;
 }
 
 /*
@@ -157,19 +157,19 @@ static void close_block(struct pass *p, const IRSB *in, Int i)
 		end = VT_END_OTHER;
 	p->id->Ico.U64 = make_id(p, p->ninsns, p->size, p->nslots, p->data_size, end, target);
 	if (p->data_size) {
-		data = plus(p, data, p->data_size);
+		data = add_cursor_offset(p, data, p->data_size);
 		set_cursor(p, RING_DATA_CURSOR, data);
 	}
-	ids = plus(p, IRExpr_RdTmp(p->ids), 4);
+	ids = add_cursor_offset(p, IRExpr_RdTmp(p->ids), 4);
 	set_cursor(p, RING_IDS_CURSOR, ids);
 	if (begins || !leads_forward(p, in, i))
-		check(p, data, ids, NULL);
+		check_areas(p, data, ids, NULL);
 }
 
 /*
- * A side exit in the middle of an instruction that goes on: a repeated string instruction that has
- * no more to do, a locked one that lost a race and starts again.  If it is taken, the block that
- * was executed is another one: up to here, or without the instruction that starts again.
+ * Instruments a side exit in the middle of an instruction: of a repeated string instruction that is
+ * done, or a locked one that lost a race and starts again.  If it is taken, another block has been
+ * executed: up to the exit, or without the instruction that starts again.
  */
 static void leave_early(struct pass *p, const IRStmt *st)
 {
@@ -189,18 +189,19 @@ static void leave_early(struct pass *p, const IRStmt *st)
 	id = pass_assign(p, Ity_I64, IRExpr_ITE(guard, id, other));
 	pass_add(p, IRStmt_Store(Iend_LE, ids, id));
 	if (data_size) {
-		data = pass_assign(p, Ity_I64, IRExpr_ITE(guard, plus(p, data, data_size), data));
+		data = pass_assign(p, Ity_I64,
+				   IRExpr_ITE(guard, add_cursor_offset(p, data, data_size), data));
 		set_cursor(p, RING_DATA_CURSOR, data);
 	}
-	ids = pass_assign(p, Ity_I64, IRExpr_ITE(guard, plus(p, ids, 4), ids));
+	ids = pass_assign(p, Ity_I64, IRExpr_ITE(guard, add_cursor_offset(p, ids, 4), ids));
 	set_cursor(p, RING_IDS_CURSOR, ids);
 	if (again)
 		window_instrument_again(p, guard);
-	check(p, data, ids, guard);
+	check_areas(p, data, ids, guard);
 }
 
-/* Whether the instruction of statement `i` does more after it. */
-static Bool goes_on(const IRSB *in, Int i)
+/* True if the instruction of statement `i` has statements to capture after it. */
+static Bool has_more_effects(const IRSB *in, Int i)
 {
 	for (i++; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++) {
 		if (capture_matters(in->stmts[i]))
@@ -214,8 +215,8 @@ static void add_insn(struct pass *p, UInt length)
 	p->lengths[p->ninsns++] = length;
 	p->last = p->addr + p->size;
 	p->last_length = length;
-	p->no_memory = only_in_valgrind(p->last, length);
-	p->repeated = repeats(p->last, length);
+	p->no_memory = is_only_in_valgrind(p->last, length);
+	p->repeated = is_repeated_insn(p->last, length);
 	p->size += length;
 	p->insn_data = p->data_size;
 	p->insn_slots = p->nslots;
@@ -224,11 +225,10 @@ static void add_insn(struct pass *p, UInt length)
 /* ---- repeated string instructions ---- */
 
 /*
- * A processor counts a string instruction's repetitions and is done with the last one.  Valgrind
- * comes to the instruction once more to see that rcx is 0, which would count as one too many; so it
- * leaves behind the last repetition, as the processor does.
+ * Adds an exit after the last repetition, as in a processor.  Valgrind would execute the
+ * instruction once more to find that rcx is 0, which would be counted.
  */
-static void leave_when_done(struct pass *p, const IRSB *in)
+static void add_repeat_exit(struct pass *p, const IRSB *in)
 {
 	IRExpr *left = pass_assign(p, Ity_I64, IRExpr_Get(RCX_AT, Ity_I64));
 	IRExpr *done = pass_assign(p, Ity_I1, IRExpr_Binop(Iop_CmpEQ64, left, pass_u64(0)));
@@ -237,8 +237,8 @@ static void leave_when_done(struct pass *p, const IRSB *in)
 		 IRStmt_Exit(done, Ijk_Boring, IRConst_U64(p->last + p->last_length), in->offsIP));
 }
 
-/* The exit of one that compares, back to itself: only if there is something left to do. */
-static void go_back(struct pass *p, const IRStmt *st)
+/* Adds the exit of a comparing string instruction back to itself, only if rcx is not 0. */
+static void add_guarded_repeat(struct pass *p, const IRStmt *st)
 {
 	IRExpr *left = pass_assign(p, Ity_I64, IRExpr_Get(RCX_AT, Ity_I64));
 	IRExpr *more = pass_assign(p, Ity_I1, IRExpr_Binop(Iop_CmpNE64, left, pass_u64(0)));
@@ -251,7 +251,7 @@ static void go_back(struct pass *p, const IRStmt *st)
 	pass_add(p, IRStmt_Exit(again, st->Ist.Exit.jk, st->Ist.Exit.dst, st->Ist.Exit.offsIP));
 }
 
-static void begin_insn(struct pass *p, const IRSB *in, Int i)
+static void begin_recorded_insn(struct pass *p, const IRSB *in, Int i)
 {
 	Addr addr = in->stmts[i]->Ist.IMark.addr;
 	UInt length = in->stmts[i]->Ist.IMark.len, first;
@@ -262,9 +262,9 @@ static void begin_insn(struct pass *p, const IRSB *in, Int i)
 			p->nslots + 100 > BLOCK_MAX_SLOTS || p->data_size + 2048 > RING_DATA_ROOM ||
 			length == 0))
 		close_block(p, in, i);
-	/* Loops that are but a few operations, Valgrind writes out several times. */
+	/* Valgrind unrolls short loops. */
 	if (p->repeated && addr == p->last)
-		leave_when_done(p, in);
+		add_repeat_exit(p, in);
 	p->repeated = False;
 	/* Bytes that are no instruction are never executed. */
 	if (length == 0)
@@ -273,7 +273,7 @@ static void begin_insn(struct pass *p, const IRSB *in, Int i)
 		open_block(p, addr);
 	VG_(memset)(p->written, 0, sizeof(p->written));
 	p->loaded = False;
-	/* Valgrind takes the five instructions of a client request for one. */
+	/* Valgrind treats the five instructions of a client request as one. */
 	first = p->ninsns;
 	for (; length > 15; length -= 4)
 		add_insn(p, 4);
@@ -281,16 +281,16 @@ static void begin_insn(struct pass *p, const IRSB *in, Int i)
 	window_instrument(p, addr, p->ninsns - first);
 }
 
-static void add_exit(struct pass *p, const IRSB *in, Int i)
+static void add_side_exit(struct pass *p, const IRSB *in, Int i)
 {
-	if (p->open && goes_on(in, i)) {
+	if (p->open && has_more_effects(in, i)) {
 		capture_results(p);
 		leave_early(p, in->stmts[i]);
 	} else {
 		close_block(p, in, i);
 	}
 	if (p->repeated && in->stmts[i]->Ist.Exit.dst->Ico.U64 == p->last)
-		go_back(p, in->stmts[i]);
+		add_guarded_repeat(p, in->stmts[i]);
 	else
 		pass_add(p, in->stmts[i]);
 }
@@ -312,7 +312,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 	p->out = deepCopyIRSBExceptStmts(in);
 	p->shadow = layout->total_sizeB;
 	p->open = p->repeated = False;
-	/* What comes first checks that the code is still what was translated. */
+	/* The first statements check that the code has not changed since the translation. */
 	for (i = 0; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
 		pass_add(p, in->stmts[i]);
 	toggle_instrument(p, closure->readdr);
@@ -321,11 +321,11 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 
 		switch (st->tag) {
 		case Ist_IMark:
-			begin_insn(p, in, i);
+			begin_recorded_insn(p, in, i);
 			pass_add(p, st);
 			break;
 		case Ist_Exit:
-			add_exit(p, in, i);
+			add_side_exit(p, in, i);
 			break;
 		default:
 			if (p->open)
@@ -337,7 +337,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 		}
 	}
 	close_block(p, in, i);
-	if (p->repeated && in->jumpkind == Ijk_Boring && end_of(in) == p->last)
-		leave_when_done(p, in);
+	if (p->repeated && in->jumpkind == Ijk_Boring && get_constant_end(in) == p->last)
+		add_repeat_exit(p, in);
 	return p->out;
 }

@@ -41,8 +41,7 @@ static void print_debug_usage(void)
 	VG_(printf)("    (none)\n");
 }
 
-/* Every result must still be there when instrument() sees the code, and when it asks for registers.
- */
+/* Prevents Valgrind from removing writes of registers, whose values are captured. */
 static void keep_results(void)
 {
 	VG_(clo_vex_control).iropt_register_updates_default = VexRegUpdAllregsAtEachInsn;
@@ -54,8 +53,8 @@ static void post_clo_init(void)
 	if (!recorder_options.dir)
 		VG_(fmsg_bad_option)("--dir", "missing; this tool is for `vtrace record --full'\n");
 	/*
-	 * With chasing, Valgrind lets both sides of a conditional branch run, and mixes what they
-	 * did; control flow cannot be told from that.
+	 * With chasing, Valgrind executes both sides of a conditional branch and merges the
+	 * results: then control flow cannot be recorded.
 	 */
 	VG_(clo_vex_control).guest_chase = False;
 	if (recorder_options.values == VALUES_ALL || recorder_options.skip)

@@ -7,20 +7,20 @@
 #include <pub_tool_xarray.h>
 
 /*
- * What the program has mapped where: files, and memory that may be executed.  Other memory is told
- * only where one of these has been: who reads the recording takes what was told last.  What goes
- * away is told when it was told.
+ * Reports mappings of files and of executable memory.  Other memory is reported only where one of
+ * these was before, because for readers the last report is valid.  The end of a mapping is reported
+ * if the mapping was.
  */
 struct range {
 	Addr start, end;
-	UInt flags; /* of the mmap that made it; 0: not known */
+	UInt flags; /* of its mmap; 0: unknown */
 };
 
-static XArray *told;
-static XArray *been;	/* what was told at any time, in ranges that do not touch */
-static UInt call_flags; /* of what the system call that is being made maps; 0: not known */
+static XArray *reported;
+static XArray *ever_reported; /* ranges that were ever reported, merged where they touch */
+static UInt call_flags;	      /* the flags of the current system call's mapping; 0: unknown */
 
-static const struct range *find(XArray *ranges, Addr start, Addr end)
+static const struct range *find_overlap(XArray *ranges, Addr start, Addr end)
 {
 	Word i;
 
@@ -33,47 +33,47 @@ static const struct range *find(XArray *ranges, Addr start, Addr end)
 	return NULL;
 }
 
-static UInt flags_at(Addr addr)
+static UInt get_flags_at(Addr addr)
 {
-	const struct range *r = find(told, addr, addr + 1);
+	const struct range *r = find_overlap(reported, addr, addr + 1);
 
 	return r ? r->flags : 0;
 }
 
-/* Takes [start, end) out of the list. */
-static void untell(Addr start, Addr end)
+/* Removes [start, end) from the reported ranges. */
+static void remove_reported(Addr start, Addr end)
 {
 	Word i;
 
-	for (i = 0; i < VG_(sizeXA)(told);) {
-		struct range *r = VG_(indexXA)(told, i), rest;
+	for (i = 0; i < VG_(sizeXA)(reported);) {
+		struct range *r = VG_(indexXA)(reported, i), rest;
 
 		if (r->start >= end || r->end <= start) {
 			i++;
 			continue;
 		}
 		rest = *r;
-		VG_(removeIndexXA)(told, i);
+		VG_(removeIndexXA)(reported, i);
 		if (rest.start < start) {
 			struct range left = {rest.start, start, rest.flags};
 
-			VG_(insertIndexXA)(told, i++, &left);
+			VG_(insertIndexXA)(reported, i++, &left);
 		}
 		if (rest.end > end) {
 			struct range right = {end, rest.end, rest.flags};
 
-			VG_(insertIndexXA)(told, i++, &right);
+			VG_(insertIndexXA)(reported, i++, &right);
 		}
 	}
 }
 
-static void note_been(Addr start, Addr end)
+static void add_ever_reported(Addr start, Addr end)
 {
 	struct range range = {start, end, 0};
 	Word i;
 
-	for (i = 0; i < VG_(sizeXA)(been);) {
-		const struct range *r = VG_(indexXA)(been, i);
+	for (i = 0; i < VG_(sizeXA)(ever_reported);) {
+		const struct range *r = VG_(indexXA)(ever_reported, i);
 
 		if (r->start > range.end || r->end < range.start) {
 			i++;
@@ -81,29 +81,29 @@ static void note_been(Addr start, Addr end)
 		}
 		range.start = r->start < range.start ? r->start : range.start;
 		range.end = r->end > range.end ? r->end : range.end;
-		VG_(removeIndexXA)(been, i);
+		VG_(removeIndexXA)(ever_reported, i);
 	}
-	VG_(addToXA)(been, &range);
+	VG_(addToXA)(ever_reported, &range);
 }
 
-/* A program returns from signal handlers, and reads the time, by pieces of Valgrind. */
-static Bool is_own(const HChar *name)
+/* True for Valgrind's own file: programs use code of it to return from signal handlers. */
+static Bool is_valgrinds_own(const HChar *name)
 {
-	const NSegment *seg = VG_(am_find_nsegment)((Addr)is_own);
+	const NSegment *seg = VG_(am_find_nsegment)((Addr)is_valgrinds_own);
 	const HChar *own = seg ? VG_(am_get_filename)(seg) : NULL;
 
 	return own && VG_(strcmp)(name, own) == 0;
 }
 
-static void tell_segment(const NSegment *seg, Addr start, Addr end, UInt flags)
+static void put_segment_event(const NSegment *seg, Addr start, Addr end, UInt flags)
 {
 	const HChar *name = VG_(am_get_filename)(seg);
-	Bool own = name && is_own(name);
+	Bool own = name && is_valgrinds_own(name);
 	SizeT length = name ? VG_(strlen)(name) : 0;
 	struct range range = {start, end, flags};
 	struct vt_ring_map *m;
 
-	if (!seg->hasX && !name && !find(been, start, end))
+	if (!seg->hasX && !name && !find_overlap(ever_reported, start, end))
 		return;
 	if (own) {
 		name = "[valgrind]";
@@ -122,13 +122,13 @@ static void tell_segment(const NSegment *seg, Addr start, Addr end, UInt flags)
 	m->flags = flags;
 	VG_(memcpy)(m + 1, name ? name : "", length);
 	ring_done();
-	untell(start, end);
-	VG_(addToXA)(told, &range);
-	note_been(start, end);
+	remove_reported(start, end);
+	VG_(addToXA)(reported, &range);
+	add_ever_reported(start, end);
 }
 
-/* A range may lie in several segments, and be a part of a larger one. */
-static void tell(Addr start, SizeT length, UInt flags)
+/* Reports a range, which may be in several segments, or a part of one. */
+static void put_mappings(Addr start, SizeT length, UInt flags)
 {
 	Addr end = start + length, at = start;
 
@@ -140,18 +140,18 @@ static void tell(Addr start, SizeT length, UInt flags)
 			return;
 		stop = seg->end < end - 1 ? seg->end + 1 : end;
 		if (seg->kind & (SkAnonC | SkFileC | SkShmC))
-			tell_segment(seg, at, stop, flags);
+			put_segment_event(seg, at, stop, flags);
 		at = stop;
 	}
 }
 
-static void gone(Addr start, SizeT length)
+static void handle_munmap(Addr start, SizeT length)
 {
 	struct vt_ring_map *m;
 
-	if (length == 0 || !find(told, start, start + length))
+	if (length == 0 || !find_overlap(reported, start, start + length))
 		return;
-	untell(start, start + length);
+	remove_reported(start, start + length);
 	block_forget(start, length);
 	m = ring_event(VT_RING_UNMAP, threads_current(), sizeof(*m));
 	if (!m)
@@ -161,41 +161,41 @@ static void gone(Addr start, SizeT length)
 	ring_done();
 }
 
-static void new_startup(Addr a, SizeT length, Bool r, Bool w, Bool x, ULong handle)
+static void handle_startup_map(Addr a, SizeT length, Bool r, Bool w, Bool x, ULong handle)
 {
 	(void)r;
 	(void)w;
 	(void)x;
 	(void)handle;
-	tell(a, length, VKI_MAP_PRIVATE);
+	put_mappings(a, length, VKI_MAP_PRIVATE);
 }
 
-/* A mapping may take the place of another. */
-static void new_mmap(Addr a, SizeT length, Bool r, Bool w, Bool x, ULong handle)
+/* A mapping may replace another. */
+static void handle_mmap(Addr a, SizeT length, Bool r, Bool w, Bool x, ULong handle)
 {
 	(void)r;
 	(void)w;
 	(void)x;
 	(void)handle;
-	gone(a, length);
-	tell(a, length, call_flags);
+	handle_munmap(a, length);
+	put_mappings(a, length, call_flags);
 }
 
-static void new_protection(Addr a, SizeT length, Bool r, Bool w, Bool x)
+static void handle_mprotect(Addr a, SizeT length, Bool r, Bool w, Bool x)
 {
 	(void)r;
 	(void)w;
-	if (x || find(told, a, a + length))
-		tell(a, length, flags_at(a));
+	if (x || find_overlap(reported, a, a + length))
+		put_mappings(a, length, get_flags_at(a));
 }
 
-/* The range that it came from is told to be gone later. */
-static void moved(Addr from, Addr to, SizeT length)
+/* Valgrind reports the end of the old range later. */
+static void handle_mremap(Addr from, Addr to, SizeT length)
 {
-	UInt flags = flags_at(from);
+	UInt flags = get_flags_at(from);
 
-	gone(to, length);
-	tell(to, length, flags);
+	handle_munmap(to, length);
+	put_mappings(to, length, flags);
 }
 
 void maps_before_syscall(UInt number, const UWord *args, UInt nargs)
@@ -204,16 +204,16 @@ void maps_before_syscall(UInt number, const UWord *args, UInt nargs)
 	if (number == __NR_mmap && nargs >= 4)
 		call_flags = args[3] & (VKI_MAP_SHARED | VKI_MAP_PRIVATE);
 	else if (number == __NR_mremap && nargs >= 1)
-		call_flags = flags_at(args[0]);
+		call_flags = get_flags_at(args[0]);
 }
 
 void maps_init(void)
 {
-	told = VG_(newXA)(VG_(malloc), "vtrace.maps", VG_(free), sizeof(struct range));
-	been = VG_(newXA)(VG_(malloc), "vtrace.maps", VG_(free), sizeof(struct range));
-	VG_(track_new_mem_startup)(new_startup);
-	VG_(track_new_mem_mmap)(new_mmap);
-	VG_(track_change_mem_mprotect)(new_protection);
-	VG_(track_copy_mem_remap)(moved);
-	VG_(track_die_mem_munmap)(gone);
+	reported = VG_(newXA)(VG_(malloc), "vtrace.maps", VG_(free), sizeof(struct range));
+	ever_reported = VG_(newXA)(VG_(malloc), "vtrace.maps", VG_(free), sizeof(struct range));
+	VG_(track_new_mem_startup)(handle_startup_map);
+	VG_(track_new_mem_mmap)(handle_mmap);
+	VG_(track_change_mem_mprotect)(handle_mprotect);
+	VG_(track_copy_mem_remap)(handle_mremap);
+	VG_(track_die_mem_munmap)(handle_munmap);
 }

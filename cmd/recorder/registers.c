@@ -11,7 +11,7 @@
 #define MXCSR_MASKED 0x1f80u
 #define MXCSR_ROUND  13
 
-void registers_tell(ThreadId tid, Int linux_tid, UInt reason, Addr ip)
+void registers_put(ThreadId tid, Int linux_tid, UInt reason, Addr ip)
 {
 	/* AX BX CX DX SI DI BP SP of asm/perf_regs.h, in Valgrind's order. */
 	static const UChar order[8] = {0, 3, 1, 2, 6, 7, 5, 4};

@@ -13,13 +13,13 @@
 #include "cmd/recorder/core.h"
 
 /*
- * Where things are in the ring.  The areas of data (and those of ids) are as far apart as twice
- * what they may hold, and aligned, so that one bit of a cursor says that its area is full, and what
- * is then written until the next look at it still has room.
+ * The layout of the ring.  The distance of data areas (and of id areas) is twice their capacity,
+ * and they are aligned, so that one bit of a cursor shows that its area is full, and there is room
+ * for what is written until the next check.
  */
 #define NBUFFERS    8u
 #define EVENTS_SIZE (128ul << 10)
-/* Room that other events leave: a part of a block is told in the buffer that has the block. */
+/* Room left by other events: a PARTIAL event must be in the same buffer as its block. */
 #define PARTIAL_SIZE  (sizeof(struct vt_ring_event) + sizeof(struct vt_ring_number))
 #define DATA_DISTANCE (2 * RING_DATA_FULL)
 #define DATA_SKIPPED  (16ul << 10)
@@ -45,7 +45,7 @@ _Static_assert(PARTIAL_SIZE % 8 == 0, "as all events are aligned");
 #define POLL_OUT  0x04
 #define POLL_GONE (0x08 | 0x10 | 0x20)
 
-/* How often a recorder that waits looks whether the reader is still there. */
+/* How often a waiting recorder checks if the reader still exists. */
 #define PATIENCE_MS 200
 
 Bool ring_recording = False;
@@ -53,23 +53,23 @@ Bool ring_recording = False;
 static struct vt_ring *ring;
 static struct vt_ring_shared *shared;
 static Int control = -1;
-static ThreadId live; /* whose shadow registers have the cursors */
-static UInt pending;  /* bytes of the event that ring_done() makes count */
+static ThreadId live; /* the thread whose shadow registers have the cursors */
+static UInt pending;  /* bytes of the event that ring_done() ends */
 
-static UWord call(UWord number, UWord a, UWord b, UWord c, UWord d, UWord e, UWord f)
+static UWord make_syscall(UWord number, UWord a, UWord b, UWord c, UWord d, UWord e, UWord f)
 {
 	SysRes r = VG_(do_syscall)(number, a, b, c, d, e, f, 0, 0);
 
 	return sr_isError(r) ? ~0ul : sr_Res(r);
 }
 
-static struct vt_ring_buffer *current(void)
+static struct vt_ring_buffer *get_current_buffer(void)
 {
 	return &ring->buffers[ring->current];
 }
 
-/* Whether the reader is there; waits until it can be written to or for `ms` at most. */
-static Bool reader_there(Int ms, Bool *writable)
+/* True if the reader exists; waits up to `ms` until the control fifo is writable. */
+static Bool is_reader_there(Int ms, Bool *writable)
 {
 	struct vki_pollfd p = {.fd = control, .events = POLL_OUT};
 	SysRes r = VG_(poll)(&p, 1, ms);
@@ -79,8 +79,8 @@ static Bool reader_there(Int ms, Bool *writable)
 	return sr_isError(r) || !(p.revents & POLL_GONE);
 }
 
-/* Ends the recording: what instrumented code still writes goes round in one buffer. */
-static void give_up(void)
+/* Ends the recording: instrumented code goes on writing into one buffer, again and again. */
+static void end_recording(void)
 {
 	if (!ring_recording)
 		return;
@@ -90,7 +90,7 @@ static void give_up(void)
 	control = -1;
 }
 
-static Bool send(UInt type, UInt buffer)
+static Bool send_message(UInt type, UInt buffer)
 {
 	struct vt_ring_message m = {.type = type,
 				    .pid = ring->pid,
@@ -99,7 +99,7 @@ static Bool send(UInt type, UInt buffer)
 				    .buffer = buffer};
 	Bool writable = False;
 
-	while (reader_there(PATIENCE_MS, &writable)) {
+	while (is_reader_there(PATIENCE_MS, &writable)) {
 		if (writable && VG_(write)(control, &m, sizeof(m)) == sizeof(m))
 			return True;
 	}
@@ -113,9 +113,10 @@ static Bool wait_free(struct vt_ring_buffer *b)
 	UInt state;
 
 	while ((state = __atomic_load_n(&b->state, __ATOMIC_ACQUIRE)) == VT_RING_FULL) {
-		if (shared->stop || !reader_there(0, NULL))
+		if (shared->stop || !is_reader_there(0, NULL))
 			return False;
-		call(__NR_futex, (UWord)&b->state, VKI_FUTEX_WAIT, state, (UWord)&patience, 0, 0);
+		make_syscall(__NR_futex, (UWord)&b->state, VKI_FUTEX_WAIT, state, (UWord)&patience,
+			     0, 0);
 	}
 	return True;
 }
@@ -129,7 +130,7 @@ static void set_cursors(UInt buffer)
 	*(ULong *)ring->ids_next = 0;
 }
 
-static void begin(UInt buffer, ULong number)
+static void begin_buffer(UInt buffer, ULong number)
 {
 	struct vt_ring_buffer *b = &ring->buffers[buffer];
 	struct vki_timespec now;
@@ -144,14 +145,14 @@ static void begin(UInt buffer, ULong number)
 	__atomic_store_n(&b->state, VT_RING_FILLING, __ATOMIC_RELEASE);
 }
 
-static Bool hand_over(void)
+static Bool announce_buffer(void)
 {
-	struct vt_ring_buffer *b = current();
+	struct vt_ring_buffer *b = get_current_buffer();
 
 	b->ids = ring->ids_next - (Addr)ring - b->ids_offset;
 	b->data = ring->data_next - (Addr)ring - b->data_offset;
 	__atomic_store_n(&b->state, VT_RING_FULL, __ATOMIC_RELEASE);
-	return send(VT_RING_DATA, ring->current);
+	return send_message(VT_RING_DATA, ring->current);
 }
 
 void ring_flush(void)
@@ -164,14 +165,14 @@ void ring_flush(void)
 			set_cursors(ring->current);
 		return;
 	}
-	number = current()->number + 1;
+	number = get_current_buffer()->number + 1;
 	next = (ring->current + 1) % NBUFFERS;
-	if (shared->stop || !hand_over() || !wait_free(&ring->buffers[next])) {
-		give_up();
+	if (shared->stop || !announce_buffer() || !wait_free(&ring->buffers[next])) {
+		end_recording();
 		set_cursors(ring->current);
 		return;
 	}
-	begin(next, number);
+	begin_buffer(next, number);
 }
 
 ThreadId ring_pause(void)
@@ -205,8 +206,8 @@ void ring_close(void)
 		return;
 	ring_pause();
 	ring->ended = 1;
-	if (hand_over())
-		send(VT_RING_BYE, 0);
+	if (announce_buffer())
+		send_message(VT_RING_BYE, 0);
 	ring_recording = False;
 }
 
@@ -233,12 +234,13 @@ void *ring_event(UInt type, Int tid, SizeT bytes)
 		return NULL;
 	tl_assert(bytes <= RING_MAX_EVENT);
 	was = ring_pause();
-	if (current()->events + size + (type == VT_RING_PARTIAL ? 0 : PARTIAL_SIZE) > EVENTS_SIZE)
+	if (get_current_buffer()->events + size + (type == VT_RING_PARTIAL ? 0 : PARTIAL_SIZE) >
+	    EVENTS_SIZE)
 		ring_flush();
 	ring_resume(was);
 	if (!ring_recording)
 		return NULL;
-	b = current();
+	b = get_current_buffer();
 	e = (struct vt_ring_event *)((Addr)ring + b->events_offset + b->events);
 	VG_(memset)(e, 0, size);
 	e->size = size;
@@ -252,7 +254,7 @@ void *ring_event(UInt type, Int tid, SizeT bytes)
 
 void ring_done(void)
 {
-	struct vt_ring_buffer *b = current();
+	struct vt_ring_buffer *b = get_current_buffer();
 
 	__atomic_store_n(&b->events, b->events + pending, __ATOMIC_RELEASE);
 	pending = 0;
@@ -274,7 +276,7 @@ void ring_commit(UInt data_size, UInt insns, Int tid)
 	ring->ids_next += sizeof(UInt);
 	*(ULong *)ring->ids_next = 0;
 	ring_number(VT_RING_PARTIAL, tid, insns);
-	if (ring_recording && current()->events + PARTIAL_SIZE > EVENTS_SIZE)
+	if (ring_recording && get_current_buffer()->events + PARTIAL_SIZE > EVENTS_SIZE)
 		ring_flush();
 }
 
@@ -290,7 +292,7 @@ void ring_lost(Int tid, ULong count, const HChar *text)
 	}
 }
 
-static void tell_start(Bool forked)
+static void put_start_event(Bool forked)
 {
 	struct vt_ring_start *s;
 	HChar name[VKI_PATH_MAX];
@@ -308,7 +310,7 @@ static void tell_start(Bool forked)
 	ring_done();
 }
 
-/* ---- making it ---- */
+/* ---- making the ring ---- */
 
 static Int open_in_dir(const HChar *name, Int flags)
 {
@@ -321,7 +323,7 @@ static Int open_in_dir(const HChar *name, Int flags)
 	r = VG_(open)(path, flags, VKI_S_IRUSR | VKI_S_IWUSR);
 	if (sr_isError(r))
 		return sr_Err(r) == VKI_EEXIST ? -2 : -1;
-	/* Out of the way of the program's own descriptors, and closed when it executes another. */
+	/* Outside of the program's descriptors, and closed at an exec. */
 	return VG_(safe_fd)((Int)sr_Res(r));
 }
 
@@ -359,13 +361,14 @@ static void fill_header(UInt seq)
 		b->ids_offset = IDS_START + i * IDS_DISTANCE;
 		b->ids_size = IDS_DISTANCE;
 	}
-	begin(0, 0);
+	begin_buffer(0, 0);
 	__atomic_store_n(&ring->magic, VT_RING_MAGIC, __ATOMIC_RELEASE);
 }
 
 /*
- * A file system that has no room says so now, where it is an error, and not by a signal when the
- * ring is written.  One that cannot reserve room may have it all the same.
+ * Sets the size of the ring's file, and reserves its space: without space, that is an error now,
+ * not a signal later when the ring is written.  A file system may have space but be unable to
+ * reserve it.
  */
 static Bool set_size(Int fd)
 {
@@ -373,11 +376,11 @@ static Bool set_size(Int fd)
 
 	if (sr_isError(r) && sr_Err(r) == VKI_ENOSPC)
 		return False;
-	return call(__NR_ftruncate, fd, RING_SIZE, 0, 0, 0, 0) == 0;
+	return make_syscall(__NR_ftruncate, fd, RING_SIZE, 0, 0, 0, 0) == 0;
 }
 
-/* Maps a new ring at `ring` and tells the reader. */
-static Bool make(Bool forked)
+/* Maps a new ring at `ring`, and announces it to the reader. */
+static Bool make_ring(Bool forked)
 {
 	UInt seq;
 	Int fd = create_file(&seq);
@@ -389,18 +392,18 @@ static Bool make(Bool forked)
 		VG_(close)(fd);
 		return False;
 	}
-	at = call(__NR_mmap, (Addr)ring, RING_SIZE, VKI_PROT_READ | VKI_PROT_WRITE,
-		  VKI_MAP_SHARED | VKI_MAP_FIXED, fd, 0);
+	at = make_syscall(__NR_mmap, (Addr)ring, RING_SIZE, VKI_PROT_READ | VKI_PROT_WRITE,
+			  VKI_MAP_SHARED | VKI_MAP_FIXED, fd, 0);
 	VG_(close)(fd);
 	if (at != (Addr)ring)
 		return False;
 	fill_header(seq);
 	ring_recording = True;
-	if (!send(VT_RING_HELLO, 0)) {
-		give_up();
+	if (!send_message(VT_RING_HELLO, 0)) {
+		end_recording();
 		return False;
 	}
-	tell_start(forked);
+	put_start_event(forked);
 	return True;
 }
 
@@ -422,7 +425,7 @@ Bool ring_open(void)
 	if (shared->magic != VT_RING_MAGIC)
 		return False;
 	control = open_in_dir("control", VKI_O_WRONLY | VKI_O_NONBLOCK);
-	return control >= 0 && make(False);
+	return control >= 0 && make_ring(False);
 }
 
 void ring_refused(void)
@@ -435,16 +438,17 @@ Bool ring_reopen(Bool recorded)
 	if (!ring_recording)
 		return False;
 	ring_recording = False;
-	if (recorded && make(True))
+	if (recorded && make_ring(True))
 		return True;
 	if (recorded)
 		ring_refused();
-	/* The parent's ring must not see what this process does. */
-	if (call(__NR_mmap, (Addr)ring, RING_SIZE, VKI_PROT_READ | VKI_PROT_WRITE,
-		 VKI_MAP_PRIVATE | VKI_MAP_ANONYMOUS | VKI_MAP_FIXED, ~0ul, 0) != (Addr)ring)
+	/* This process must not write to its parent's ring. */
+	if (make_syscall(__NR_mmap, (Addr)ring, RING_SIZE, VKI_PROT_READ | VKI_PROT_WRITE,
+			 VKI_MAP_PRIVATE | VKI_MAP_ANONYMOUS | VKI_MAP_FIXED, ~0ul,
+			 0) != (Addr)ring)
 		VG_(tool_panic)("cannot leave the parent's recording");
 	fill_header(0);
 	ring_recording = True;
-	give_up();
+	end_recording();
 	return False;
 }

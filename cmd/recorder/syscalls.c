@@ -8,17 +8,17 @@
 
 #include "cmd/recorder/core.h"
 
-/* System calls, what the kernel writes, and the processes that they make. */
+/* System calls, memory that the kernel writes, and new processes. */
 
 #define PAGE 4096ul
 
-/* Of the thread that makes a system call now: Valgrind has only one at a time at that point. */
+/* The state of the thread in a system call: Valgrind has only one such thread at a time. */
 static Bool forking;
 static Bool child_recorded;
-static Addr child_tid; /* where the kernel writes the child's number, in the child only */
+static Addr child_tid; /* where the kernel writes the child's tid, only in the child */
 
-/* The length of the program's string, which may be anywhere, up to `max`. */
-static SizeT safe_length(const HChar *s, SizeT max)
+/* The length of a string of the program, whose address may be invalid, up to `max`. */
+static SizeT get_safe_length(const HChar *s, SizeT max)
 {
 	SizeT n;
 
@@ -32,9 +32,9 @@ static SizeT safe_length(const HChar *s, SizeT max)
 	return n;
 }
 
-static void tell_exec(ThreadId tid, const HChar *name)
+static void put_exec_event(ThreadId tid, const HChar *name)
 {
-	SizeT length = safe_length(name, VKI_PATH_MAX);
+	SizeT length = get_safe_length(name, VKI_PATH_MAX);
 	struct vt_ring_exec *e = ring_event(VT_RING_EXEC, threads_id(tid), sizeof(*e) + length);
 
 	if (!e)
@@ -43,11 +43,11 @@ static void tell_exec(ThreadId tid, const HChar *name)
 	e->name_length = length;
 	VG_(memcpy)(e + 1, name, length);
 	ring_done();
-	/* If it succeeds there is nobody left to hand this over. */
+	/* If the exec succeeds, this process has no other chance to flush. */
 	ring_flush();
 }
 
-/* When nothing is recorded any more, code is translated again without instrumentation. */
+/* Discards instrumented code, once, when nothing is recorded any more. */
 static void uninstrument(void)
 {
 	static Bool done;
@@ -58,21 +58,21 @@ static void uninstrument(void)
 	}
 }
 
-static void before(ThreadId tid, UInt number, UWord *args, UInt nargs)
+static void handle_syscall_start(ThreadId tid, UInt number, UWord *args, UInt nargs)
 {
 	forking = False;
-	window_settle();
+	window_end_counting();
 	child_tid = 0;
 	maps_before_syscall(number, args, nargs);
 	if (number == __NR_clone && nargs >= 4 && args[0] & VKI_CLONE_CHILD_SETTID)
 		child_tid = args[3];
 	if (number == __NR_execve)
-		tell_exec(tid, (const HChar *)args[0]);
+		put_exec_event(tid, (const HChar *)args[0]);
 	else if (number == __NR_execveat)
-		tell_exec(tid, (const HChar *)args[1]);
+		put_exec_event(tid, (const HChar *)args[1]);
 }
 
-static void tell_fork(ThreadId tid, Int child)
+static void put_fork_event(ThreadId tid, Int child)
 {
 	struct vt_ring_fork *f = ring_event(VT_RING_FORK, threads_id(tid), sizeof(*f));
 
@@ -83,26 +83,24 @@ static void tell_fork(ThreadId tid, Int child)
 	ring_done();
 }
 
-/*
- * A pipe between a child and its parent, which waits at it until the child has said hello; then
- * there is a byte in it.
+/* A pipe from a child to its parent.  The parent waits until the child has sent its HELLO message.
  */
 static Int hello[2] = {-1, -1};
 
-static void close_end(Int end)
+static void close_hello_end(Int end)
 {
 	if (hello[end] >= 0)
 		VG_(close)(hello[end]);
 	hello[end] = -1;
 }
 
-static void after(ThreadId tid, UInt number, UWord *args, UInt nargs, SysRes result)
+static void handle_syscall_end(ThreadId tid, UInt number, UWord *args, UInt nargs, SysRes result)
 {
 	struct vt_ring_syscall *s = ring_event(VT_RING_SYSCALL, threads_id(tid), sizeof(*s));
 
 	/* They are open if fork has failed. */
-	close_end(0);
-	close_end(1);
+	close_hello_end(0);
+	close_hello_end(1);
 	if (!s) {
 		uninstrument();
 		return;
@@ -112,12 +110,12 @@ static void after(ThreadId tid, UInt number, UWord *args, UInt nargs, SysRes res
 	s->number = number;
 	ring_done();
 	if (forking && !sr_isError(result) && sr_Res(result) != 0)
-		tell_fork(tid, (Int)sr_Res(result));
+		put_fork_event(tid, (Int)sr_Res(result));
 	forking = False;
 }
 
-/* The child's blocks may be those that the parent has told: the reader must know them by then. */
-static void before_fork(ThreadId tid)
+/* Flushes the parent's ring, because the child may use blocks that the parent has defined. */
+static void prepare_fork(ThreadId tid)
 {
 	(void)tid;
 	if (!recorder_options.follow || !ring_recording)
@@ -128,23 +126,23 @@ static void before_fork(ThreadId tid)
 }
 
 /*
- * What the parent does next must come after the child's beginning, which has the memory that the
- * parent has now.  The pipe ends when the child has got so far, or has died.
+ * In the parent: waits until the child has begun its ring, or has died.  The child begins with the
+ * parent's memory as it is now, so the parent's next events must come after that.
  */
-static void in_parent(ThreadId tid)
+static void handle_fork_parent(ThreadId tid)
 {
 	HChar c;
 
 	(void)tid;
 	forking = True;
 	child_recorded = recorder_options.follow;
-	close_end(1);
+	close_hello_end(1);
 	if (hello[0] >= 0)
 		child_recorded = VG_(read)(hello[0], &c, 1) == 1;
-	close_end(0);
+	close_hello_end(0);
 }
 
-static void written(CorePart part, ThreadId tid, Addr a, SizeT size)
+static void record_kernel_write(CorePart part, ThreadId tid, Addr a, SizeT size)
 {
 	if (part != Vg_CoreSysCall && part != Vg_CoreSignal)
 		return;
@@ -164,26 +162,26 @@ static void written(CorePart part, ThreadId tid, Addr a, SizeT size)
 	}
 }
 
-static void in_child(ThreadId tid)
+static void handle_fork_child(ThreadId tid)
 {
 	Bool recorded;
 
 	threads_forked(tid);
 	recorded = ring_reopen(recorder_options.follow);
 	window_forked();
-	/* While this end is open, a parent that has died is no broken pipe. */
+	/* As long as the reading end is open here, a dead parent causes no SIGPIPE. */
 	if (recorded && hello[1] >= 0)
 		VG_(write)(hello[1], "", 1);
-	close_end(0);
-	close_end(1);
+	close_hello_end(0);
+	close_hello_end(1);
 	if (child_tid && recorder_options.mem)
-		written(Vg_CoreSysCall, tid, child_tid, sizeof(Int));
+		record_kernel_write(Vg_CoreSysCall, tid, child_tid, sizeof(Int));
 }
 
 void syscalls_init(void)
 {
-	VG_(atfork)(before_fork, in_parent, in_child);
+	VG_(atfork)(prepare_fork, handle_fork_parent, handle_fork_child);
 	if (recorder_options.mem)
-		VG_(track_post_mem_write)(written);
-	VG_(needs_syscall_wrapper)(before, after);
+		VG_(track_post_mem_write)(record_kernel_write);
+	VG_(needs_syscall_wrapper)(handle_syscall_start, handle_syscall_end);
 }

@@ -6,21 +6,20 @@
 #include <pub_tool_threadstate.h>
 
 /*
- * Threads, signals, system calls and processes.  Valgrind runs one thread at a time, from one block
- * to another, and calls back in between.
+ * Threads and signals.  Valgrind runs one thread at a time, and calls back between blocks.
  */
 struct thread {
 	Int linux_tid;
 	Int parent;
 	Bool fresh;	/* has not run yet */
-	UInt signal;	/* its handler runs next */
-	Addr signal_ip; /* where it hit */
-	Bool returned;	/* from a handler, so its registers are the old ones again */
-	Bool resumes;	/* it has run before the window, and not yet in it */
+	UInt signal;	/* the signal whose handler runs next; 0: none */
+	Addr signal_ip; /* the interrupted instruction */
+	Bool returned;	/* from a handler: its registers are the old ones again */
+	Bool resumes;	/* it has run before the window, but not yet in it */
 };
 
 static struct thread *threads; /* by Valgrind's numbers */
-static ThreadId running;       /* whose blocks the ring has at its end */
+static ThreadId running;       /* the thread of the last blocks in the ring */
 
 Int threads_current(void)
 {
@@ -32,12 +31,12 @@ Int threads_id(ThreadId tid)
 	return threads[tid].linux_tid;
 }
 
-static Addr ip_of(ThreadId tid)
+static Addr get_thread_ip(ThreadId tid)
 {
 	return VG_(get_IP)(tid);
 }
 
-/* An instruction that did not end, because of a fault: takes those of its block before it. */
+/* Records the instructions of the current block before one that a fault has interrupted. */
 static void take_partial(ThreadId tid)
 {
 	ThreadId was = ring_pause();
@@ -45,12 +44,12 @@ static void take_partial(ThreadId tid)
 
 	if (id)
 		window_undo();
-	if (id && block_before(id, ip_of(tid), &insns, &data) && insns != 0)
+	if (id && block_before(id, get_thread_ip(tid), &insns, &data) && insns != 0)
 		ring_commit(data, insns, threads[tid].linux_tid);
 	ring_resume(was);
 }
 
-static void tell_signal(ThreadId tid, UInt number, Addr ip, Addr handler)
+static void put_signal_event(ThreadId tid, UInt number, Addr ip, Addr handler)
 {
 	struct vt_ring_signal *s = ring_event(VT_RING_SIGNAL, threads[tid].linux_tid, sizeof(*s));
 
@@ -62,18 +61,18 @@ static void tell_signal(ThreadId tid, UInt number, Addr ip, Addr handler)
 	ring_done();
 }
 
-void threads_window(Addr ip)
+void threads_begin_window(Addr ip)
 {
 	ThreadId i;
 
 	for (i = 1; i < VG_N_THREADS; i++)
 		threads[i].resumes = i != running;
-	registers_tell(running, threads_current(), VT_STATE_WINDOW, ip);
+	registers_put(running, threads_current(), VT_STATE_WINDOW, ip);
 }
 
 /* ---- Valgrind's callbacks ---- */
 
-static void created(ThreadId tid, ThreadId child)
+static void handle_thread_create(ThreadId tid, ThreadId child)
 {
 	threads[child].parent = tid ? threads[tid].linux_tid : 0;
 	threads[child].fresh = True;
@@ -82,17 +81,17 @@ static void created(ThreadId tid, ThreadId child)
 	toggle_thread_new(child);
 }
 
-static void first_insn(ThreadId tid)
+static void handle_first_insn(ThreadId tid)
 {
 	threads[tid].linux_tid = VG_(gettid)();
 	threads[tid].fresh = True;
 }
 
-static void exited(ThreadId tid)
+static void handle_thread_exit(ThreadId tid)
 {
 	struct thread *t = &threads[tid];
 
-	/* It may be a signal that ends it. */
+	/* A signal may have ended it. */
 	take_partial(tid);
 	if (ring_event(VT_RING_THREAD_EXIT, t->linux_tid, 0))
 		ring_done();
@@ -100,7 +99,7 @@ static void exited(ThreadId tid)
 		running = 0;
 }
 
-static void tell_running(ThreadId tid)
+static void put_running_thread(ThreadId tid)
 {
 	struct thread *t = &threads[tid];
 
@@ -116,14 +115,14 @@ static void tell_running(ThreadId tid)
 		toggle_thread(tid);
 	}
 	if (t->signal)
-		tell_signal(tid, t->signal, t->signal_ip, ip_of(tid));
+		put_signal_event(tid, t->signal, t->signal_ip, get_thread_ip(tid));
 	if (t->fresh || t->signal || t->returned || t->resumes)
-		registers_tell(tid, t->linux_tid,
-			       t->signal     ? VT_STATE_SIGNAL
-			       : t->fresh    ? VT_STATE_START
-			       : t->returned ? VT_STATE_SIGRETURN
-					     : VT_STATE_WINDOW,
-			       ip_of(tid));
+		registers_put(tid, t->linux_tid,
+			      t->signal	    ? VT_STATE_SIGNAL
+			      : t->fresh    ? VT_STATE_START
+			      : t->returned ? VT_STATE_SIGRETURN
+					    : VT_STATE_WINDOW,
+			      get_thread_ip(tid));
 	t->fresh = t->returned = t->resumes = False;
 	t->signal = 0;
 }
@@ -132,7 +131,7 @@ static void start_running(ThreadId tid, ULong blocks)
 {
 	(void)blocks;
 	if (ring_recording)
-		tell_running(tid);
+		put_running_thread(tid);
 	ring_resume(tid);
 }
 
@@ -143,20 +142,20 @@ static void stop_running(ThreadId tid, ULong blocks)
 	ring_pause();
 }
 
-static void deliver(ThreadId tid, Int number, Bool alt_stack)
+static void handle_signal_delivery(ThreadId tid, Int number, Bool alt_stack)
 {
 	struct thread *t = &threads[tid];
 
 	(void)alt_stack;
 	take_partial(tid);
-	/* Several signals at once: the handler of the last one runs first. */
+	/* If there are several signals, the handler of the last one runs first. */
 	if (t->signal)
-		tell_signal(tid, t->signal, t->signal_ip, ip_of(tid));
+		put_signal_event(tid, t->signal, t->signal_ip, get_thread_ip(tid));
 	t->signal = number;
-	t->signal_ip = ip_of(tid);
+	t->signal_ip = get_thread_ip(tid);
 }
 
-static void handled(ThreadId tid, Int number)
+static void handle_signal_return(ThreadId tid, Int number)
 {
 	(void)number;
 	threads[tid].returned = True;
@@ -165,13 +164,13 @@ static void handled(ThreadId tid, Int number)
 void threads_init(void)
 {
 	threads = VG_(calloc)("vtrace.threads", VG_N_THREADS + 1, sizeof(struct thread));
-	VG_(track_pre_thread_ll_create)(created);
-	VG_(track_pre_thread_first_insn)(first_insn);
-	VG_(track_pre_thread_ll_exit)(exited);
+	VG_(track_pre_thread_ll_create)(handle_thread_create);
+	VG_(track_pre_thread_first_insn)(handle_first_insn);
+	VG_(track_pre_thread_ll_exit)(handle_thread_exit);
 	VG_(track_start_client_code)(start_running);
 	VG_(track_stop_client_code)(stop_running);
-	VG_(track_pre_deliver_signal)(deliver);
-	VG_(track_post_deliver_signal)(handled);
+	VG_(track_pre_deliver_signal)(handle_signal_delivery);
+	VG_(track_post_deliver_signal)(handle_signal_return);
 }
 
 void threads_forked(ThreadId tid)

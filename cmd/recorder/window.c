@@ -4,22 +4,22 @@
 #include "cmd/recorder/core.h"
 
 /*
- * --skip: tells the registers in front of the first instruction that the reader does not leave out.
- * The reader counts instructions by the blocks it is told of, long after; so they are counted here
- * as well, one by one, by code that is thrown away once it has served.  With --toggle the window
- * begins where the function does, see toggle.c.
+ * --skip: puts the registers before the first instruction of the window.  The reader finds the
+ * window by counting the instructions of blocks, but too late for the registers.  So instructions
+ * are also counted here, by code that is discarded when the window has begun.  With --toggle the
+ * window begins with the function, see toggle.c.
  */
 #define BEGUN (1ull << 62)
 
 static ULong left = BEGUN; /* instructions before the window; from BEGUN downwards afterwards */
-static Bool counting;	   /* code that is translated now counts */
-static Bool settled;	   /* and none does any more */
+static Bool counting;	   /* new translations count instructions */
+static Bool settled;	   /* no translations count any more */
 
-static VG_REGPARM(1) void begin(Addr ip)
+static VG_REGPARM(1) void begin_window(Addr ip)
 {
 	left = BEGUN;
 	counting = False;
-	threads_window(ip);
+	threads_begin_window(ip);
 }
 
 void window_instrument(struct pass *p, Addr ip, UInt ninsns)
@@ -33,7 +33,8 @@ void window_instrument(struct pass *p, Addr ip, UInt ninsns)
 	pass_add(p, IRStmt_Store(Iend_LE, at,
 				 pass_assign(p, Ity_I64,
 					     IRExpr_Binop(Iop_Sub64, before, pass_u64(ninsns)))));
-	call = unsafeIRDirty_0_N(1, "begin", (void *)begin, mkIRExprVec_1(pass_u64(ip)));
+	call = unsafeIRDirty_0_N(1, "begin_window", (void *)begin_window,
+				 mkIRExprVec_1(pass_u64(ip)));
 	call->guard = pass_assign(p, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, before, pass_u64(ninsns)));
 	pass_add(p, IRStmt_Dirty(call));
 }
@@ -58,7 +59,7 @@ void window_instrument_again(struct pass *p, IRExpr *guard)
 	pass_add(p, IRStmt_Dirty(call));
 }
 
-void window_settle(void)
+void window_end_counting(void)
 {
 	if (counting || settled || !recorder_options.skip || recorder_options.toggle)
 		return;
