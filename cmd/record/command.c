@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 
-/* As execvp(3) has it when there is no PATH. */
+/* The default of execvp(3) without PATH. */
 #define DEFAULT_PATH "/bin:/usr/bin"
 
 static int try_program(const char *path)
@@ -44,7 +44,7 @@ int find_program(const char *name)
 		vt_buf_free(&full);
 		if (!code)
 			return 0;
-		/* What may not be run is passed over, but told if nothing better comes. */
+		/* A file that may not be run is only reported if there is no other. */
 		if (code == EACCES)
 			worst = EACCES;
 		if (!*end)
@@ -52,7 +52,7 @@ int find_program(const char *name)
 	}
 }
 
-static bool refuse(struct app *a, const char *name, int code)
+static bool report_unusable(struct app *a, const char *name, int code)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
@@ -64,10 +64,10 @@ bool check_program_name(struct app *a, const char *name)
 {
 	int code = find_program(name);
 
-	return !code || refuse(a, name, code);
+	return !code || report_unusable(a, name, code);
 }
 
-static int check_directory_of(const char *path)
+static int check_directory(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	struct vt_buf dir = VT_BUF_INIT;
@@ -91,12 +91,12 @@ bool check_output_name(struct app *a, const char *path)
 	if (strcmp(path, "-") == 0)
 		return true;
 	if (stat(path, &st) < 0)
-		code = errno == ENOENT ? check_directory_of(path) : errno;
+		code = errno == ENOENT ? check_directory(path) : errno;
 	else if (S_ISDIR(st.st_mode))
 		code = EISDIR;
 	else if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) < 0)
 		code = errno;
-	return !code || refuse(a, path, code);
+	return !code || report_unusable(a, path, code);
 }
 
 /* ---- command lines ---- */

@@ -8,31 +8,33 @@
 #include "cmd/common/app.h"
 
 /*
- * What can be known before a recording begins.  Each says in one line what is wrong, sets APP_INPUT
- * and returns false.
+ * Checks before a recording.  Each function reports what is wrong in one line, sets APP_INPUT and
+ * returns false.
  */
 
-/* 0 if execvp() finds a program of that name that it may run, else its errno. */
+/* 0 if execvp() would find and run a program of that name, else its errno. */
 int find_program(const char *name);
 
-/* The program that is to be recorded can be run. */
+/* Checks that the program to be recorded can be run. */
 bool check_program_name(struct app *a, const char *name);
 
-/* A file of that name can be written, or made; "-" always can. */
+/* Checks that a file of that name can be written or created; "-" always can. */
 bool check_output_name(struct app *a, const char *path);
 
-/* The arguments of a command line lie in a buffer one behind the other, each zero-terminated. */
+/* The arguments of a command line are in a buffer one after the other, each zero-terminated. */
 
 void add_argument(struct vt_buf *command, const char *arg);
 
 /*
- * The arguments as execvp() wants them: owned by the caller, but the texts stay those of `command`.
- * NULL: no memory.
+ * The arguments for execvp(): owned by the caller, with texts borrowed from `command`.  NULL: no
+ * memory.
  */
 char **list_arguments(const struct vt_buf *command);
 
-/* Prints a command line as a shell takes it, with VARIABLE=VALUE before it unless `variable` is
- * NULL. */
+/*
+ * Prints a command line quoted for a shell, with VARIABLE=VALUE before it unless `variable` is
+ * NULL.
+ */
 void print_command(struct app *a, const char *variable, const char *value,
 		   const struct vt_buf *command);
 

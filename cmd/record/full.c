@@ -22,21 +22,21 @@
 
 #define DEFAULT_OUTPUT "vtrace.vt"
 
-/* How often processes that were forked are looked at once the first has ended. */
+/* How often forked processes are checked after the first has ended. */
 #define LOOK_MS 50
 
 struct full {
 	struct app *app;
 	const struct full_options *opt;
 	const char *output;
-	bool created; /* the output is a file of ours */
+	bool created; /* the output is a new file */
 	bool to_pipe;
-	bool failed;	  /* the output could not be written; that has been said */
-	bool ended;	  /* the program has */
-	bool asked;	  /* to end, by a signal */
-	bool interrupted; /* it did */
+	bool failed;	  /* the output could not be written, which was reported */
+	bool ended;	  /* the program has ended */
+	bool asked;	  /* a signal has asked to end */
+	bool interrupted; /* the program was ended by that */
 	pid_t child;
-	int status; /* as waitpid() gives it */
+	int status; /* from waitpid() */
 	int signals;
 	struct vt_writer *w;
 	struct vt_recording *recording;
@@ -53,7 +53,7 @@ static bool is_pipe(int fd)
 	return fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
 }
 
-/* A recording is large, and made while the program waits: zlib would take too long. */
+/* A recording is large, and the program waits for it: zlib would be too slow. */
 static const char *choose_compression(struct full *f, const char *asked)
 {
 	struct stat st;
@@ -68,7 +68,7 @@ static const char *choose_compression(struct full *f, const char *asked)
 	return rc < 0 || S_ISREG(st.st_mode) ? "zstd:fast" : NULL;
 }
 
-static void put_facts(struct full *f)
+static void put_recording_facts(struct full *f)
 {
 	struct vt_buf line = VT_BUF_INIT;
 	int i;
@@ -95,7 +95,7 @@ static const char *choose_output(const char *output)
 	return output ? output : is_pipe(STDOUT_FILENO) ? "-" : DEFAULT_OUTPUT;
 }
 
-static bool open_output(struct full *f, const char *output, const char *compress)
+static bool open_stream(struct full *f, const char *output, const char *compress)
 {
 	f->output = choose_output(output);
 	f->to_pipe = strcmp(f->output, "-") == 0;
@@ -104,17 +104,17 @@ static bool open_output(struct full *f, const char *output, const char *compress
 	f->w = app_open_writer(f->app, f->output, compress, NULL, 0);
 	if (!f->w)
 		return false;
-	put_facts(f);
+	put_recording_facts(f);
 	return true;
 }
 
 /* ---- the recorder's directory ---- */
 
-/* Memory is the best place for memory that is shared; /dev/shm need not be there, or large. */
+/* Makes the recorders' directory, in /dev/shm if possible, since it is for shared memory. */
 static bool make_directory(struct full *f)
 {
-	const char *told = getenv("VTRACE_TMPDIR");
-	const char *places[] = {told && *told ? told : "/dev/shm", app_tmpdir()};
+	const char *chosen = getenv("VTRACE_TMPDIR");
+	const char *places[] = {chosen && *chosen ? chosen : "/dev/shm", app_tmpdir()};
 	struct vt_error err = VT_ERROR_INIT;
 	size_t i;
 
@@ -153,7 +153,7 @@ static bool open_recording(struct full *f)
 
 /* ---- while the program runs ---- */
 
-/* Whether a process runs; one that nobody has waited for yet does not. */
+/* True if a process exists and is not a zombie. */
 static bool is_alive(pid_t pid)
 {
 	char path[64], text[512], *p;
@@ -167,12 +167,12 @@ static bool is_alive(pid_t pid)
 	n = fread(text, 1, sizeof(text) - 1, file);
 	fclose(file);
 	text[n] = '\0';
-	p = strrchr(text, ')'); /* the name before it may hold anything */
+	p = strrchr(text, ')'); /* the name before it may contain anything */
 	return p && p[1] && p[2] != 'Z' && p[2] != 'X';
 }
 
-/* Processes that are dead and have not said so. */
-static int look_for_dead(struct full *f, struct vt_error *err)
+/* Finds processes that have died without ending their rings. */
+static int find_dead(struct full *f, struct vt_error *err)
 {
 	int32_t pid;
 	size_t i = 0;
@@ -189,14 +189,14 @@ static int look_for_dead(struct full *f, struct vt_error *err)
 	return rc;
 }
 
-static void on_signal(struct full *f, const struct signalfd_siginfo *s)
+static void handle_signal(struct full *f, const struct signalfd_siginfo *s)
 {
 	if (s->ssi_signo == SIGCHLD) {
 		f->ended = f->ended || waitpid(f->child, &f->status, WNOHANG) == f->child;
 		return;
 	}
 	f->asked = true;
-	/* What comes from the keyboard, the program gets itself. */
+	/* A signal from the keyboard reaches the program, too. */
 	if (!f->ended && s->ssi_code != SI_KERNEL)
 		kill(f->child, (int)s->ssi_signo);
 }
@@ -206,7 +206,7 @@ static void read_signals(struct full *f)
 	struct signalfd_siginfo s;
 
 	while (read(f->signals, &s, sizeof(s)) == (ssize_t)sizeof(s))
-		on_signal(f, &s);
+		handle_signal(f, &s);
 }
 
 static void check_output(struct full *f)
@@ -226,8 +226,8 @@ static void check_output(struct full *f)
 		app_say(f->app, "the program runs on, but is not recorded any more");
 }
 
-/* Takes in the recording until the program and all that are recorded with it have ended. */
-static int receive(struct full *f, struct vt_error *err)
+/* Reads the recording until the program and all processes recorded with it have ended. */
+static int receive_recording(struct full *f, struct vt_error *err)
 {
 	struct pollfd fds[] = {
 		{.fd = vt_recording_fd(f->recording), .events = POLLIN},
@@ -241,19 +241,19 @@ static int receive(struct full *f, struct vt_error *err)
 		read_signals(f);
 		rc = vt_recording_read(f->recording, err);
 		if (rc >= 0 && f->ended)
-			rc = look_for_dead(f, err);
+			rc = find_dead(f, err);
 		check_output(f);
 		if (f->ended && f->asked && vt_recording_running(f->recording, 0))
 			break;
 	}
-	/* A program that does not mind has ended as it would have. */
+	/* A program that ignores the signal was not interrupted. */
 	f->interrupted = f->asked && (WIFSIGNALED(f->status) || WEXITSTATUS(f->status) > 128 ||
 				      vt_recording_running(f->recording, 0));
 	return rc;
 }
 
-/* Runs the program under Valgrind; false when Valgrind could not be run. */
-static bool run(struct full *f)
+/* Runs the program under Valgrind; false: Valgrind could not be run. */
+static bool run_recorder(struct full *f)
 {
 	struct vt_error err = VT_ERROR_INIT;
 	struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
@@ -267,13 +267,13 @@ static bool run(struct full *f)
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGQUIT);
 	sigprocmask(SIG_BLOCK, &set, &old_set);
-	/* A reader that goes must not end this process before its directory is removed. */
+	/* SIGPIPE must not end this process before its directory is removed. */
 	sigaction(SIGPIPE, &ignore, &old);
 	f->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	f->child = valgrind_start(f->app, f->opt, f->dir, f->to_pipe, &old_set);
 	ok = f->signals >= 0 && f->child > 0;
-	if (ok && receive(f, &err) < 0) {
-		/* The program need not suffer from it. */
+	if (ok && receive_recording(f, &err) < 0) {
+		/* The program runs on unrecorded. */
 		vt_recording_stop(f->recording);
 		app_fail(f->app, &err);
 	}
@@ -287,14 +287,14 @@ static bool run(struct full *f)
 
 /* ---- the end ---- */
 
-static void plural(const struct app *a, uint64_t n, const char *one, const char *many)
+static void say_count(const struct app *a, uint64_t n, const char *one, const char *many)
 {
 	if (n)
 		app_say(a, "%" PRIu64 " %s", n, n == 1 ? one : many);
 }
 
-/* Says what is missing. */
-static void tell(struct full *f)
+/* Reports what is missing in the recording. */
+static void report_losses(struct full *f)
 {
 	const struct vt_recording_summary *s = vt_recording_summary(f->recording);
 	const struct app *a = f->app;
@@ -304,14 +304,14 @@ static void tell(struct full *f)
 		app_say(a, "%s: ended by signal %d (%s)", a->argv[0], WTERMSIG(f->status),
 			strsignal(WTERMSIG(f->status)));
 	if (f->opt->follow)
-		plural(a, s->unfollowed, "process or program could not be recorded",
-		       "processes or programs could not be recorded");
+		say_count(a, s->unfollowed, "process or program could not be recorded",
+			  "processes or programs could not be recorded");
 	else
-		plural(a, s->unfollowed, "process or program is not recorded (--follow does)",
-		       "processes or programs are not recorded (--follow does)");
-	plural(a, s->cut, "process was killed: recorded up to there",
-	       "processes were killed: recorded up to there");
-	plural(a, s->gaps, "damaged place in the recording", "damaged places in the recording");
+		say_count(a, s->unfollowed, "process or program is not recorded (--follow does)",
+			  "processes or programs are not recorded (--follow does)");
+	say_count(a, s->cut, "process was killed: recorded up to there",
+		  "processes were killed: recorded up to there");
+	say_count(a, s->gaps, "damaged place in the recording", "damaged places in the recording");
 	if (f->interrupted)
 		app_say(a, "interrupted: recorded up to there");
 	if (f->opt->skip && !s->insns && !s->left_out)
@@ -321,7 +321,7 @@ static void tell(struct full *f)
 			f->opt->skip);
 }
 
-static void close_output(struct full *f)
+static void close_stream(struct full *f)
 {
 	const struct vt_recording_summary *s = vt_recording_summary(f->recording);
 	struct vt_error err = VT_ERROR_INIT;
@@ -342,8 +342,8 @@ static void close_output(struct full *f)
 	f->w = NULL;
 }
 
-/* Nothing was recorded at all: Valgrind, or what it was to run, could not be run. */
-static void give_up(struct full *f)
+/* Reports that nothing was recorded: Valgrind, or the program, could not be run. */
+static void report_nothing(struct full *f)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
@@ -355,13 +355,13 @@ static void give_up(struct full *f)
 		unlink(f->output);
 }
 
-static void finish(struct full *f, bool ran)
+static void finish_recording(struct full *f, bool ran)
 {
 	if (ran && vt_recording_summary(f->recording)->processes) {
-		tell(f);
-		close_output(f);
+		report_losses(f);
+		close_stream(f);
 	} else {
-		give_up(f);
+		report_nothing(f);
 	}
 }
 
@@ -375,16 +375,16 @@ int record_full(struct app *a, const struct full_options *o, const char *output,
 	if (!valgrind_check(a) || !check_program_name(a, a->argv[0]) ||
 	    !check_output_name(a, choose_output(output)))
 		return 0;
-	if (open_output(&f, output, compress) && make_directory(&f) && open_recording(&f)) {
-		ran = run(&f);
-		finish(&f, ran);
+	if (open_stream(&f, output, compress) && make_directory(&f) && open_recording(&f)) {
+		ran = run_recorder(&f);
+		finish_recording(&f, ran);
 	}
 	app_close_writer(a, f.w);
 	vt_recording_close(f.recording);
 	if (f.dir)
 		rmdir(f.dir);
 	free(f.dir);
-	/* As any program whose reader has seen enough. */
+	/* Like any program whose reader has closed the pipe. */
 	if (f.failed && f.to_pipe && is_pipe(STDOUT_FILENO))
 		raise(SIGPIPE);
 	if (!ran)

@@ -21,10 +21,10 @@ struct perf {
 	const struct perf_options *opt;
 	struct probe machine;
 	struct vt_buf command;
-	struct vt_buf chosen; /* for the message that says what is recorded */
+	struct vt_buf chosen; /* a list of what is recorded, for the message */
 };
 
-/* ---- what to ask of perf ---- */
+/* ---- perf's command line ---- */
 
 static void add_number(struct perf *r, const char *option, uint64_t value)
 {
@@ -33,12 +33,12 @@ static void add_number(struct perf *r, const char *option, uint64_t value)
 	vt_buf_put_u8(&r->command, 0);
 }
 
-static void choose(struct perf *r, const char *what)
+static void add_chosen(struct perf *r, const char *what)
 {
 	vt_buf_printf(&r->chosen, "%s%s", r->chosen.size ? ", " : "", what);
 }
 
-/* The event that samples time: cycles, as precisely as the machine can, or else the CPU clock. */
+/* Adds the event that samples time: cycles, as precise as possible, or else the CPU clock. */
 static void add_time_event(struct perf *r)
 {
 	const struct probe *m = &r->machine;
@@ -64,14 +64,14 @@ static void add_events(struct perf *r)
 	for (i = 0; i < r->opt->events.count; i++) {
 		add_argument(&r->command, "-e");
 		add_argument(&r->command, r->opt->events.items[i]);
-		choose(r, r->opt->events.items[i]);
+		add_chosen(r, r->opt->events.items[i]);
 	}
 	if (!r->opt->events.count)
 		add_time_event(r);
 	if (r->opt->pt && r->machine.pt) {
 		add_argument(&r->command, "-e");
 		add_argument(&r->command, "intel_pt//u");
-		choose(r, "intel_pt");
+		add_chosen(r, "intel_pt");
 	}
 	if (r->opt->frequency)
 		add_number(r, "-F", r->opt->frequency);
@@ -85,18 +85,18 @@ static void add_state(struct perf *r)
 
 	if (r->opt->regs) {
 		add_argument(&r->command, "--user-regs");
-		choose(r, "registers");
-		/* Whether the program writes to code or constants, and which files they are of. */
+		add_chosen(r, "registers");
+		/* They show if the program writes to code or constants, and of which files. */
 		add_argument(&r->command, "--data");
 		add_argument(&r->command, "--buildid-all");
-		/* Times of day show that files without a build-id have not changed since.  Packets
-		 * of a processor's trace and its own records have the processor's clock. */
+		/* This clock shows if files without a build-id have changed since.  Intel PT and
+		 * precise samples need the processor's clock. */
 		if (!r->machine.precise && !r->opt->pt) {
 			add_argument(&r->command, "-k");
 			add_argument(&r->command, "CLOCK_MONOTONIC");
 		}
-		/* Those of a precise sample belong to its own instruction, the others to a later
-		 * one. */
+		/* The interrupt's registers of a precise sample are those of its instruction, the
+		 * user's registers those of a later one. */
 		if (r->machine.precise)
 			add_argument(&r->command, "--intr-regs");
 	}
@@ -105,17 +105,17 @@ static void add_state(struct perf *r)
 		add_argument(&r->command, "--call-graph");
 		add_argument(&r->command, text);
 		snprintf(text, sizeof(text), "%" PRIu64 " bytes of stack", r->opt->stack);
-		choose(r, text);
+		add_chosen(r, text);
 	}
 	if (r->opt->branch && r->machine.branches) {
 		add_argument(&r->command, "-j");
 		add_argument(&r->command, "any,u");
-		choose(r, "branch stacks");
+		add_chosen(r, "branch stacks");
 	}
 }
 
-/* Says what was asked for and is not there. */
-static void tell_lacks(const struct perf *r)
+/* Reports requested features that this machine lacks. */
+static void report_lacks(const struct perf *r)
 {
 	const struct probe *m = &r->machine;
 	const struct app *a = r->app;
@@ -134,7 +134,7 @@ static void tell_lacks(const struct perf *r)
 		app_say(a, "no Intel PT here: recording samples instead");
 }
 
-static void make_command(struct perf *r, const char *data)
+static void make_perf_command(struct perf *r, const char *data)
 {
 	int i;
 
@@ -155,7 +155,7 @@ static void make_command(struct perf *r, const char *data)
 	app_say(r->app, "recording %s", vt_buf_str(&r->chosen));
 }
 
-/* perf's arguments as execvp() wants them; NULL when memory ran out. */
+/* perf's arguments for execvp(); NULL: no memory. */
 static char **list_command(struct perf *r)
 {
 	char **argv = list_arguments(&r->command);
@@ -167,26 +167,26 @@ static char **list_command(struct perf *r)
 
 /* ---- running it ---- */
 
-static void perf_missing(const struct app *a)
+static void report_perf_missing(const struct app *a)
 {
 	app_say(a, "perf: %s%s", strerror(errno),
 		errno == ENOENT ? " (on Debian: apt-get install linux-perf)" : "");
 }
 
-/* Becomes perf, whose exit status is then the program's. */
+/* Executes perf in this process, whose exit status is then the program's. */
 static void run_in_place(struct perf *r, char **argv)
 {
 	execvp(argv[0], argv);
-	perf_missing(r->app);
+	report_perf_missing(r->app);
 	app_raise(r->app, APP_INPUT);
 }
 
 #define NPASSED 4
-static const int passed_on[NPASSED] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+static const int forwarded[NPASSED] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t perf_pid;
 
-/* What was sent to us is meant for perf, which ends the recording; the keyboard reaches both. */
-static void pass_on(int sig, siginfo_t *info, void *context)
+/* Forwards a signal to perf, which ends the recording; the keyboard's reaches both. */
+static void forward_signal(int sig, siginfo_t *info, void *context)
 {
 	int code = errno;
 
@@ -196,22 +196,22 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 	errno = code;
 }
 
-/* Runs perf and waits; its exit status, or 128 + the signal that ended it, as a shell has it. */
+/* Runs perf and waits.  Returns its exit status, or 128 + the signal that ended it. */
 static int run_and_wait(struct perf *r, char **argv)
 {
-	struct sigaction pass = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO};
+	struct sigaction pass = {.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO};
 	struct sigaction old[NPASSED];
 	int i, code, status = 0;
 	pid_t child;
 
 	for (i = 0; i < NPASSED; i++)
-		sigaction(passed_on[i], &pass, &old[i]);
+		sigaction(forwarded[i], &pass, &old[i]);
 	child = fork();
 	if (child == 0) {
 		for (i = 0; i < NPASSED; i++)
-			sigaction(passed_on[i], &old[i], NULL);
+			sigaction(forwarded[i], &old[i], NULL);
 		execvp(argv[0], argv);
-		perf_missing(r->app);
+		report_perf_missing(r->app);
 		_exit(127);
 	}
 	code = errno;
@@ -220,7 +220,7 @@ static int run_and_wait(struct perf *r, char **argv)
 		;
 	perf_pid = 0;
 	for (i = 0; i < NPASSED; i++)
-		sigaction(passed_on[i], &old[i], NULL);
+		sigaction(forwarded[i], &old[i], NULL);
 	if (child < 0) {
 		app_say(r->app, "perf: %s", strerror(code));
 		return 127;
@@ -229,8 +229,8 @@ static int run_and_wait(struct perf *r, char **argv)
 }
 
 /*
- * Runs perf, which is to write `path`; its exit status.  That is the program's, unless there is no
- * recording: then it is perf that failed, and APP_INPUT is set.
+ * Runs perf, which writes `path`, and returns its exit status.  That is the program's, unless there
+ * is no recording: then perf has failed, and APP_INPUT is set.
  */
 static int run_perf(struct perf *r, const char *path)
 {
@@ -239,7 +239,7 @@ static int run_perf(struct perf *r, const char *path)
 	char **argv;
 	int status;
 
-	make_command(r, path);
+	make_perf_command(r, path);
 	argv = list_command(r);
 	if (!argv)
 		return 0;
@@ -294,14 +294,14 @@ static int record_stream(struct perf *r)
 	return status;
 }
 
-/* perf and its wishes are known before anything is run, so that what is missing is said once. */
-static bool check_names(struct perf *r, const char *output)
+/* Checks perf, the program, the process and the output before anything is run. */
+static bool check_perf_names(struct perf *r, const char *output)
 {
 	struct app *a = r->app;
 
 	errno = find_program("perf");
 	if (errno) {
-		perf_missing(a);
+		report_perf_missing(a);
 		app_raise(a, APP_INPUT);
 		return false;
 	}
@@ -315,7 +315,7 @@ static bool check_names(struct perf *r, const char *output)
 	return check_output_name(a, output);
 }
 
-/* Whether what perf writes under this name stays there, so that one can see if it did. */
+/* True if the output is a regular file, where it can be checked if perf wrote it. */
 static bool is_file_name(const char *path)
 {
 	struct stat st;
@@ -328,15 +328,15 @@ static int print_or_run(struct perf *r, bool dry_run)
 	const char *output = r->opt->output ? r->opt->output : "perf.data";
 	char **argv;
 
-	if (!dry_run && !check_names(r, output))
+	if (!dry_run && !check_perf_names(r, output))
 		return 0;
 	probe_machine(&r->machine);
-	tell_lacks(r);
+	report_lacks(r);
 	if (!dry_run && perf_makes_stream(r->opt))
 		return record_stream(r);
 	if (!dry_run && is_file_name(output))
 		return run_perf(r, output);
-	make_command(r, output);
+	make_perf_command(r, output);
 	if (dry_run) {
 		print_command(r->app, NULL, NULL, &r->command);
 		return 0;

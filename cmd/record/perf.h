@@ -9,12 +9,12 @@
 #include "cmd/common/app.h"
 
 /*
- * The period when none is asked for, in cycles or in ns of the CPU clock.  A prime, so that it does
- * not stay in step with a loop of the program.
+ * The default period, in cycles or in ns of the CPU clock.  A prime, so that it is not synchronous
+ * with a loop of the program.
  */
 #define PERF_PERIOD "1000003"
 
-/* What `vtrace record` asks of perf. */
+/* Options of `vtrace record` with perf. */
 struct perf_options {
 	bool regs;
 	bool branch;
@@ -30,12 +30,12 @@ struct perf_options {
 	const char *compress;
 };
 
-/* Whether what perf records is to be decoded: the output's name ends in .vt. */
+/* True if the recording is decoded to a stream: the output's name ends in .vt. */
 bool perf_makes_stream(const struct perf_options *o);
 
 /*
  * Runs perf on the operands, or prints its command line.  Returns the exit status of the program,
- * 128 + the signal that ended it; what went wrong with the recording is in the app's status.
+ * or 128 + the signal that ended it; errors of the recording are in the app's status.
  */
 int record_perf(struct app *a, const struct perf_options *o, bool dry_run);
 

@@ -27,7 +27,7 @@ static int try_event(struct perf_event_attr *attr)
 	return 0;
 }
 
-static struct perf_event_attr cycles(void)
+static struct perf_event_attr make_cycles_event(void)
 {
 	struct perf_event_attr a = {.type = PERF_TYPE_HARDWARE,
 				    .config = PERF_COUNT_HW_CPU_CYCLES,
@@ -36,7 +36,7 @@ static struct perf_event_attr cycles(void)
 	return a;
 }
 
-static int paranoid_level(void)
+static int read_paranoid_level(void)
 {
 	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "r");
 	int level = NO_SUCH_LEVEL;
@@ -53,18 +53,18 @@ void probe_machine(struct probe *p)
 {
 	struct perf_event_attr clock = {
 		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .exclude_kernel = 1};
-	struct perf_event_attr a = cycles();
+	struct perf_event_attr a = make_cycles_event();
 
-	*p = (struct probe){.paranoid = paranoid_level()};
+	*p = (struct probe){.paranoid = read_paranoid_level()};
 	p->why_not = try_event(&clock);
 	p->events = p->why_not == 0;
 	p->cycles = try_event(&a) == 0;
 	clock.exclude_kernel = 0;
 	p->kernel = try_event(&clock) == 0;
-	a = cycles();
+	a = make_cycles_event();
 	a.precise_ip = 1;
 	p->precise = p->cycles && try_event(&a) == 0;
-	a = cycles();
+	a = make_cycles_event();
 	a.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK;
 	a.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
 	p->branches = p->cycles && try_event(&a) == 0;

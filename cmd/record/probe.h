@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* What this machine can record for this user. */
+/* The recording features of this machine for this user. */
 struct probe {
 	bool events;   /* perf_event_open(2) works at all */
 	bool cycles;   /* a cycle counter that can sample */
@@ -13,7 +13,7 @@ struct probe {
 	bool pt;       /* Intel PT */
 	bool kernel;   /* this user may sample the kernel */
 	int paranoid;  /* kernel.perf_event_paranoid; -100 if it can't be read */
-	int why_not;   /* errno of the attempt that decided `events` */
+	int why_not;   /* errno of the attempt that `events` is from */
 };
 
 void probe_machine(struct probe *p);

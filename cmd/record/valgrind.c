@@ -16,8 +16,8 @@
 #define RECORDER "vtrace-amd64-linux"
 
 /*
- * Debian's `valgrind` is a script that sets LD_LIBRARY_PATH for the program, too; what it runs in
- * the end comes first here.
+ * Debian's `valgrind` is a script that also sets LD_LIBRARY_PATH for the program, so the binary
+ * that it runs is tried first.
  */
 static const char *const launchers[] = {"valgrind.bin", "valgrind"};
 
@@ -36,18 +36,18 @@ const char *full_option_given(const struct full_options *o)
 			       : NULL;
 }
 
-/* ---- where the recorder is ---- */
+/* ---- the recorder's directory ---- */
 
-/* Where it was told to be, or beside where this program lies: the same when built and installed. */
+/* Finds it by VTRACE_LIBEXEC, or relative to this program, both in the build and installed. */
 static bool find_directory(struct vt_buf *dir)
 {
-	const char *told = getenv("VTRACE_LIBEXEC");
+	const char *chosen = getenv("VTRACE_LIBEXEC");
 	char self[4096];
 	ssize_t n;
 	char *slash;
 
-	if (told && *told) {
-		vt_buf_printf(dir, "%s", told);
+	if (chosen && *chosen) {
+		vt_buf_printf(dir, "%s", chosen);
 		return !dir->failed;
 	}
 	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -62,9 +62,9 @@ static bool find_directory(struct vt_buf *dir)
 }
 
 /*
- * Valgrind hands the name of this directory on in LD_PRELOAD, where a space or a colon ends a name:
- * such a directory is named by a descriptor of this process, which stays open as long as it, and so
- * as what it records.
+ * Puts the name of the recorder's directory.  Valgrind passes it in LD_PRELOAD, where a space or a
+ * colon ends a name: then the name is that of an open descriptor of this process, which lives at
+ * least as long as the recorded program.
  */
 static bool name_directory(struct vt_buf *name)
 {
@@ -99,7 +99,7 @@ bool valgrind_check(struct app *a)
 	return there;
 }
 
-/* ---- its command line ---- */
+/* ---- Valgrind's command line ---- */
 
 static void add_pair(struct vt_buf *b, const char *option, const char *value)
 {
@@ -107,24 +107,24 @@ static void add_pair(struct vt_buf *b, const char *option, const char *value)
 	vt_buf_put_u8(b, 0);
 }
 
-/* The arguments one after the other, each zero-terminated; the first is Valgrind's name. */
-static void make_command(struct vt_buf *b, const struct app *a, const struct full_options *o,
-			 const char *dir)
+/* Puts the arguments one after the other, each zero-terminated; the first is Valgrind's name. */
+static void make_valgrind_command(struct vt_buf *b, const struct app *a,
+				  const struct full_options *o, const char *dir)
 {
 	char skip[24];
 	int i;
 
 	add_argument(b, "valgrind");
-	/* Neither ~/.valgrindrc nor VALGRIND_OPTS is meant for this tool. */
+	/* Ignores ~/.valgrindrc and VALGRIND_OPTS, which are not meant for this tool. */
 	add_argument(b, "--command-line-only=yes");
 	add_argument(b, "--tool=vtrace");
 	add_argument(b, "-q");
 	add_argument(b, "--vgdb=no");
-	/* By default, code of files is taken to stay as it is, and programs that patch it after it
-	 * has run go wrong.  This takes up to 15 % of the time. */
+	/* By default, Valgrind assumes that code of files does not change, and programs that patch
+	 * executed code fail.  This option costs up to 15 % of the time. */
 	add_argument(b, "--smc-check=all");
-	/* By default, a handler that a fault calls sees old values in most registers, and its
-	 * return sets them.  This takes up to 10 % of the time. */
+	/* By default, the handler of a fault sees old values in most registers, and its return
+	 * sets them.  This option costs up to 10 % of the time. */
 	add_argument(b, "--vex-iropt-register-updates=allregs-at-each-insn");
 	add_pair(b, "--trace-children", o->follow ? "yes" : "no");
 	add_pair(b, "--dir", dir);
@@ -150,18 +150,18 @@ void valgrind_print(struct app *a, const struct full_options *o)
 {
 	struct vt_buf command = VT_BUF_INIT, dir = VT_BUF_INIT;
 
-	make_command(&command, a, o, "DIR");
+	make_valgrind_command(&command, a, o, "DIR");
 	find_directory(&dir);
 	print_command(a, "VALGRIND_LIB", vt_buf_str(&dir), &command);
 	vt_buf_free(&command);
 	vt_buf_free(&dir);
 }
 
-/* ---- running it ---- */
+/* ---- running Valgrind ---- */
 
-/* In the child: becomes Valgrind, or sends errno through the pipe. */
-static void become(char **argv, const char *libexec, bool redirect, const sigset_t *mask,
-		   int report)
+/* In the child: executes Valgrind, or sends errno through the pipe. */
+static void exec_valgrind(char **argv, const char *libexec, bool redirect, const sigset_t *mask,
+			  int report)
 {
 	struct sigaction by_default = {.sa_handler = SIG_DFL};
 	int error;
@@ -180,8 +180,8 @@ static void become(char **argv, const char *libexec, bool redirect, const sigset
 	_exit(127);
 }
 
-static pid_t start(char **argv, const char *libexec, bool redirect, const sigset_t *mask,
-		   int *error)
+static pid_t fork_valgrind(char **argv, const char *libexec, bool redirect, const sigset_t *mask,
+			   int *error)
 {
 	int report[2], status;
 	pid_t child = -1;
@@ -193,7 +193,7 @@ static pid_t start(char **argv, const char *libexec, bool redirect, const sigset
 	fcntl(report[1], F_SETFD, FD_CLOEXEC);
 	child = fork();
 	if (child == 0)
-		become(argv, libexec, redirect, mask, report[1]);
+		exec_valgrind(argv, libexec, redirect, mask, report[1]);
 	*error = errno;
 	close(report[1]);
 	if (child > 0 && read(report[0], error, sizeof(*error)) > 0) {
@@ -212,10 +212,10 @@ pid_t valgrind_start(struct app *a, const struct full_options *o, const char *di
 	pid_t child = -1;
 	int error = ENOMEM;
 
-	make_command(&command, a, o, dir);
+	make_valgrind_command(&command, a, o, dir);
 	argv = list_arguments(&command);
 	if (argv && name_directory(&libexec))
-		child = start(argv, vt_buf_str(&libexec), redirect, mask, &error);
+		child = fork_valgrind(argv, vt_buf_str(&libexec), redirect, mask, &error);
 	if (child < 0)
 		app_say(a, "valgrind: %s%s", strerror(error),
 			error == ENOENT ? " (on Debian: apt-get install valgrind)" : "");

@@ -9,7 +9,7 @@
 
 #include "cmd/common/app.h"
 
-/* Starts Valgrind with our recorder. */
+/* Starts Valgrind with vtrace's recorder. */
 
 enum full_values { FULL_NONE, FULL_LOADS, FULL_STORES, FULL_ALL };
 extern const char *const full_value_words[];
@@ -28,16 +28,16 @@ struct full_options {
 	bool skip_given;
 };
 
-/* The first option of these that was given, but for `full`, or NULL. */
+/* The first of these options that was given, except `full`; or NULL. */
 const char *full_option_given(const struct full_options *o);
 
-/* Whether the recorder is there; says so if not. */
+/* Checks that the recorder is installed, and reports if it is not. */
 bool valgrind_check(struct app *a);
 
 /*
- * Starts the operands under the recorder, which talks to the reader in `dir`; with `redirect` their
- * standard output is our standard error.  The signal mask becomes `mask`.  Returns the child, or -1
- * after saying why not.
+ * Starts the operands under the recorder, whose reader is in `dir`.  With `redirect` their standard
+ * output goes to standard error.  The signal mask becomes `mask`.  Returns the child, or -1 after a
+ * message.
  */
 pid_t valgrind_start(struct app *a, const struct full_options *o, const char *dir, bool redirect,
 		     const sigset_t *mask);
