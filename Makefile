@@ -83,7 +83,7 @@ REPLAYS := $(patsubst %.c,$(B)/%,$(FUZZ_SRC) tests/fuzz/failing.c)
 HELPERS := $(patsubst %.c,$(B)/%,$(HELPER_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/fuzzers/%,$(FUZZ_SRC))
 
-# Modules that vinterp loads.
+# Plugins that vinterp loads.
 PLUGINS := $(patsubst cmd/plugins/%.c,$(B)/lib/vtrace/%.so,$(PLUGIN_SRC))
 
 # What a Valgrind tool is called and where Valgrind looks for it, with what else it wants to find there.
@@ -198,7 +198,7 @@ $(filter-out $(B)/tests/tools/rec_%,$(HELPERS)): $(HELPER_COMMON)
 # Programs to be recorded run under Valgrind, which sanitizers do not like.
 $(filter $(B)/tests/tools/rec_%,$(HELPERS)): SANFLAGS =
 
-# A module is built as its users build theirs: from one public header and the C library.
+# A plugin is built as its users build theirs: from one public header and the C library.
 $(B)/lib/vtrace/%.so: cmd/plugins/%.c lib/vtrace/plugin.h $(B)/stamp/compile $(B)/stamp/link
 	$(call say,LD,$@)
 	@mkdir -p $(@D)

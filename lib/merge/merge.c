@@ -782,6 +782,6 @@ int vt_merge_write(struct vt_merge *m, struct vt_writer *w, struct vt_error *err
 	}
 	if (write_conflicts(m, w, err) < 0)
 		return -(int)err->code;
-	vt_module_names_write(vt_hotprofile_modules(m->hots), w);
+	vt_plugin_names_write(vt_hotprofile_plugins(m->hots), w);
 	return write_hots(m, w, err);
 }

@@ -208,9 +208,9 @@ static int take_value(struct vt_collect *c, const struct vt_record *rec, struct 
 							  : "register, lane or size");
 	if (!vti_collect_wants(c, (uint32_t)what))
 		return 0;
-	/* The same module has other numbers in other streams. */
+	/* The same plugin has other numbers in other streams. */
 	if (what == VT_WHAT_MODULE) {
-		reg = vt_module_names_number(vt_sites_modules(c->sites), reg);
+		reg = vt_plugin_names_number(vt_sites_plugins(c->sites), reg);
 		if (reg == UINT32_MAX)
 			return vt_error_nomem(err);
 		if (reg > UINT16_MAX)
@@ -253,7 +253,7 @@ static int take_record(struct vt_collect *c, const struct vt_record *rec, struct
 		return take_thread(c, rec, err);
 	case VT_MODULE:
 	case VT_LABEL:
-		return vt_module_names_feed(vt_sites_modules(c->sites), rec, err);
+		return vt_plugin_names_feed(vt_sites_plugins(c->sites), rec, err);
 	case VT_SIGNAL:
 		vti_collect_signal(c, vt_record_i64(rec, VT_SIGNAL_PID),
 				   vt_record_i64(rec, VT_SIGNAL_TID));
@@ -294,7 +294,7 @@ void vt_collect_begin(struct vt_collect *c, struct vt_context *context)
 	forget_stream(c);
 	c->context = context;
 	vt_context_add(context, &(struct vt_consumer){.record = survive_record, .arg = c});
-	vt_module_names_begin(vt_sites_modules(c->sites));
+	vt_plugin_names_begin(vt_sites_plugins(c->sites));
 }
 
 int vt_collect_end(struct vt_collect *c, bool counts, struct vt_error *err)

@@ -32,7 +32,7 @@ struct declared_image {
 
 struct vt_hotprofile {
 	struct vt_intern *strings;
-	struct vt_module_names *modules;
+	struct vt_plugin_names *plugins;
 	struct vt_rng rng;
 	struct vt_hash known;	 /* struct known_image */
 	struct vt_hash declared; /* struct declared_image of the stream at hand */
@@ -57,8 +57,8 @@ struct vt_hotprofile *vt_hotprofile_new(uint64_t seed)
 	vt_hash_init(&p->known, sizeof(struct known_image), IMAGE_KEY_SIZE);
 	vt_hash_init(&p->declared, sizeof(struct declared_image), sizeof(uint64_t));
 	p->strings = vt_intern_new();
-	p->modules = vt_module_names_new();
-	if (!p->strings || !p->modules) {
+	p->plugins = vt_plugin_names_new();
+	if (!p->strings || !p->plugins) {
 		vt_hotprofile_free(p);
 		return NULL;
 	}
@@ -79,7 +79,7 @@ void vt_hotprofile_free(struct vt_hotprofile *p)
 	vt_hash_fini(&p->known);
 	vt_hash_fini(&p->declared);
 	vt_intern_free(p->strings);
-	vt_module_names_free(p->modules);
+	vt_plugin_names_free(p->plugins);
 	free(p);
 }
 
@@ -132,7 +132,7 @@ static int take_list(struct vt_hotprofile *p, const struct vt_record *rec, struc
 static void begin(struct vt_hotprofile *p)
 {
 	vt_hash_clear(&p->declared);
-	vt_module_names_begin(p->modules);
+	vt_plugin_names_begin(p->plugins);
 }
 
 int vt_hotprofile_feed(void *profile, const struct vt_block *block, uint32_t first, uint32_t count,
@@ -151,7 +151,7 @@ int vt_hotprofile_feed(void *profile, const struct vt_block *block, uint32_t fir
 	for (; rec.row - first < count && code == 0; rec.row++)
 		code = block->kind == VT_IMAGE ? take_image(p, &rec, err)
 		       : block->kind == VT_HOT ? take_list(p, &rec, err)
-					       : vt_module_names_feed(p->modules, &rec, err);
+					       : vt_plugin_names_feed(p->plugins, &rec, err);
 	return code;
 }
 
@@ -209,7 +209,7 @@ static int know_own_images(struct vt_hotprofile *p, struct vt_error *err)
 		bool called = has_caller(key);
 
 		if (key->what == VT_WHAT_MODULE)
-			key->reg = vt_module_names_number(p->modules, key->reg);
+			key->reg = vt_plugin_names_number(p->plugins, key->reg);
 		if (key->what == VT_WHAT_MODULE && key->reg == UINT32_MAX)
 			return vt_error_nomem(err);
 		code = know_place(p, &key->image, err);
@@ -487,9 +487,9 @@ uint32_t vt_hotprofile_same_image(const struct vt_hotprofile *p, const struct vt
 	return number_of(p, &key);
 }
 
-const struct vt_module_names *vt_hotprofile_modules(const struct vt_hotprofile *p)
+const struct vt_plugin_names *vt_hotprofile_plugins(const struct vt_hotprofile *p)
 {
-	return p->modules;
+	return p->plugins;
 }
 
 const struct vt_hot_damage *vt_hotprofile_damage(const struct vt_hotprofile *p)

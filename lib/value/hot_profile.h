@@ -99,8 +99,8 @@ uint32_t vt_hotprofile_image_of(const struct vt_hotprofile *p, uint64_t id);
  */
 uint32_t vt_hotprofile_same_image(const struct vt_hotprofile *p, const struct vt_hot_image *image);
 
-/* The customisation modules of the streams; `reg` of a list of theirs is the number.  Borrowed. */
-const struct vt_module_names *vt_hotprofile_modules(const struct vt_hotprofile *p);
+/* The plugins of the streams; `reg` of a list of theirs is the number.  Borrowed. */
+const struct vt_plugin_names *vt_hotprofile_plugins(const struct vt_hotprofile *p);
 
 const struct vt_hot_damage *vt_hotprofile_damage(const struct vt_hotprofile *p);
 

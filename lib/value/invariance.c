@@ -152,7 +152,7 @@ static const struct vt_hot *counterpart(const struct vt_hotprofile *to,
 	struct vt_hot_key k = *key;
 
 	if (k.what == VT_WHAT_MODULE) {
-		k.reg = vt_module_names_same(vt_hotprofile_modules(to), vt_hotprofile_modules(from),
+		k.reg = vt_plugin_names_same(vt_hotprofile_plugins(to), vt_hotprofile_plugins(from),
 					     k.reg);
 		if (k.reg == UINT32_MAX)
 			return NULL;

@@ -14,7 +14,7 @@
 #define OR_SIZE (sizeof(OR) - 1)
 
 /* Strings are numbers of one pool.  No padding: all of it is the key. */
-struct module {
+struct plugin {
 	uint32_t name;
 	uint32_t format;
 };
@@ -25,25 +25,25 @@ struct own {
 };
 
 struct label {
-	uint64_t module;
+	uint64_t plugin;
 	uint64_t value;
 	uint64_t text;
 };
 
-struct vt_module_names {
+struct vt_plugin_names {
 	struct vt_intern *strings;
-	struct vt_hash modules;
+	struct vt_hash plugins;
 	struct vt_hash own; /* of the stream at hand */
 	struct vt_hash labels;
 };
 
-struct vt_module_names *vt_module_names_new(void)
+struct vt_plugin_names *vt_plugin_names_new(void)
 {
-	struct vt_module_names *n = calloc(1, sizeof(*n));
+	struct vt_plugin_names *n = calloc(1, sizeof(*n));
 
 	if (!n)
 		return NULL;
-	vt_hash_init(&n->modules, sizeof(struct module), sizeof(struct module));
+	vt_hash_init(&n->plugins, sizeof(struct plugin), sizeof(struct plugin));
 	vt_hash_init(&n->own, sizeof(struct own), sizeof(uint64_t));
 	vt_hash_init(&n->labels, sizeof(struct label), offsetof(struct label, text));
 	n->strings = vt_intern_new();
@@ -54,18 +54,18 @@ struct vt_module_names *vt_module_names_new(void)
 	return n;
 }
 
-void vt_module_names_free(struct vt_module_names *n)
+void vt_plugin_names_free(struct vt_plugin_names *n)
 {
 	if (!n)
 		return;
-	vt_hash_fini(&n->modules);
+	vt_hash_fini(&n->plugins);
 	vt_hash_fini(&n->own);
 	vt_hash_fini(&n->labels);
 	vt_intern_free(n->strings);
 	free(n);
 }
 
-void vt_module_names_begin(struct vt_module_names *n)
+void vt_plugin_names_begin(struct vt_plugin_names *n)
 {
 	vt_hash_clear(&n->own);
 }
@@ -73,7 +73,7 @@ void vt_module_names_begin(struct vt_module_names *n)
 /* ---- filling ---- */
 
 /* For what has no name. */
-static uint32_t make_name(struct vt_module_names *n, uint64_t id)
+static uint32_t make_name(struct vt_plugin_names *n, uint64_t id)
 {
 	char name[40];
 
@@ -81,24 +81,24 @@ static uint32_t make_name(struct vt_module_names *n, uint64_t id)
 	return vt_intern_str(n->strings, name);
 }
 
-/* The stream at hand calls a module of this name and format `id`. */
-static uint32_t declare(struct vt_module_names *n, uint64_t id, uint32_t name, uint32_t format)
+/* The stream at hand calls a plugin of this name and format `id`. */
+static uint32_t declare(struct vt_plugin_names *n, uint64_t id, uint32_t name, uint32_t format)
 {
-	const struct module key = {name, format};
+	const struct plugin key = {name, format};
 	struct own *own;
-	struct module *m;
+	struct plugin *m;
 
 	if (name == UINT32_MAX || format == UINT32_MAX)
 		return UINT32_MAX;
 	own = vt_hash_add(&n->own, &id, NULL);
-	m = own ? vt_hash_add(&n->modules, &key, NULL) : NULL;
+	m = own ? vt_hash_add(&n->plugins, &key, NULL) : NULL;
 	if (!m)
 		return UINT32_MAX;
-	own->number = (uint64_t)(m - (struct module *)vt_hash_at(&n->modules, 0));
+	own->number = (uint64_t)(m - (struct plugin *)vt_hash_at(&n->plugins, 0));
 	return (uint32_t)own->number;
 }
 
-static int feed_module(struct vt_module_names *n, const struct vt_record *rec, struct vt_error *err)
+static int feed_plugin(struct vt_plugin_names *n, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_bytes name = vt_record_bytes(rec, VT_MODULE_NAME);
 	struct vt_bytes format = vt_record_bytes(rec, VT_MODULE_FORMAT);
@@ -127,7 +127,7 @@ static bool has_part(const char *all, size_t size, struct vt_bytes part)
 }
 
 /* Another stream calls the value so. */
-static int add_text(struct vt_module_names *n, struct label *l, struct vt_bytes text,
+static int add_text(struct vt_plugin_names *n, struct label *l, struct vt_bytes text,
 		    struct vt_error *err)
 {
 	const char *old = vt_intern_get(n->strings, (uint32_t)l->text);
@@ -135,7 +135,7 @@ static int add_text(struct vt_module_names *n, struct label *l, struct vt_bytes 
 	struct vt_buf both = VT_BUF_INIT;
 	uint32_t string;
 
-	if (has_part(old, size, text) || size + OR_SIZE + text.size > VT_MODULE_NAMES_MAX_TEXT)
+	if (has_part(old, size, text) || size + OR_SIZE + text.size > VT_PLUGIN_NAMES_MAX_TEXT)
 		return 0;
 	vt_buf_put(&both, old, size);
 	vt_buf_put(&both, OR, OR_SIZE);
@@ -148,21 +148,21 @@ static int add_text(struct vt_module_names *n, struct label *l, struct vt_bytes 
 	return 0;
 }
 
-static int feed_label(struct vt_module_names *n, const struct vt_record *rec, struct vt_error *err)
+static int feed_label(struct vt_plugin_names *n, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_bytes text = vt_record_bytes(rec, VT_LABEL_TEXT);
 	struct label key = {.value = vt_record_u64(rec, VT_LABEL_VALUE)};
-	uint32_t number = vt_module_names_number(n, vt_record_u64(rec, VT_LABEL_MODULE));
+	uint32_t number = vt_plugin_names_number(n, vt_record_u64(rec, VT_LABEL_MODULE));
 	uint32_t string = vt_intern_add(n->strings, text.data, text.size);
 	struct label *l;
 
 	if (number == UINT32_MAX || string == UINT32_MAX)
 		return vt_error_nomem(err);
-	key.module = number;
+	key.plugin = number;
 	l = vt_hash_find(&n->labels, &key);
 	if (l && l->text != string)
 		return add_text(n, l, text, err);
-	if (l || n->labels.count >= VT_MODULE_NAMES_MAX_LABELS)
+	if (l || n->labels.count >= VT_PLUGIN_NAMES_MAX_LABELS)
 		return 0;
 	l = vt_hash_add(&n->labels, &key, NULL);
 	if (!l)
@@ -171,15 +171,15 @@ static int feed_label(struct vt_module_names *n, const struct vt_record *rec, st
 	return 0;
 }
 
-int vt_module_names_feed(struct vt_module_names *n, const struct vt_record *rec,
+int vt_plugin_names_feed(struct vt_plugin_names *n, const struct vt_record *rec,
 			 struct vt_error *err)
 {
 	if (rec->kind == VT_MODULE)
-		return feed_module(n, rec, err);
+		return feed_plugin(n, rec, err);
 	return rec->kind == VT_LABEL ? feed_label(n, rec, err) : 0;
 }
 
-uint32_t vt_module_names_number(struct vt_module_names *n, uint64_t id)
+uint32_t vt_plugin_names_number(struct vt_plugin_names *n, uint64_t id)
 {
 	const struct own *own = vt_hash_find(&n->own, &id);
 
@@ -190,73 +190,73 @@ uint32_t vt_module_names_number(struct vt_module_names *n, uint64_t id)
 
 /* ---- what there is ---- */
 
-size_t vt_module_names_count(const struct vt_module_names *n)
+size_t vt_plugin_names_count(const struct vt_plugin_names *n)
 {
-	return n->modules.count;
+	return n->plugins.count;
 }
 
-static const struct module *at(const struct vt_module_names *n, uint32_t number)
+static const struct plugin *at(const struct vt_plugin_names *n, uint32_t number)
 {
-	return number < n->modules.count ? vt_hash_at(&n->modules, number) : NULL;
+	return number < n->plugins.count ? vt_hash_at(&n->plugins, number) : NULL;
 }
 
-static uint32_t same_string(const struct vt_module_names *n, const struct vt_module_names *of,
+static uint32_t same_string(const struct vt_plugin_names *n, const struct vt_plugin_names *of,
 			    uint32_t string)
 {
 	return vt_intern_find(n->strings, vt_intern_get(of->strings, string),
 			      vt_intern_size(of->strings, string));
 }
 
-uint32_t vt_module_names_same(const struct vt_module_names *n, const struct vt_module_names *of,
+uint32_t vt_plugin_names_same(const struct vt_plugin_names *n, const struct vt_plugin_names *of,
 			      uint32_t number)
 {
-	const struct module *m = at(of, number), *found = NULL;
-	struct module key;
+	const struct plugin *m = at(of, number), *found = NULL;
+	struct plugin key;
 
 	if (m) {
 		key.name = same_string(n, of, m->name);
 		key.format = same_string(n, of, m->format);
-		found = vt_hash_find(&n->modules, &key);
+		found = vt_hash_find(&n->plugins, &key);
 	}
-	return found ? (uint32_t)(found - (const struct module *)vt_hash_at(&n->modules, 0))
+	return found ? (uint32_t)(found - (const struct plugin *)vt_hash_at(&n->plugins, 0))
 		     : UINT32_MAX;
 }
 
-const char *vt_module_name(const struct vt_module_names *n, uint32_t number)
+const char *vt_plugin_name(const struct vt_plugin_names *n, uint32_t number)
 {
-	const struct module *m = at(n, number);
+	const struct plugin *m = at(n, number);
 
 	return m ? vt_intern_get(n->strings, m->name) : "?";
 }
 
-const char *vt_module_format(const struct vt_module_names *n, uint32_t number)
+const char *vt_plugin_format(const struct vt_plugin_names *n, uint32_t number)
 {
-	const struct module *m = at(n, number);
+	const struct plugin *m = at(n, number);
 
 	return m ? vt_intern_get(n->strings, m->format) : "?";
 }
 
-const char *vt_module_label(const struct vt_module_names *n, uint32_t number, uint64_t value)
+const char *vt_plugin_label(const struct vt_plugin_names *n, uint32_t number, uint64_t value)
 {
-	const struct label key = {.module = number, .value = value};
+	const struct label key = {.plugin = number, .value = value};
 	const struct label *l = vt_hash_find(&n->labels, &key);
 
 	return l ? vt_intern_get(n->strings, (uint32_t)l->text) : NULL;
 }
 
-static void put_string(const struct vt_module_names *n, struct vt_writer *w, unsigned field,
+static void put_string(const struct vt_plugin_names *n, struct vt_writer *w, unsigned field,
 		       uint32_t string)
 {
 	vt_writer_bytes(w, field, vt_intern_get(n->strings, string),
 			vt_intern_size(n->strings, string));
 }
 
-void vt_module_names_write(const struct vt_module_names *n, struct vt_writer *w)
+void vt_plugin_names_write(const struct vt_plugin_names *n, struct vt_writer *w)
 {
 	size_t i;
 
-	for (i = 0; i < n->modules.count; i++) {
-		const struct module *m = vt_hash_at(&n->modules, i);
+	for (i = 0; i < n->plugins.count; i++) {
+		const struct plugin *m = vt_hash_at(&n->plugins, i);
 
 		vt_writer_row(w, VT_MODULE)[VT_MODULE_ID] = i;
 		put_string(n, w, VT_MODULE_NAME, m->name);
@@ -266,7 +266,7 @@ void vt_module_names_write(const struct vt_module_names *n, struct vt_writer *w)
 		const struct label *l = vt_hash_at(&n->labels, i);
 		uint64_t *row = vt_writer_row(w, VT_LABEL);
 
-		row[VT_LABEL_MODULE] = l->module;
+		row[VT_LABEL_MODULE] = l->plugin;
 		row[VT_LABEL_VALUE] = l->value;
 		put_string(n, w, VT_LABEL_TEXT, (uint32_t)l->text);
 	}

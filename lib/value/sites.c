@@ -65,7 +65,7 @@ struct code {
 struct vt_sites {
 	struct vt_hotlists *lists;
 	struct vt_intern *strings;
-	struct vt_module_names *modules;
+	struct vt_plugin_names *plugins;
 	struct vt_hash images;
 	struct vt_hash events;
 	struct vt_hash places; /* struct list */
@@ -91,9 +91,9 @@ struct vt_sites *vt_sites_new(const struct vt_hotlist_options *options, struct v
 	vt_hash_init(&s->counts, sizeof(struct count), offsetof(struct count, samples));
 	vt_hash_init(&s->maps, sizeof(struct map), MAP_KEY_SIZE);
 	s->strings = vt_intern_new();
-	s->modules = vt_module_names_new();
+	s->plugins = vt_plugin_names_new();
 	s->lists = vt_hotlists_new(options, err);
-	if (!s->strings || !s->modules || !s->lists) {
+	if (!s->strings || !s->plugins || !s->lists) {
 		if (s->lists)
 			vt_error_nomem(err);
 		vt_sites_free(s);
@@ -114,7 +114,7 @@ void vt_sites_free(struct vt_sites *s)
 	free(s->code);
 	vt_buf_free(&s->code_bytes);
 	vt_intern_free(s->strings);
-	vt_module_names_free(s->modules);
+	vt_plugin_names_free(s->plugins);
 	vt_hotlists_free(s->lists);
 	free(s);
 }
@@ -124,9 +124,9 @@ struct vt_hotlists *vt_sites_lists(struct vt_sites *s)
 	return s->lists;
 }
 
-struct vt_module_names *vt_sites_modules(struct vt_sites *s)
+struct vt_plugin_names *vt_sites_plugins(struct vt_sites *s)
 {
-	return s->modules;
+	return s->plugins;
 }
 
 size_t vt_sites_nlists(const struct vt_sites *s)
@@ -531,7 +531,7 @@ int vt_sites_write(struct vt_sites *s, struct vt_writer *w, struct vt_error *err
 	int code = write_images(s, w, err);
 
 	write_events(s, w);
-	vt_module_names_write(s->modules, w);
+	vt_plugin_names_write(s->plugins, w);
 	if (code == 0)
 		code = write_maps(s, w, err);
 	if (code == 0)

@@ -52,10 +52,10 @@ uint32_t vt_sites_made_image(struct vt_sites *s, enum vt_image_type type, const 
 struct vt_hotlist *vt_sites_list(struct vt_sites *s, const struct vt_site *site, uint32_t size);
 
 /*
- * The customisation modules whose values there are: `reg` of such a list's place is the module's
+ * The plugins whose values there are: `reg` of such a list's place is the plugin's
  * number.  Borrowed.
  */
-struct vt_module_names *vt_sites_modules(struct vt_sites *s);
+struct vt_plugin_names *vt_sites_plugins(struct vt_sites *s);
 
 /* An event by its name, policy and unit: its number; UINT32_MAX when memory runs out. */
 uint32_t vt_sites_event(struct vt_sites *s, const char *name, enum vt_policy policy,

@@ -95,9 +95,9 @@ t_status "a stream that is cut" 1 sh -c "./onepid $pid <cut.vt >some.vt"
 t_like "is told" "onepid: standard input: truncated at 0x4e20" "$T_ERR"
 t_status "no stream at all" 3 sh -c "./onepid 1 </dev/null"
 
-# Modules: those that come along, and the one in vtrace-plugin(5), from the installed header alone.
+# Plugins: those that come along, and the one in vtrace-plugin(5), from the installed header alone.
 prefix=$T_DIR/dest/opt/vt
-t_is "every module is there" "$(ls "$prefix/lib/vtrace")" \
+t_is "every plugin is there" "$(ls "$prefix/lib/vtrace")" \
 	"$(cd "$ROOT/cmd/plugins" && find . -name '*.c' | sed 's|^./||; s/\.c$/.so/' | sort)"
 mandoc -T ascii -O width=200 "$ROOT/man/vtrace-plugin.5" | sed 's/.\x08//g' |
 	sed -n '/^EXAMPLES/,/^SEE ALSO/p' | sed -n '/#include/,/It is built by/p' | sed '$d' >line.c
@@ -120,7 +120,7 @@ t_is "which is written as it says" \
 	"$(vtrace dump -k LABEL -F value,text line.vt | while read -r value text; do
 		[ "$((value)) of 64" = "$text" ] || echo "$value $text"; done)" ''
 mv "$prefix/lib/vtrace/strides.so" "$prefix/lib/vtrace/steps.so"
-t_ok "it finds modules by their names where they were installed" \
+t_ok "it finds plugins by their names where they were installed" \
 	sh -c "$interpret -p steps.so regs.vt >steps.vt"
 t_status "and nowhere else" 2 sh -c "$interpret -p strides.so regs.vt >steps.vt"
 
@@ -147,7 +147,7 @@ for place in "$T_DIR/a place" "$T_DIR/a place: its name"; do
 	t_ok "and record there" "$place/bin/vtrace" record --full -o spaced.vt -- "$known"
 	t_unlike "the loader of the program has nothing to say" 'ld\.so' "$T_ERR"
 	t_is "the program says its one line" "$(grep -c '^0x' "$T_OUT") $(wc -l <"$T_OUT")" "1 1"
-	t_ok "modules are found there" sh -c "'$place/bin/vinterp' --symfs '$ROOT/tests/data/demo/symfs' \
+	t_ok "plugins are found there" sh -c "'$place/bin/vinterp' --symfs '$ROOT/tests/data/demo/symfs' \
 		-l 16 -p strides.so regs.vt >strides.vt"
 	t_ok "uninstall from '$name'" run_make PREFIX="$place" uninstall
 	t_is "takes away every file" "$(find "$place" -not -type d)" ""

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Modules that are none, or do what <vtrace/plugin.h> does not allow: each is one error that names it.
+# Plugins that are none, or do what <vtrace/plugin.h> does not allow: each is one error that names it.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -9,7 +9,7 @@ t_need cc
 cp -r "$ROOT/tests/data/demo/symfs" .
 vtrace decode -o regs.vt "$ROOT/tests/data/demo/regs.data"
 
-# NAME STATUS REGEX MODULE: one line on standard error, and no complete stream.
+# NAME STATUS REGEX PLUGIN: one line on standard error, and no complete stream.
 bad()
 {
 	local file=${4##*/}
@@ -23,7 +23,7 @@ bad()
 	rm -f out.vt
 }
 
-# ---- files that are no modules ----
+# ---- files that are no plugins ----
 
 echo 'not an object' >text.so
 bad "a text" 3 'not a shared object' ./text.so
@@ -36,13 +36,13 @@ bad "a pipe" 3 'not a regular file' ./pipe.so
 cp "$VT_BUILD/lib/vtrace/strides.so" locked.so
 for size in 16 64 200 5000; do
 	head -c $size locked.so >"cut$size.so"
-	bad "a module cut after $size bytes" 3 '(not a shared object|a shared object that is cut off)' "./cut$size.so"
+	bad "a plugin cut after $size bytes" 3 '(not a shared object|a shared object that is cut off)' "./cut$size.so"
 done
 echo 'int f(void) { return 1; }' >nothing.c
 cc -c -o object.so nothing.c
 bad "an object file" 3 'not a shared object' ./object.so
 cc -shared -fPIC -o nothing.so nothing.c
-bad "a shared object without a module" 3 'no module for vtrace: it has no symbol .vtrace_plugin.' ./nothing.so
+bad "a shared object without a plugin" 3 'no module for vtrace: it has no symbol .vtrace_plugin.' ./nothing.so
 echo 'int g(void); int f(void) { return g(); }' >unresolved.c
 cc -shared -fPIC -o unresolved.so unresolved.c
 bad "one that lacks a function" 3 'cannot be loaded: .*undefined symbol' ./unresolved.so
@@ -52,7 +52,7 @@ mkdir mine
 cp nothing.so mine/strides.so
 VTRACE_PLUGINS=/nowhere:$PWD/mine bad "VTRACE_PLUGINS goes first" 3 'no module for vtrace' strides.so
 
-# ---- modules that are wrong ----
+# ---- plugins that are wrong ----
 
 cat >bad.c <<'END'
 #include <stdint.h>
@@ -167,22 +167,22 @@ const struct vtrace_plugin vtrace_plugin = {
 	OTHER
 };
 END
-modules=0
+plugins=0
 build()
 {
-	modules=$((modules + 1))
-	cc -shared -fPIC -w -I "$ROOT/lib" "$@" -o "bad$modules.so" bad.c
+	plugins=$((plugins + 1))
+	cc -shared -fPIC -w -I "$ROOT/lib" "$@" -o "bad$plugins.so" bad.c
 }
-# NAME STATUS REGEX FLAG...: a module that is bad.c with these flags.
+# NAME STATUS REGEX FLAG...: a plugin that is bad.c with these flags.
 wrong()
 {
 	local name=$1 status=$2 regex=$3
 	shift 3
 	build -DOTHER= "$@"
-	bad "$name" "$status" "$regex" "./bad$modules.so"
+	bad "$name" "$status" "$regex" "./bad$plugins.so"
 }
 build -DOTHER=
-t_ok "the module is a good one otherwise" vinterp --symfs symfs -l 4 -p ./bad1.so -o good.vt regs.vt
+t_ok "the plugin is a good one otherwise" vinterp --symfs symfs -l 4 -p ./bad1.so -o good.vt regs.vt
 t_is "its values have their label" "$(vtrace dump -k LABEL good.vt)" "LABEL	value=0x7	text=seven"
 
 wrong "another version" 3 'made for version 99 of' -DABI=99
@@ -213,7 +213,7 @@ wrong "without a word" 2 'it does not start' '-DCREATE=return NULL;'
 wrong "with words for a terminal" 2 '.*x1b.2Jboo' '-DCREATE=strcpy(error,"\033[2Jboo\n\n");return NULL;'
 wrong "with words that do not end" 2 'zzzz' '-DCREATE=memset(error,0x7a,size);return NULL;'
 build -DOTHER=
-bad "options where none are taken" 2 'takes no options' "./bad$modules.so:1"
+bad "options where none are taken" 2 'takes no options' "./bad$plugins.so:1"
 
 wrong "it gives up" 3 'gives up .process returned -5.' -DPROCESS='return -5;'
 wrong "a value that is nowhere" 3 'emits no value at all' -DPROCESS='return emit(host,NULL);'
@@ -242,8 +242,8 @@ wrong "a binary text" 3 'writes a text that cannot be printed' '-DPUT=strcpy(buf
 
 # The second of two is to blame.
 build -DOTHER= -DFINISH=-1
-t_status "one of two modules" 3 vinterp --symfs symfs -p strides.so -p "./bad$modules.so" -o out.vt regs.vt
-t_like "is named" "module ./bad$modules.so: gives up" "$T_ERR"
+t_status "one of two plugins" 3 vinterp --symfs symfs -p strides.so -p "./bad$plugins.so" -o out.vt regs.vt
+t_like "is named" "module ./bad$plugins.so: gives up" "$T_ERR"
 
 # ---- streams with kinds and labels that nobody checked ----
 
@@ -279,6 +279,6 @@ t_like "and undeclared ones by their number" 'module 78' <(vlist --values --all 
 	cat odd.txt
 	echo "VALUE pid=7 tid=7 ip=0x500010 what=module reg=18446744073709551615 size=8 value=9 weight=1"
 } | "$text" >huge.vt
-t_status "a number that no module has" 1 vhot -o huge.hot huge.vt
+t_status "a number that no plugin has" 1 vhot -o huge.hot huge.vt
 t_like "contradicts" 'impossible register' "$T_ERR"
 t_done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# The customisation modules that come with vtrace: on a program whose every value follows from its
+# The plugins that come with vtrace: on a program whose every value follows from its
 # text and the registers that its samples are given, on latencies of known levels, and on a recording.
 
 . "$(dirname "$0")/../lib.sh"
@@ -12,7 +12,7 @@ make_data()
 	"$PYTHON" "$ROOT/tests/mkperfdata.py" -a 128 -d "$1" "$2"
 }
 
-# "ADDRESS KIND VALUE" for each value of a module in a stream, in order.
+# "ADDRESS KIND VALUE" for each value of a plugin in a stream, in order.
 values()
 {
 	vtrace dump "$1" | awk -F '\t' '
@@ -179,13 +179,13 @@ t_same "only as many as wanted" one.got one.want
 vinterp -l 64 -p callargs.so -p strides.so:strides runs.vt >both.vt
 values both.vt | grep argument >both.args
 values both.vt | grep -v argument >both.strides
-t_same "two modules at once: one" both.args callargs.want
+t_same "two plugins at once: one" both.args callargs.want
 grep stride strides.want >both.want
 t_same "and the other" both.strides both.want
 t_is "nothing else is told" "$(vtrace dump -k VALUE both.vt | grep -vc what=module)" 0
 t_is "but for what --what names" "$(vinterp -l 64 -w target -p callargs.so runs.vt | vtrace dump -k VALUE |
 	grep -v what=module | grep -o 'what=.*' | cut -f 1,3)" "what=target	value=$(awk '$1 == "g" { print $2 }' symbols)"
-t_status "values of other modules in the stream" 2 sh -c 'vinterp -p callargs.so both.vt >none.vt'
+t_status "values of other plugins in the stream" 2 sh -c 'vinterp -p callargs.so both.vt >none.vt'
 t_like "cannot be told apart" 'name all modules at once' "$T_ERR"
 t_status "a summary has no values" 2 vinterp --summary -p callargs.so runs.vt
 
@@ -300,9 +300,9 @@ t_is "or how many" "$(vtrace dump -k LABEL two.bins | wc -l)" 2
 t_status "or be nonsense" 2 vinterp -p latency.so:bins=10,5 levels.vt
 t_like "which is told" 'module latency.so: .bins=10,5.: neither bins=' "$T_ERR"
 t_status "neither registers nor latencies" 3 sh -c "vtrace decode '$ROOT/tests/data/demo/perf.data' | vinterp -p latency.so >none.vt 2>errors"
-t_like "is no recording for modules" 'no samples with registers .*or latencies' errors
+t_like "is no recording for plugins" 'no samples with registers .*or latencies' errors
 
-# A module without values says why, and those that look for them can say it, too.
+# A plugin without values says why, and those that look for them can say it, too.
 vtrace decode "$ROOT/tests/data/demo/regs.data" -o none.vt
 t_ok "samples without latencies" vinterp -l 16 -p latency.so -o none.bins none.vt
 t_like "make no values, which is told with a way out" \
@@ -317,7 +317,7 @@ t_ok "samples with latencies" vinterp -p latency.so -o some.bins levels.vt
 t_unlike "are nothing to tell of" 'no values' "$T_ERR"
 t_is "nor to write" "$(vtrace dump -k META some.bins | grep -c 'module.no_values')" 0
 
-# ---- several streams: each counts its modules from 0 ----
+# ---- several streams: each counts its plugins from 0 ----
 
 vinterp -l 64 -p operands.so:float -p callargs.so runs.vt | vhot -o args.hot
 vinterp -l 64 -p callargs.so:2 -p strides.so:strides runs.vt | vhot -o strides.hot
@@ -356,7 +356,7 @@ t_is "profiles are compared by name, not by number" \
 	"\"diff_all\": 0.0 \"diff_top\": 0.0 \"instructions\": $(wc -l <all.got) \"only_first\": 0 \"only_second\": 0 "
 vcmp -n 100 all.hot again.hot >cmp.list
 t_like "and called so" ' 0 +0 +latency ' cmp.list
-t_pipe "values of modules can be asked for" 'vlist --values -w module -i all.hot | grep " stride " >/dev/null'
+t_pipe "values of plugins can be asked for" 'vlist --values -w module -i all.hot | grep " stride " >/dev/null'
 t_is "and left out" "$(vlist --values -w load -i all.hot | grep -cE ' (stride|latency) ')" 0
 
 # ---- a recording ----

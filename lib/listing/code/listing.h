@@ -80,7 +80,7 @@ struct vt_list_row {
 
 	/* VALUES and CALLERS only: */
 	const struct vt_hot *list;
-	const struct vt_module_names *modules;
+	const struct vt_plugin_names *plugins;
 	struct vt_number_type number;
 	const char *what;    /* "load", "arg rdi" */
 	const char *context; /* name of the caller; "" if lists are not kept by caller */

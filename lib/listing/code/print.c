@@ -221,7 +221,7 @@ static void put_list_cells(struct vt_table *t, const struct vt_list_row *row)
 
 	vt_table_str(t, vt_what_name(key->what));
 	put_text_or_empty(t, is_of_register(key) ? vt_reg_name(key->reg, 8) : "");
-	put_text_or_empty(t, key->what == VT_WHAT_MODULE ? vt_module_name(row->modules, key->reg)
+	put_text_or_empty(t, key->what == VT_WHAT_MODULE ? vt_plugin_name(row->plugins, key->reg)
 							 : "");
 	vt_table_number(t, key->lane);
 	vt_table_number(t, h->size);

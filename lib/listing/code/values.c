@@ -12,7 +12,7 @@
 
 /* "load", "load.1" for its second 8 bytes, "arg rdi", "rax" for what is left there. */
 static void put_list_name(struct vt_buf *out, const struct vt_hot *h,
-			  const struct vt_module_names *modules)
+			  const struct vt_plugin_names *plugins)
 {
 	const char *reg = vt_reg_name(h->key.reg, h->size ? h->size : 8);
 
@@ -34,7 +34,7 @@ static void put_list_name(struct vt_buf *out, const struct vt_hot *h,
 		vt_buf_printf(out, "caller");
 		break;
 	case VT_WHAT_MODULE:
-		vt_escape_str(out, vt_module_name(modules, h->key.reg));
+		vt_escape_str(out, vt_plugin_name(plugins, h->key.reg));
 		break;
 	default:
 		vt_buf_printf(out, "%s", vt_what_name(h->key.what));
@@ -51,14 +51,14 @@ static unsigned list_value_size(const struct vt_hot *h)
 	return h->size > before && h->size - before < 8 ? (unsigned)(h->size - before) : 8;
 }
 
-/* What a module calls a value, unless another form is wanted; else the value itself. */
+/* What a plugin calls a value, unless another form is wanted; else the value itself. */
 static void put_list_value(struct vt_buf *out, const struct vt_hot *h, uint64_t value,
-			   struct vt_number_type number, const struct vt_module_names *modules,
+			   struct vt_number_type number, const struct vt_plugin_names *plugins,
 			   const struct vt_value_style *style)
 {
 	const char *label =
-		modules && h->key.what == VT_WHAT_MODULE && style->format == VT_VALUE_AUTO
-			? vt_module_label(modules, h->key.reg, value)
+		plugins && h->key.what == VT_WHAT_MODULE && style->format == VT_VALUE_AUTO
+			? vt_plugin_label(plugins, h->key.reg, value)
 			: NULL;
 
 	if (label)
@@ -70,10 +70,10 @@ static void put_list_value(struct vt_buf *out, const struct vt_hot *h, uint64_t 
 void vt_list_value_text(const struct vt_list_row *row, uint64_t value,
 			const struct vt_value_style *style, struct vt_buf *out)
 {
-	put_list_value(out, row->list, value, row->number, row->modules, style);
+	put_list_value(out, row->list, value, row->number, row->plugins, style);
 }
 
-/* What sort of number the values of a module are, by the format that it names. */
+/* What sort of number the values of a plugin are, by the format that it names. */
 static struct vt_number_type plugin_number_type(const char *format, unsigned size)
 {
 	static const struct {
@@ -138,7 +138,7 @@ static const char *keep_top_values(struct vt_listing *l, const struct vt_hot *h,
 		shown += value_percent(h, i);
 		put_value_percent(&b, h, i);
 		vt_buf_put_u8(&b, ' ');
-		put_list_value(&b, h, h->values[i], number, vt_hotprofile_modules(v->lists),
+		put_list_value(&b, h, h->values[i], number, vt_hotprofile_plugins(v->lists),
 			       &v->style);
 	}
 	/* What is not shown: values of the list, and executions whose values it does not have. */
@@ -171,13 +171,13 @@ static void put_list_row(struct vt_listing *l, const struct vti_point *point,
 	struct vt_buf b = VT_BUF_INIT;
 	struct vt_number_type number =
 		vt_facts_type(facts, (enum vt_what)h->key.what, h->key.reg, h->size);
-	const struct vt_module_names *modules = vt_hotprofile_modules(l->values->lists);
+	const struct vt_plugin_names *plugins = vt_hotprofile_plugins(l->values->lists);
 	const char *what, *context, *values;
 
 	if (h->key.what == VT_WHAT_MODULE)
-		number = plugin_number_type(vt_module_format(modules, h->key.reg),
+		number = plugin_number_type(vt_plugin_format(plugins, h->key.reg),
 					    list_value_size(h));
-	put_list_name(&b, h, modules);
+	put_list_name(&b, h, plugins);
 	what = vti_listing_keep(l, &b);
 	context = keep_caller_name(l, h);
 	values = keep_top_values(l, h, number);
@@ -185,7 +185,7 @@ static void put_list_row(struct vt_listing *l, const struct vti_point *point,
 	row->address = point->vaddr;
 	row->list = h;
 	row->number = number;
-	row->modules = modules;
+	row->plugins = plugins;
 	row->what = what;
 	row->context = context;
 	row->values = values;

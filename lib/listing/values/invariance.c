@@ -230,7 +230,7 @@ static void fill_what(struct vt_table *t, const struct vt_hotprofile *p,
 		      const struct vt_hot_key *key)
 {
 	vt_table_str(t, key->what == VT_WHAT_MODULE
-				? vt_module_name(vt_hotprofile_modules(p), key->reg)
+				? vt_plugin_name(vt_hotprofile_plugins(p), key->reg)
 				: vt_what_name(key->what));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Customisation modules at the bounds of <vtrace/plugin.h>: on either side of each, what is taken
- * and what is refused; and what is said of modules without values.
+ * Plugins at the bounds of <vtrace/plugin.h>: on either side of each, what is taken
+ * and what is refused; and what is said of plugins without values.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 
 #define AT 0x1000
 
-/* ---- a module, of which a test changes a part ---- */
+/* ---- a plugin, of which a test changes a part ---- */
 
 static struct {
 	uint64_t from, to; /* values that process() emits of each tuple */
@@ -258,7 +258,7 @@ static void test_versions(void **state)
 	assert_int_equal(add(&p, &err), -VT_E_VERSION);
 }
 
-/* What a module says of its failure, however much that is. */
+/* What a plugin says of its failure, however much that is. */
 static void test_creation(void **state)
 {
 	static const size_t sizes[] = {0, 1, 255, 256, 256 + 191, 256 + 192};
@@ -409,7 +409,7 @@ static void test_wants(void **state)
 	}
 }
 
-/* So many values have a text, of each module. */
+/* So many values have a text, of each plugin. */
 static void test_most_labels(void **state)
 {
 	struct vtrace_plugin p = good();
@@ -557,7 +557,7 @@ static void test_texts(void **state)
 
 /* ---- what is copied ---- */
 
-/* What no module settles is copied as it is. */
+/* What no plugin settles is copied as it is. */
 static void test_copies(void **state)
 {
 	static const struct {

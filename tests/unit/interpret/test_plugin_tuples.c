@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Captures of runs become the tuples of a module's rules: field by field. */
+/* Captures of runs become the tuples of a plugin's rules: field by field. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Customisation modules: which tuples they get of a run made by hand, what becomes of the values
+ * Plugins: which tuples they get of a run made by hand, what becomes of the values
  * that they emit, and that each contradiction to the interface is told.
  */
 #include <setjmp.h>
@@ -81,7 +81,7 @@ static void make_run(struct vt_run *run, struct vt_capture c[NCAPTURES])
 			       .ncaptures = NCAPTURES};
 }
 
-/* ---- a module that does as it is told ---- */
+/* ---- a plugin that does as it is told ---- */
 
 static struct {
 	char seen[2000]; /* the tuples, as text */
@@ -166,7 +166,7 @@ static const struct vtrace_plugin good = {
 	.format = format,
 };
 
-/* Two modules, so that the ids of the second begin at 2. */
+/* Two plugins, so that the ids of the second begin at 2. */
 static struct vt_plugins *load(const struct vtrace_plugin *p)
 {
 	struct vt_plugins *m = vt_plugins_new();
@@ -185,8 +185,8 @@ static void tell(uint32_t classes, uint32_t except, uint32_t what, uint32_t reg)
 	rules[1] = (struct vtrace_rule){VTRACE_SYSCALL, 0, VTRACE_BIT(VTRACE_INSN), 0};
 }
 
-/* Runs one of two modules on the run, by way of a stream that is returned. */
-static int run_modules(const struct vtrace_plugin *p, int *stream, struct vt_error *err)
+/* Runs one of two plugins on the run, by way of a stream that is returned. */
+static int run_plugins(const struct vtrace_plugin *p, int *stream, struct vt_error *err)
 {
 	const struct vt_writer_options opt = {.compression = VT_COMPRESS_NONE};
 	struct vt_error ignored = VT_ERROR_INIT;
@@ -217,7 +217,7 @@ static const char *tuples(uint32_t classes, uint32_t except, uint32_t what, uint
 	int stream;
 
 	tell(classes, except, what, reg);
-	assert_int_equal(run_modules(&good, &stream, &err), 0);
+	assert_int_equal(run_plugins(&good, &stream, &err), 0);
 	close(stream);
 	assert_int_equal(told.finished, 2);
 	told.seen[strlen(told.seen) / 2] = '\0';
@@ -282,7 +282,7 @@ static void test_wants(void **state)
 	vt_plugins_free(m);
 }
 
-/* Latencies are asked of samples; what one module wants counts for all. */
+/* Latencies are asked of samples; what one plugin wants counts for all. */
 static void put_latency(struct vt_writer *w, uint64_t has, uint64_t weight, uint64_t addr)
 {
 	uint64_t *row = vt_writer_row(w, VT_SAMPLE);
@@ -397,7 +397,7 @@ static void test_values(void **state)
 	told.nemits = 3;
 	told.text = "five";
 	told.length = 4;
-	assert_int_equal(run_modules(&good, &stream, &err), 0);
+	assert_int_equal(run_plugins(&good, &stream, &err), 0);
 	assert_string_equal(records(stream),
 			    "M0:first,signed M1:second,float M2:first,signed M3:second,float "
 			    "V0:1000=5*3@7,5555/8 V1:1040=5*3@7,5555/4 V1:1000=6*3@7,5555/1 "
@@ -565,7 +565,7 @@ static void check_run(const char *words)
 	struct vt_error err = VT_ERROR_INIT;
 	int stream;
 
-	assert_int_equal(run_modules(&good, &stream, &err), -VT_E_FORMAT);
+	assert_int_equal(run_plugins(&good, &stream, &err), -VT_E_FORMAT);
 	close(stream);
 	if (!strstr(err.text, words) || !strstr(err.text, "module one.so"))
 		fail_msg("\"%s\" has no \"%s\"", err.text, words);

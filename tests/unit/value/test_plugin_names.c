@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Values of customisation modules on their way to hot lists: the same module has another id in each
+ * Values of plugins on their way to hot lists: the same plugin has another id in each
  * stream, and so on the way into a value profile.
  */
 #include <setjmp.h>
@@ -35,7 +35,7 @@ static void end_writer(struct vt_writer *w)
 	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
 }
 
-static void put_module(struct vt_writer *w, uint64_t id, const char *name)
+static void put_plugin(struct vt_writer *w, uint64_t id, const char *name)
 {
 	vt_writer_row(w, VT_MODULE)[VT_MODULE_ID] = id;
 	vt_writer_text(w, VT_MODULE_NAME, name);
@@ -70,8 +70,8 @@ static int make_stream(bool first)
 	struct vt_writer *w = open_writer(fd);
 
 	if (first)
-		put_module(w, 0, "stride");
-	put_module(w, first ? 1 : 65535, "latency");
+		put_plugin(w, 0, "stride");
+	put_plugin(w, first ? 1 : 65535, "latency");
 	if (first)
 		put_value(w, 0, 8);
 	put_value(w, first ? 1 : 65535, 3);
@@ -138,29 +138,29 @@ static int hot_stream(unsigned which)
 
 static void check_profile(const struct vt_hotprofile *p)
 {
-	const struct vt_module_names *m = vt_hotprofile_modules(p);
+	const struct vt_plugin_names *m = vt_hotprofile_plugins(p);
 	size_t i;
 
-	assert_int_equal(vt_module_names_count(m), 2);
+	assert_int_equal(vt_plugin_names_count(m), 2);
 	assert_int_equal(vt_hotprofile_count(p), 2);
 	for (i = 0; i < 2; i++) {
 		const struct vt_hot *h = vt_hotprofile_at(p, i);
-		const char *name = vt_module_name(m, h->key.reg);
+		const char *name = vt_plugin_name(m, h->key.reg);
 
 		assert_int_equal(h->key.what, VT_WHAT_MODULE);
-		assert_string_equal(vt_module_format(m, h->key.reg), "signed");
+		assert_string_equal(vt_plugin_format(m, h->key.reg), "signed");
 		if (strcmp(name, "stride") == 0) {
 			assert_int_equal(h->total, 1);
 			assert_int_equal(h->values[0], 8);
-			assert_null(vt_module_label(m, h->key.reg, 3));
+			assert_null(vt_plugin_label(m, h->key.reg, 3));
 			continue;
 		}
 		assert_string_equal(name, "latency");
 		assert_int_equal(h->total, 4);
 		assert_int_equal(h->values[0], 3);
 		assert_int_equal(h->counts[0], 3);
-		assert_string_equal(vt_module_label(m, h->key.reg, 3), "M (>=180) or another name");
-		assert_null(vt_module_label(m, h->key.reg, 4));
+		assert_string_equal(vt_plugin_label(m, h->key.reg, 3), "M (>=180) or another name");
+		assert_null(vt_plugin_label(m, h->key.reg, 4));
 	}
 }
 
@@ -192,7 +192,7 @@ static void test_two_profiles(void **state)
 	vt_hotprofile_free(p);
 }
 
-static void feed_labels(struct vt_module_names *n, const char *const *texts, size_t count)
+static void feed_labels(struct vt_plugin_names *n, const char *const *texts, size_t count)
 {
 	struct vt_error err = VT_ERROR_INIT;
 	int fd = scratch_file();
@@ -201,16 +201,16 @@ static void feed_labels(struct vt_module_names *n, const char *const *texts, siz
 	struct vt_reader *r;
 	size_t i;
 
-	put_module(w, 0, "latency");
+	put_plugin(w, 0, "latency");
 	for (i = 0; i < count; i++)
 		put_label(w, 0, 1, texts[i]);
 	end_writer(w);
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 	r = vt_reader_open_fd(fd, "test", &err);
 	assert_non_null(r);
-	vt_module_names_begin(n);
+	vt_plugin_names_begin(n);
 	while (vt_reader_next(r, &rec, &err) > 0)
-		assert_int_equal(vt_module_names_feed(n, &rec, &err), 0);
+		assert_int_equal(vt_plugin_names_feed(n, &rec, &err), 0);
 	vt_reader_close(r);
 	close(fd);
 }
@@ -218,19 +218,19 @@ static void feed_labels(struct vt_module_names *n, const char *const *texts, siz
 static void test_two_labels(void **state)
 {
 	static const char *const texts[] = {"L2 (5-9)", "L2 (5-90)", "L2 (5-9)", "", "2", "L2"};
-	static char longer[VT_MODULE_NAMES_MAX_TEXT + 1];
+	static char longer[VT_PLUGIN_NAMES_MAX_TEXT + 1];
 	const char *const more[] = {memset(longer, 'x', sizeof(longer) - 1)};
 	const char *want = "L2 (5-9) or L2 (5-90) or  or 2 or L2";
-	struct vt_module_names *n = vt_module_names_new();
+	struct vt_plugin_names *n = vt_plugin_names_new();
 
 	(void)state;
 	feed_labels(n, texts, 2);
-	assert_string_equal(vt_module_label(n, 0, 1), "L2 (5-9) or L2 (5-90)");
+	assert_string_equal(vt_plugin_label(n, 0, 1), "L2 (5-9) or L2 (5-90)");
 	feed_labels(n, texts, sizeof(texts) / sizeof(texts[0]));
-	assert_string_equal(vt_module_label(n, 0, 1), want);
+	assert_string_equal(vt_plugin_label(n, 0, 1), want);
 	feed_labels(n, more, 1);
-	assert_string_equal(vt_module_label(n, 0, 1), want);
-	vt_module_names_free(n);
+	assert_string_equal(vt_plugin_label(n, 0, 1), want);
+	vt_plugin_names_free(n);
 }
 
 /* Texts of one value, one after the other: one that is a part already is not told again. */
@@ -263,84 +263,84 @@ static void test_parts_of_labels(void **state)
 		{{"", "x", "x"}, " or x"},
 		{{"a", "abc"}, "a or abc"},
 	};
-	struct vt_module_names *n;
+	struct vt_plugin_names *n;
 	size_t i, k;
 
 	(void)state;
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		n = vt_module_names_new();
+		n = vt_plugin_names_new();
 		for (k = 0; k < 4 && rows[i].texts[k]; k++)
 			feed_labels(n, &rows[i].texts[k], 1);
-		if (strcmp(vt_module_label(n, 0, 1), rows[i].want) != 0)
-			fail_msg("row %zu: %s", i, vt_module_label(n, 0, 1));
-		assert_null(vt_module_label(n, 0, 2));
-		assert_null(vt_module_label(n, 1, 1));
-		vt_module_names_free(n);
+		if (strcmp(vt_plugin_label(n, 0, 1), rows[i].want) != 0)
+			fail_msg("row %zu: %s", i, vt_plugin_label(n, 0, 1));
+		assert_null(vt_plugin_label(n, 0, 2));
+		assert_null(vt_plugin_label(n, 1, 1));
+		vt_plugin_names_free(n);
 	}
 }
 
 /* All of a value's texts together have so many bytes. */
 static void test_longest_label(void **state)
 {
-	static char text[VT_MODULE_NAMES_MAX_TEXT + 1];
+	static char text[VT_PLUGIN_NAMES_MAX_TEXT + 1];
 	const char *const texts[] = {"ab", text};
 	unsigned size;
 
 	(void)state;
-	for (size = VT_MODULE_NAMES_MAX_TEXT - 7; size < VT_MODULE_NAMES_MAX_TEXT - 4; size++) {
-		struct vt_module_names *n = vt_module_names_new();
-		bool fits = 2 + 4 + size <= VT_MODULE_NAMES_MAX_TEXT;
+	for (size = VT_PLUGIN_NAMES_MAX_TEXT - 7; size < VT_PLUGIN_NAMES_MAX_TEXT - 4; size++) {
+		struct vt_plugin_names *n = vt_plugin_names_new();
+		bool fits = 2 + 4 + size <= VT_PLUGIN_NAMES_MAX_TEXT;
 
 		memset(text, 'x', size);
 		text[size] = 0;
 		feed_labels(n, texts, 2);
-		assert_int_equal(strlen(vt_module_label(n, 0, 1)), fits ? 6 + size : 2);
-		vt_module_names_free(n);
+		assert_int_equal(strlen(vt_plugin_label(n, 0, 1)), fits ? 6 + size : 2);
+		vt_plugin_names_free(n);
 	}
 }
 
 static void test_undeclared(void **state)
 {
-	struct vt_module_names *n = vt_module_names_new();
+	struct vt_plugin_names *n = vt_plugin_names_new();
 
 	(void)state;
-	assert_int_equal(vt_module_names_number(n, 77), 0);
-	assert_int_equal(vt_module_names_number(n, 77), 0);
-	assert_int_equal(vt_module_names_number(n, 78), 1);
-	assert_string_equal(vt_module_name(n, 0), "module 77");
-	assert_string_equal(vt_module_format(n, 0), "hex");
-	assert_string_equal(vt_module_name(n, 1), "module 78");
-	assert_string_equal(vt_module_name(n, 2), "?");
-	assert_string_equal(vt_module_format(n, 2), "?");
-	assert_int_equal(vt_module_names_count(n), 2);
+	assert_int_equal(vt_plugin_names_number(n, 77), 0);
+	assert_int_equal(vt_plugin_names_number(n, 77), 0);
+	assert_int_equal(vt_plugin_names_number(n, 78), 1);
+	assert_string_equal(vt_plugin_name(n, 0), "module 77");
+	assert_string_equal(vt_plugin_format(n, 0), "hex");
+	assert_string_equal(vt_plugin_name(n, 1), "module 78");
+	assert_string_equal(vt_plugin_name(n, 2), "?");
+	assert_string_equal(vt_plugin_format(n, 2), "?");
+	assert_int_equal(vt_plugin_names_count(n), 2);
 	/* Another stream's ids are others. */
-	vt_module_names_begin(n);
-	assert_int_equal(vt_module_names_number(n, 79), 2);
-	assert_int_equal(vt_module_names_number(n, 78), 1);
-	vt_module_names_free(n);
+	vt_plugin_names_begin(n);
+	assert_int_equal(vt_plugin_names_number(n, 79), 2);
+	assert_int_equal(vt_plugin_names_number(n, 78), 1);
+	vt_plugin_names_free(n);
 }
 
-/* The same modules of two collections: by name and format. */
+/* The same plugins of two collections: by name and format. */
 static void test_same(void **state)
 {
-	struct vt_module_names *a = vt_module_names_new(), *b = vt_module_names_new();
+	struct vt_plugin_names *a = vt_plugin_names_new(), *b = vt_plugin_names_new();
 
 	(void)state;
-	vt_module_names_number(a, 1);
-	vt_module_names_number(a, 2);
-	vt_module_names_number(a, 3);
-	vt_module_names_number(b, 3);
-	vt_module_names_number(b, 1);
+	vt_plugin_names_number(a, 1);
+	vt_plugin_names_number(a, 2);
+	vt_plugin_names_number(a, 3);
+	vt_plugin_names_number(b, 3);
+	vt_plugin_names_number(b, 1);
 	feed_labels(b, NULL, 0); /* latency */
-	assert_int_equal(vt_module_names_same(b, a, 0), 1);
-	assert_int_equal(vt_module_names_same(b, a, 1), UINT32_MAX);
-	assert_int_equal(vt_module_names_same(b, a, 2), 0);
-	assert_int_equal(vt_module_names_same(b, a, 3), UINT32_MAX);
-	assert_int_equal(vt_module_names_same(a, b, 0), 2);
-	assert_int_equal(vt_module_names_same(a, b, 1), 0);
-	assert_int_equal(vt_module_names_same(a, b, 2), UINT32_MAX);
-	vt_module_names_free(a);
-	vt_module_names_free(b);
+	assert_int_equal(vt_plugin_names_same(b, a, 0), 1);
+	assert_int_equal(vt_plugin_names_same(b, a, 1), UINT32_MAX);
+	assert_int_equal(vt_plugin_names_same(b, a, 2), 0);
+	assert_int_equal(vt_plugin_names_same(b, a, 3), UINT32_MAX);
+	assert_int_equal(vt_plugin_names_same(a, b, 0), 2);
+	assert_int_equal(vt_plugin_names_same(a, b, 1), 0);
+	assert_int_equal(vt_plugin_names_same(a, b, 2), UINT32_MAX);
+	vt_plugin_names_free(a);
+	vt_plugin_names_free(b);
 }
 
 int main(void)

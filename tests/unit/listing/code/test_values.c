@@ -50,7 +50,7 @@ struct shown {
 	struct vt_listing *l;
 };
 
-static void name_module(struct vt_writer *w, const char *format)
+static void name_plugin(struct vt_writer *w, const char *format)
 {
 	uint64_t *row = vt_writer_row(w, VT_MODULE);
 
@@ -78,7 +78,7 @@ static void show(struct shown *h, const struct vt_procedure *proc, struct vt_lis
 	scene_map(w, 0x700000, MISSING_IMAGE);
 	scene_samples(w, 1, 0x401000, 0, 1, 1);
 	scene_samples(w, 1, 0x401004, 0, 1, 1);
-	name_module(w, format);
+	name_plugin(w, format);
 	for (i = 0; i < n; i++) {
 		struct hot_spec one = specs[i];
 
@@ -536,8 +536,8 @@ static void test_lanes(void **state)
 		    "      ymm2.1            1    1         1   100% 0x7\n");
 }
 
-/* A module's values are what its format says they are. */
-static void test_modules(void **state)
+/* A plugin's values are what its format says they are. */
+static void test_plugins(void **state)
 {
 	static const struct {
 		const char *format;
@@ -756,7 +756,7 @@ int main(void)
 		cmocka_unit_test(test_styles),	  cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_shares),	  cmocka_unit_test(test_cutoff),
 		cmocka_unit_test(test_columns),	  cmocka_unit_test(test_order),
-		cmocka_unit_test(test_lanes),	  cmocka_unit_test(test_modules),
+		cmocka_unit_test(test_lanes),	  cmocka_unit_test(test_plugins),
 		cmocka_unit_test(test_registers), cmocka_unit_test(test_callers),
 		cmocka_unit_test(test_rare),	  cmocka_unit_test(test_places),
 	};

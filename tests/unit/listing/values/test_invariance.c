@@ -186,10 +186,10 @@ static void test_ties(void **state)
 	vt_hotprofile_free(p);
 }
 
-/* Of a module's values the row tells which, that of a procedure or an image only the kind. */
-static void test_modules(void **state)
+/* Of a plugin's values the row tells which, that of a procedure or an image only the kind. */
+static void test_plugins(void **state)
 {
-	static const struct hot_spec module = {.image = 1,
+	static const struct hot_spec plugin = {.image = 1,
 					       .offset = 0x1000,
 					       .what = VT_WHAT_MODULE,
 					       .reg = 9,
@@ -208,7 +208,7 @@ static void test_modules(void **state)
 	vt_writer_row(w, VT_MODULE)[VT_MODULE_ID] = 9;
 	vt_writer_text(w, VT_MODULE_NAME, "seconds");
 	vt_writer_text(w, VT_MODULE_FORMAT, "unsigned");
-	hot_put(w, &module);
+	hot_put(w, &plugin);
 	hot_read(w, fd, p);
 	check_rows(p, VT_INV_EVERY, VT_INVLIST_INSTRUCTION, 0, 0,
 		   FIGURES ",size,top,address,image,procedure,offset,reg,lane,profiled,caller,"
@@ -545,7 +545,7 @@ int main(void)
 		cmocka_unit_test(test_overall),	    cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_ties),	    cmocka_unit_test(test_places),
 		cmocka_unit_test(test_comparisons), cmocka_unit_test(test_worst),
-		cmocka_unit_test(test_comparison),  cmocka_unit_test(test_modules),
+		cmocka_unit_test(test_comparison),  cmocka_unit_test(test_plugins),
 		cmocka_unit_test(test_text),	    cmocka_unit_test(test_generated),
 		cmocka_unit_test(test_json),
 	};
