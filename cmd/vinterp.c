@@ -215,8 +215,8 @@ int main(int argc, char **argv)
 		{0, "mxcsr", VT_OPT_STRING, &o.mxcsr, .arg = "default|HEX",
 		 .help = "what MXCSR is where the stream does not say (1f80 is the default):\n"
 			 "without it, results that depend on it are unknown"},
-		{'p', "plugin", VT_OPT_LIST, &o.plugins, .arg = "MODULE[:OPTIONS]",
-		 .help = "load a customisation module: vtrace-plugin(5); repeat for more"},
+		{'p', "plugin", VT_OPT_LIST, &o.plugins, .arg = "PLUGIN[:OPTIONS]",
+		 .help = "load a plugin: vtrace-plugin(5); repeat for more"},
 		{0, "keep", VT_OPT_FLAG, &o.keep,
 		 .help = "keep what was interpreted from: registers, stacks, recorded values"},
 		{0, "summary", VT_OPT_FLAG, &o.summary,
@@ -231,7 +231,7 @@ int main(int argc, char **argv)
 	};
 	const struct vt_opt_page page = {
 		.program = "vinterp",
-		.usage = "[-l N] [-f 1/K] [--skip random] [-w LIST] [-p MODULE]... [options] "
+		.usage = "[-l N] [-f 1/K] [--skip random] [-w LIST] [-p PLUGIN]... [options] "
 			 "[FILE]",
 		.about = "Interprets the instructions that follow each sample, from its registers "
 			 "and stack,\nor that were executed, and tells the values that it finds.",

@@ -211,7 +211,7 @@ static bool feed_plugins(struct vt_interpret_output *out, const struct vt_record
 	/* Both number their kinds of values from 0. */
 	if (rec->kind == VT_MODULE)
 		vt_error_set(&why, VT_E_USAGE,
-			     "the stream has values of modules already; name all modules at once");
+			     "the stream has values of plugins already; name all plugins at once");
 	else if (vt_plugins_sample(m, rec, code_at, out->in, out->writer, &why) == 0)
 		return true;
 	*err = why;
@@ -362,7 +362,7 @@ static void write_silent(struct vt_interpret_output *out)
 		if (!name)
 			continue;
 		b.size = 0;
-		vt_buf_printf(&b, "module %s: no values: %s", name, why);
+		vt_buf_printf(&b, "plugin %s: no values: %s", name, why);
 		out->o.note(out->o.warn_arg, vt_buf_str(&b));
 		vt_writer_meta(out->target, VT_SILENT_PLUGIN, vt_buf_str(&b));
 	}
@@ -388,7 +388,7 @@ int vt_interpret_output_finish(struct vt_interpret_output *out, struct vt_error 
 	if (!unlabeled)
 		return code;
 	snprintf(text, sizeof(text),
-		 "%" PRIu64 " values have no label: more than %d distinct ones of a module",
+		 "%" PRIu64 " values have no label: more than %d distinct ones of a plugin",
 		 unlabeled, VT_PLUGINS_MAX_LABELS);
 	out->o.note(out->o.warn_arg, text);
 	return code;

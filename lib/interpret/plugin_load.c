@@ -48,8 +48,8 @@ static int find_file(struct vt_buf *path, const char *name, const struct vt_plug
 	if (where->own && is_there(path))
 		return 0;
 	return vt_error_set(err, VT_E_NOTFOUND,
-			    "module %s: no such file in VTRACE_PLUGINS, nor among vtrace's own "
-			    "modules (a path has a '/')",
+			    "plugin %s: no such file in VTRACE_PLUGINS, nor among vtrace's own "
+			    "plugins (a path has a '/')",
 			    name);
 }
 
@@ -182,17 +182,17 @@ static int load(const char *path, void **handle, const struct vtrace_plugin **pl
 		struct vt_error *err)
 {
 	if (check_file(path, err) < 0)
-		return vt_error_prefix(err, "module %s", path);
+		return vt_error_prefix(err, "plugin %s", path);
 	*handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!*handle)
-		return vt_error_set(err, VT_E_FORMAT, "module %s: cannot be loaded: %s", path,
+		return vt_error_set(err, VT_E_FORMAT, "plugin %s: cannot be loaded: %s", path,
 				    dlerror());
 	*plugin = dlsym(*handle, "vtrace_plugin");
 	if (*plugin)
 		return 0;
 	dlclose(*handle);
 	return vt_error_set(err, VT_E_FORMAT,
-			    "module %s: no module for vtrace: it has no symbol "
+			    "plugin %s: no plugin for vtrace: it has no symbol "
 			    "\"vtrace_plugin\"",
 			    path);
 }

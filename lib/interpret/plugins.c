@@ -105,7 +105,7 @@ void vt_plugins_free(struct vt_plugins *m)
 
 static int blame(const struct plugin *m, struct vt_error *err)
 {
-	return vt_error_prefix(err, "module %s", m->name);
+	return vt_error_prefix(err, "plugin %s", m->name);
 }
 
 static int create(struct plugin *m, const char *options, struct vt_error *err)

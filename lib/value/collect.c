@@ -214,7 +214,7 @@ static int take_value(struct vt_collect *c, const struct vt_record *rec, struct 
 		if (reg == UINT32_MAX)
 			return vt_error_nomem(err);
 		if (reg > UINT16_MAX)
-			return vt_error_set(err, VT_E_FORMAT, "a value: too many modules");
+			return vt_error_set(err, VT_E_FORMAT, "a value: too many plugins");
 	}
 	key.caller = c->options.by_caller ? vt_record_u64(rec, VT_VALUE_CALLER) : 0;
 	key.what = (uint32_t)what;

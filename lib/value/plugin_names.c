@@ -77,7 +77,7 @@ static uint32_t make_name(struct vt_plugin_names *n, uint64_t id)
 {
 	char name[40];
 
-	snprintf(name, sizeof(name), "module %" PRIu64, id);
+	snprintf(name, sizeof(name), "plugin %" PRIu64, id);
 	return vt_intern_str(n->strings, name);
 }
 

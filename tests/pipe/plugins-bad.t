@@ -14,7 +14,7 @@ bad()
 {
 	local file=${4##*/}
 	t_status "$1" "$2" vinterp --symfs symfs -l 4 -p "$4" -o out.vt regs.vt
-	t_like "$1: is told" "^vinterp: module [^:]*${file%:*}: $3" "$T_ERR"
+	t_like "$1: is told" "^vinterp: plugin [^:]*${file%:*}: $3" "$T_ERR"
 	t_is "$1: in one line without control characters" \
 		"$(wc -l <"$T_ERR") $(LC_ALL=C tr -d '\n -~' <"$T_ERR" | wc -c)" "1 0"
 	if [ -s out.vt ]; then
@@ -42,7 +42,7 @@ echo 'int f(void) { return 1; }' >nothing.c
 cc -c -o object.so nothing.c
 bad "an object file" 3 'not a shared object' ./object.so
 cc -shared -fPIC -o nothing.so nothing.c
-bad "a shared object without a plugin" 3 'no module for vtrace: it has no symbol .vtrace_plugin.' ./nothing.so
+bad "a shared object without a plugin" 3 'no plugin for vtrace: it has no symbol .vtrace_plugin.' ./nothing.so
 echo 'int g(void); int f(void) { return g(); }' >unresolved.c
 cc -shared -fPIC -o unresolved.so unresolved.c
 bad "one that lacks a function" 3 'cannot be loaded: .*undefined symbol' ./unresolved.so
@@ -50,7 +50,7 @@ bad "one that is not there" 2 'cannot be opened: No such file' ./missing.so
 bad "nor by its name" 2 'no such file in VTRACE_PLUGINS, nor among' missing.so
 mkdir mine
 cp nothing.so mine/strides.so
-VTRACE_PLUGINS=/nowhere:$PWD/mine bad "VTRACE_PLUGINS goes first" 3 'no module for vtrace' strides.so
+VTRACE_PLUGINS=/nowhere:$PWD/mine bad "VTRACE_PLUGINS goes first" 3 'no plugin for vtrace' strides.so
 
 # ---- plugins that are wrong ----
 
@@ -243,7 +243,7 @@ wrong "a binary text" 3 'writes a text that cannot be printed' '-DPUT=strcpy(buf
 # The second of two is to blame.
 build -DOTHER= -DFINISH=-1
 t_status "one of two plugins" 3 vinterp --symfs symfs -p strides.so -p "./bad$plugins.so" -o out.vt regs.vt
-t_like "is named" "module ./bad$plugins.so: gives up" "$T_ERR"
+t_like "is named" "plugin ./bad$plugins.so: gives up" "$T_ERR"
 
 # ---- streams with kinds and labels that nobody checked ----
 
@@ -273,8 +273,8 @@ for command in "vlist --values --all -i odd.hot" "vlist --values --all --json -i
 done
 t_ok "merging them" vtrace merge -o odd2.hot odd.hot odd.hot
 t_like "odd kinds are listed, escaped" 'again' <(vlist --values --all -i odd2.hot)
-t_like "and those without a name" 'module 5' <(vlist --values --all -i odd2.hot)
-t_like "and undeclared ones by their number" 'module 78' <(vlist --values --all -i odd2.hot)
+t_like "and those without a name" 'plugin 5' <(vlist --values --all -i odd2.hot)
+t_like "and undeclared ones by their number" 'plugin 78' <(vlist --values --all -i odd2.hot)
 {
 	cat odd.txt
 	echo "VALUE pid=7 tid=7 ip=0x500010 what=module reg=18446744073709551615 size=8 value=9 weight=1"

@@ -186,7 +186,7 @@ t_is "nothing else is told" "$(vtrace dump -k VALUE both.vt | grep -vc what=modu
 t_is "but for what --what names" "$(vinterp -l 64 -w target -p callargs.so runs.vt | vtrace dump -k VALUE |
 	grep -v what=module | grep -o 'what=.*' | cut -f 1,3)" "what=target	value=$(awk '$1 == "g" { print $2 }' symbols)"
 t_status "values of other plugins in the stream" 2 sh -c 'vinterp -p callargs.so both.vt >none.vt'
-t_like "cannot be told apart" 'name all modules at once' "$T_ERR"
+t_like "cannot be told apart" 'name all plugins at once' "$T_ERR"
 t_status "a summary has no values" 2 vinterp --summary -p callargs.so runs.vt
 
 # ---- latencies: levels that are made up, bins that must be found ----
@@ -298,7 +298,7 @@ t_is "bins may be given" "$(vtrace dump -k LABEL given.bins | sed -n 's/.*text=/
 vinterp -p latency.so:max=2 -o two.bins levels.vt
 t_is "or how many" "$(vtrace dump -k LABEL two.bins | wc -l)" 2
 t_status "or be nonsense" 2 vinterp -p latency.so:bins=10,5 levels.vt
-t_like "which is told" 'module latency.so: .bins=10,5.: neither bins=' "$T_ERR"
+t_like "which is told" 'plugin latency.so: .bins=10,5.: neither bins=' "$T_ERR"
 t_status "neither registers nor latencies" 3 sh -c "vtrace decode '$ROOT/tests/data/demo/perf.data' | vinterp -p latency.so >none.vt 2>errors"
 t_like "is no recording for plugins" 'no samples with registers .*or latencies' errors
 
@@ -306,11 +306,11 @@ t_like "is no recording for plugins" 'no samples with registers .*or latencies' 
 vtrace decode "$ROOT/tests/data/demo/regs.data" -o none.vt
 t_ok "samples without latencies" vinterp -l 16 -p latency.so -o none.bins none.vt
 t_like "make no values, which is told with a way out" \
-	'^vinterp: module latency: no values: no sample has a latency: .perf mem record.*--weight' "$T_ERR"
+	'^vinterp: plugin latency: no values: no sample has a latency: .perf mem record.*--weight' "$T_ERR"
 t_status "of which there are no lists" 3 vhot -o none.hot none.bins
-t_like "for that reason" 'none.bins: module latency: no values: no sample has a latency: .perf mem record' "$T_ERR"
+t_like "for that reason" 'none.bins: plugin latency: no values: no sample has a latency: .perf mem record' "$T_ERR"
 vtrace info none.hot >none.info 2>/dev/null
-t_like "which the stream keeps" '^failed: vhot: none.bins: module latency: no values: no sample has a latency' none.info
+t_like "which the stream keeps" '^failed: vhot: none.bins: plugin latency: no values: no sample has a latency' none.info
 t_status "further down" 3 vlist --values -i none.hot
 t_like "it is known that vhot failed" 'none.hot: vhot failed upstream' "$T_ERR"
 t_ok "samples with latencies" vinterp -p latency.so -o some.bins levels.vt

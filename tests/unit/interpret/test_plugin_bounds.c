@@ -144,7 +144,7 @@ static void check(const struct vtrace_plugin *p, const char *wrong)
 		return;
 	}
 	assert_true(add(p, &err) < 0);
-	snprintf(want, sizeof(want), "module x.so: %s", wrong);
+	snprintf(want, sizeof(want), "plugin x.so: %s", wrong);
 	assert_string_equal(err.text, want);
 }
 
@@ -276,9 +276,9 @@ static void test_creation(void **state)
 		told.reason = sizes[i];
 		assert_int_equal(add(&p, &err), -VT_E_USAGE);
 		if (!said)
-			assert_string_equal(err.text, "module x.so: it does not start");
+			assert_string_equal(err.text, "plugin x.so: it does not start");
 		else
-			assert_int_equal(strlen(err.text), strlen("module x.so: ") + said);
+			assert_int_equal(strlen(err.text), strlen("plugin x.so: ") + said);
 	}
 	assert_int_equal(told.destroyed, 0);
 	p.create = create;
@@ -362,7 +362,7 @@ static void test_totals(void **state)
 	/* It gives up. */
 	told.returns = -1;
 	assert_int_equal(run(&t, 1), -VT_E_FORMAT);
-	assert_string_equal(t.err.text, "module x.so: gives up (process returned -1)");
+	assert_string_equal(t.err.text, "plugin x.so: gives up (process returned -1)");
 	told.finish = 1;
 	assert_int_equal(vt_plugins_finish(t.m, &t.err), 0);
 	told.finish = 0;
@@ -371,7 +371,7 @@ static void test_totals(void **state)
 	assert_int_equal(vt_plugins_finish(t.m, &t.err), 0);
 	told.finish = -2;
 	assert_int_equal(vt_plugins_finish(t.m, &t.err), -VT_E_FORMAT);
-	assert_string_equal(t.err.text, "module x.so: gives up (finish returned -2)");
+	assert_string_equal(t.err.text, "plugin x.so: gives up (finish returned -2)");
 	stop(&t);
 }
 
@@ -548,7 +548,7 @@ static void test_texts(void **state)
 		rc = label(&p, &err);
 		if (rc != (rows[i].wrong ? -VT_E_FORMAT : 0))
 			fail_msg("row %zu", i);
-		snprintf(want, sizeof(want), "module x.so: %s (for value 0x0)",
+		snprintf(want, sizeof(want), "plugin x.so: %s (for value 0x0)",
 			 rows[i].wrong ? rows[i].wrong : "");
 		if (rows[i].wrong)
 			assert_string_equal(err.text, want);

@@ -499,7 +499,7 @@ static void check_load(const struct vtrace_plugin *p, int code, const char *word
 	struct vt_error err = VT_ERROR_INIT;
 
 	assert_int_equal(vt_plugins_add(m, p, "bad.so", "", &err), -code);
-	if (!strstr(err.text, words) || !strstr(err.text, "module bad.so"))
+	if (!strstr(err.text, words) || !strstr(err.text, "plugin bad.so"))
 		fail_msg("\"%s\" has no \"%s\"", err.text, words);
 	vt_plugins_free(m);
 }
@@ -554,7 +554,7 @@ static void test_bad_options(void **state)
 	(void)state;
 	tell(VTRACE_ANY, 0, VTRACE_BIT(VTRACE_INSN), 0);
 	assert_int_equal(vt_plugins_add(m, &good, "x.so", "bins", &err), -VT_E_USAGE);
-	assert_string_equal(err.text, "module x.so: no\\x1b option bins");
+	assert_string_equal(err.text, "plugin x.so: no\\x1b option bins");
 	bare.create = NULL;
 	assert_int_equal(vt_plugins_add(m, &bare, "x.so", "bins", &err), -VT_E_USAGE);
 	vt_plugins_free(m);
@@ -567,7 +567,7 @@ static void check_run(const char *words)
 
 	assert_int_equal(run_plugins(&good, &stream, &err), -VT_E_FORMAT);
 	close(stream);
-	if (!strstr(err.text, words) || !strstr(err.text, "module one.so"))
+	if (!strstr(err.text, words) || !strstr(err.text, "plugin one.so"))
 		fail_msg("\"%s\" has no \"%s\"", err.text, words);
 }
 

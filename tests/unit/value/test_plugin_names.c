@@ -307,9 +307,9 @@ static void test_undeclared(void **state)
 	assert_int_equal(vt_plugin_names_number(n, 77), 0);
 	assert_int_equal(vt_plugin_names_number(n, 77), 0);
 	assert_int_equal(vt_plugin_names_number(n, 78), 1);
-	assert_string_equal(vt_plugin_name(n, 0), "module 77");
+	assert_string_equal(vt_plugin_name(n, 0), "plugin 77");
 	assert_string_equal(vt_plugin_format(n, 0), "hex");
-	assert_string_equal(vt_plugin_name(n, 1), "module 78");
+	assert_string_equal(vt_plugin_name(n, 1), "plugin 78");
 	assert_string_equal(vt_plugin_name(n, 2), "?");
 	assert_string_equal(vt_plugin_format(n, 2), "?");
 	assert_int_equal(vt_plugin_names_count(n), 2);
