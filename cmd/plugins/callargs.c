@@ -28,7 +28,7 @@ struct state {
 	uint32_t wanted;
 };
 
-static void *create(const char *options, char *error, size_t size)
+static void *create_callargs(const char *options, char *error, size_t size)
 {
 	struct state *s;
 
@@ -44,7 +44,8 @@ static void *create(const char *options, char *error, size_t size)
 	return s;
 }
 
-static int process(void *state, const struct vtrace_run *run, vtrace_emit *emit, void *host)
+static int process_callargs(void *state, const struct vtrace_run *run, vtrace_emit *emit,
+			    void *host)
 {
 	const struct state *s = state;
 	uint32_t k;
@@ -72,7 +73,7 @@ const struct vtrace_plugin vtrace_plugin = {
 	.nkinds = ARGUMENTS,
 	.rules = rules,
 	.nrules = 1,
-	.create = create,
+	.create = create_callargs,
 	.destroy = free,
-	.process = process,
+	.process = process_callargs,
 };

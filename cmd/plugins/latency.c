@@ -80,7 +80,7 @@ static bool parse_bins(struct state *s, const char *text)
 	return s->nbins <= MAX_BINS;
 }
 
-static void *create(const char *options, char *error, size_t size)
+static void *create_latency(const char *options, char *error, size_t size)
 {
 	struct state *s = calloc(1, sizeof(*s));
 
@@ -124,7 +124,7 @@ static double middle_of(uint32_t cell)
 	return ldexp(1 + ((cell - EXACT) % STEPS + 0.5) / STEPS, (int)power);
 }
 
-static int process(void *state, const struct vtrace_run *run, vtrace_emit *emit, void *host)
+static int process_latency(void *state, const struct vtrace_run *run, vtrace_emit *emit, void *host)
 {
 	struct state *s = state;
 	size_t i;
@@ -156,7 +156,7 @@ struct hills {
 };
 
 /* How many latencies are near each point: one that is right there counts as 1. */
-static void spread(struct hills *h, const uint64_t *counts)
+static void spread_counts(struct hills *h, const uint64_t *counts)
 {
 	uint32_t c;
 
@@ -206,7 +206,7 @@ static double weakness(const struct hills *h, uint32_t i)
 }
 
 /* The two hills beside a valley become one. */
-static void join(struct hills *h, uint32_t i)
+static void join_hills(struct hills *h, uint32_t i)
 {
 	uint32_t k;
 
@@ -220,7 +220,7 @@ static void join(struct hills *h, uint32_t i)
 }
 
 /* Leaves no valley that does not count, and at most `max` hills: the weakest go first. */
-static void choose(struct hills *h, uint32_t max)
+static void merge_weak_hills(struct hills *h, uint32_t max)
 {
 	while (h->count > 1) {
 		uint32_t i, weakest = 0;
@@ -233,7 +233,7 @@ static void choose(struct hills *h, uint32_t max)
 		}
 		if (weakness(h, weakest) <= DEPTH && h->count <= max)
 			return;
-		join(h, weakest);
+		join_hills(h, weakest);
 	}
 }
 
@@ -250,7 +250,7 @@ static uint64_t edge_of(const struct hills *h, uint32_t i)
 	return (uint64_t)ceil(exp2((from + to) / 2.0 / STEPS));
 }
 
-static int finish(void *state)
+static int finish_latency(void *state)
 {
 	struct state *s = state;
 	struct hills *h;
@@ -261,9 +261,9 @@ static int finish(void *state)
 	h = calloc(1, sizeof(*h));
 	if (!h)
 		return -1;
-	spread(h, s->counts);
+	spread_counts(h, s->counts);
 	find_hills(h);
-	choose(h, s->max);
+	merge_weak_hills(h, s->max);
 	s->nbins = h->count;
 	for (i = 0; i + 1 < s->nbins; i++)
 		s->ends[i] = edge_of(h, i);
@@ -273,7 +273,7 @@ static int finish(void *state)
 
 /* ---- what is told ---- */
 
-static uint64_t settle(void *state, uint32_t kind, uint64_t value)
+static uint64_t settle_latency(void *state, uint32_t kind, uint64_t value)
 {
 	const struct state *s = state;
 	uint64_t bin = 0;
@@ -314,10 +314,10 @@ const struct vtrace_plugin vtrace_plugin = {
 	.nkinds = 1,
 	.rules = rules,
 	.nrules = 1,
-	.create = create,
+	.create = create_latency,
 	.destroy = free,
-	.process = process,
-	.finish = finish,
-	.settle = settle,
+	.process = process_latency,
+	.finish = finish_latency,
+	.settle = settle_latency,
 	.format = format,
 };

@@ -27,7 +27,7 @@ struct state {
 	bool wanted[NKINDS];
 };
 
-static void *create(const char *options, char *error, size_t size)
+static void *create_operands(const char *options, char *error, size_t size)
 {
 	bool integer = strcmp(options, "int") == 0, floating = strcmp(options, "float") == 0;
 	struct state *s;
@@ -65,7 +65,8 @@ static int emit_numbers(const struct vtrace_tuple *t, uint32_t kind, unsigned si
 	return 0;
 }
 
-static int process(void *state, const struct vtrace_run *run, vtrace_emit *emit, void *host)
+static int process_operands(void *state, const struct vtrace_run *run, vtrace_emit *emit,
+			    void *host)
 {
 	const struct state *s = state;
 	size_t i;
@@ -95,7 +96,7 @@ const struct vtrace_plugin vtrace_plugin = {
 	.nkinds = NKINDS,
 	.rules = rules,
 	.nrules = sizeof(rules) / sizeof(rules[0]),
-	.create = create,
+	.create = create_operands,
 	.destroy = free,
-	.process = process,
+	.process = process_operands,
 };

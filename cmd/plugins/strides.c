@@ -42,7 +42,7 @@ struct state {
 	struct access slots[SLOTS];
 };
 
-static void *create(const char *options, char *error, size_t size)
+static void *create_strides(const char *options, char *error, size_t size)
 {
 	bool strides = strcmp(options, "strides") == 0;
 	bool addresses = strcmp(options, "addresses") == 0;
@@ -80,8 +80,8 @@ static bool follows(const struct state *s, const struct access *a, const struct 
 	return a->run + 1 == s->run && !run->begins;
 }
 
-static int take(struct state *s, const struct vtrace_tuple *t, const struct vtrace_run *run,
-		vtrace_emit *emit, void *host)
+static int emit_stride(struct state *s, const struct vtrace_tuple *t, const struct vtrace_run *run,
+		       vtrace_emit *emit, void *host)
 {
 	struct access *a = slot_of(s, t);
 	struct vtrace_value v = {t->pc, t->value - a->address, STRIDE, 8};
@@ -101,7 +101,7 @@ static int take(struct state *s, const struct vtrace_tuple *t, const struct vtra
 	return s->wanted[ADDRESS] && t->known ? emit(host, &v) : 0;
 }
 
-static int process(void *state, const struct vtrace_run *run, vtrace_emit *emit, void *host)
+static int process_strides(void *state, const struct vtrace_run *run, vtrace_emit *emit, void *host)
 {
 	struct state *s = state;
 	size_t i;
@@ -112,7 +112,7 @@ static int process(void *state, const struct vtrace_run *run, vtrace_emit *emit,
 		s->run = 2;
 	}
 	for (i = 0; i < run->ntuples; i++)
-		if (take(s, &run->tuples[i], run, emit, host) < 0)
+		if (emit_stride(s, &run->tuples[i], run, emit, host) < 0)
 			return -1;
 	return 0;
 }
@@ -126,7 +126,7 @@ const struct vtrace_plugin vtrace_plugin = {
 	.nkinds = NKINDS,
 	.rules = rules,
 	.nrules = sizeof(rules) / sizeof(rules[0]),
-	.create = create,
+	.create = create_strides,
 	.destroy = free,
-	.process = process,
+	.process = process_strides,
 };

@@ -32,7 +32,7 @@ static bool get_reg(void *arg, unsigned reg, uint64_t *value)
 	return vt_word_is_known(w);
 }
 
-static bool load(void *arg, uint64_t address, unsigned size, uint64_t *value)
+static bool load_caller_memory(void *arg, uint64_t address, unsigned size, uint64_t *value)
 {
 	struct vti_callers *c = arg;
 	struct vt_word w;
@@ -66,7 +66,7 @@ static bool is_behind_call(const struct vti_callers *c, uint64_t address)
 
 static uint64_t unwind(struct vti_callers *c, uint64_t ip)
 {
-	const struct vt_unwind_state s = {c, get_reg, load};
+	const struct vt_unwind_state s = {c, get_reg, load_caller_memory};
 	struct vt_return r;
 
 	if (!vt_procdata_return(c->spaces->images, c->spaces->maps, (int32_t)c->pid, ip, &s, &r) ||
@@ -75,7 +75,7 @@ static uint64_t unwind(struct vti_callers *c, uint64_t ip)
 	return r.ret;
 }
 
-static bool is_stub(const struct vti_callers *c, uint64_t ip)
+static bool is_at_plt_stub(const struct vti_callers *c, uint64_t ip)
 {
 	uint8_t code[STUB_SIZE];
 	int64_t slot;
@@ -84,7 +84,7 @@ static bool is_stub(const struct vti_callers *c, uint64_t ip)
 			      &slot);
 }
 
-static void add(struct vti_callers *c, struct vt_run_caller one)
+static void add_run_caller(struct vti_callers *c, struct vt_run_caller one)
 {
 	if (vt_array_grow(&c->list, &c->cap, c->count + 1, sizeof(*c->list)))
 		c->list[c->count++] = one;
@@ -95,7 +95,7 @@ static void add(struct vti_callers *c, struct vt_run_caller one)
 void vti_callers_note(struct vti_callers *c, uint32_t insn, uint64_t ip, uint64_t caller)
 {
 	if (!c->count || c->list[c->count - 1].caller != caller)
-		add(c, (struct vt_run_caller){.ip = ip, .caller = caller, .insn = insn});
+		add_run_caller(c, (struct vt_run_caller){.ip = ip, .caller = caller, .insn = insn});
 }
 
 void vti_callers_begin(struct vti_callers *c, int64_t pid)
@@ -105,7 +105,7 @@ void vti_callers_begin(struct vti_callers *c, int64_t pid)
 	c->pid = pid;
 	c->in_stub = c->no_memory = false;
 	get_reg(c, VT_REG_IP, &ip);
-	add(c, (struct vt_run_caller){.ip = ip, .caller = unwind(c, ip)});
+	add_run_caller(c, (struct vt_run_caller){.ip = ip, .caller = unwind(c, ip)});
 }
 
 void vti_callers_turn(void *arg, uint32_t insn, bool call)
@@ -118,19 +118,19 @@ void vti_callers_turn(void *arg, uint32_t insn, bool call)
 	if (!c->count)
 		return;
 	get_reg(c, VT_REG_IP, &one.ip);
-	call = call && get_reg(c, VT_REG_SP, &sp) && load(c, sp, 8, &one.caller) &&
+	call = call && get_reg(c, VT_REG_SP, &sp) && load_caller_memory(c, sp, 8, &one.caller) &&
 	       one.caller != one.ip;
 	if (call || c->in_stub) {
 		/* A stub goes on to the procedure that was called. */
 		if (!call)
 			one.caller = c->list[c->count - 1].caller;
-		c->in_stub = is_stub(c, one.ip);
+		c->in_stub = is_at_plt_stub(c, one.ip);
 		one.entered = !c->in_stub;
 	} else {
 		one.caller = unwind(c, one.ip);
 	}
 	if (one.entered || one.caller != c->list[c->count - 1].caller)
-		add(c, one);
+		add_run_caller(c, one);
 }
 
 uint64_t vt_run_caller(const struct vt_run *run, uint32_t insn, size_t *at)

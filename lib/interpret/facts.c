@@ -13,7 +13,7 @@
 
 /* ---- registers ---- */
 
-static void set_registers(struct vti_paths *p, struct vt_words regs, struct vt_bytes vector)
+static void set_state_registers(struct vti_paths *p, struct vt_words regs, struct vt_bytes vector)
 {
 	unsigned reg, lane;
 
@@ -39,7 +39,7 @@ int vti_path_state(struct vti_paths *p, const struct vt_record *rec, struct vt_e
 	vti_path_lose(p);
 	if (regs.count != STATE_REGS)
 		return 0;
-	set_registers(p, regs, vt_record_bytes(rec, VT_STATE_VECTOR));
+	set_state_registers(p, regs, vt_record_bytes(rec, VT_STATE_VECTOR));
 	vt_interp_set_mxcsr(p->machine, (uint32_t)vt_record_u64(rec, VT_STATE_MXCSR));
 	p->at->goes_on = VTI_GOES_TO;
 	p->at->to[0] = p->at->to[1] = regs.data[VT_REG_IP];

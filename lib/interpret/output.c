@@ -102,7 +102,7 @@ static uint64_t fields_to_drop(const struct vt_interpret_output *out, unsigned k
 }
 
 /* `fields` is NULL for all. */
-static void pass_record(struct vt_interpret_output *out, const struct vt_record *rec,
+static void copy_record(struct vt_interpret_output *out, const struct vt_record *rec,
 			const struct copied *fields)
 {
 	uint64_t *row;
@@ -120,8 +120,8 @@ static void pass_record(struct vt_interpret_output *out, const struct vt_record 
 
 /* ---- values ---- */
 
-static void write_value(struct vt_interpret_output *out, const struct vt_run *run,
-			const struct vt_capture *c, uint64_t caller)
+static void write_run_value(struct vt_interpret_output *out, const struct vt_run *run,
+			    const struct vt_capture *c, uint64_t caller)
 {
 	uint64_t *row = vt_writer_row(out->writer, VT_VALUE);
 
@@ -168,7 +168,7 @@ static void write_entries(struct vt_interpret_output *out, const struct vt_run *
 			.ip = c->ip, .value = c->caller, .size = 8, .what = VT_WHAT_RETURN};
 
 		if (c->entered)
-			write_value(out, run, &value, c->caller);
+			write_run_value(out, run, &value, c->caller);
 	}
 }
 
@@ -177,7 +177,7 @@ static size_t code_at(void *arg, int64_t pid, uint64_t ip, uint8_t *bytes, size_
 	return vt_interpret_code(arg, pid, ip, bytes, size);
 }
 
-static int take_run(void *arg, const struct vt_run *run, struct vt_error *err)
+static int output_run(void *arg, const struct vt_run *run, struct vt_error *err)
 {
 	struct vt_interpret_output *out = arg;
 	size_t i, at = 0;
@@ -186,8 +186,8 @@ static int take_run(void *arg, const struct vt_run *run, struct vt_error *err)
 		return 0;
 	for (i = 0; i < run->ncaptures; i++)
 		if (run->captures[i].known && out->o.what >> run->captures[i].what & 1)
-			write_value(out, run, &run->captures[i],
-				    vt_run_caller(run, run->captures[i].insn, &at));
+			write_run_value(out, run, &run->captures[i],
+					vt_run_caller(run, run->captures[i].insn, &at));
 	if (out->o.what & 1u << VT_WHAT_RETURN)
 		write_entries(out, run);
 	out->failed = vt_plugins_run(out->o.plugins, run, code_at, out->in, out->writer, err) < 0 ||
@@ -219,13 +219,13 @@ static bool feed_plugins(struct vt_interpret_output *out, const struct vt_record
 	return false;
 }
 
-static int take_record(struct vt_interpret_output *out, const struct vt_record *rec,
-		       const struct copied *f, struct vt_error *err)
+static int output_record(struct vt_interpret_output *out, const struct vt_record *rec,
+			 const struct copied *f, struct vt_error *err)
 {
 	int code;
 
 	if (out->writer)
-		pass_record(out, rec, f);
+		copy_record(out, rec, f);
 	if (out->writer && rec->kind == VT_SAMPLE && out->o.what & 1u << VT_WHAT_LATENCY)
 		write_latency(out, rec);
 	code = vt_interpret_feed(out->in, rec, err);
@@ -250,7 +250,7 @@ static int take_rows(void *output, const struct vt_block *block, uint32_t first,
 	if (left_out)
 		f = copied_fields(block, left_out);
 	for (; rec.row - first < count && code == 0; rec.row++)
-		code = take_record(out, &rec, left_out ? &f : NULL, err);
+		code = output_record(out, &rec, left_out ? &f : NULL, err);
 	return code < 0 || !out->writer ? code : vt_writer_error(out->writer, err);
 }
 
@@ -267,7 +267,7 @@ struct vt_interpret_output *vt_interpret_output_new(const struct vt_interpret_ou
 		return NULL;
 	}
 	out->o = *opt;
-	out->in = vt_interpret_new(&opt->interpret, context, take_run, out, err);
+	out->in = vt_interpret_new(&opt->interpret, context, output_run, out, err);
 	if (!out->in) {
 		free(out);
 		return NULL;
@@ -337,7 +337,8 @@ static int copy_all(struct vt_interpret_output *out, struct vt_reader *r, struct
 }
 
 /* The writer goes first in any case: what it has not written yet is in no file. */
-static int copy_spool(struct vt_interpret_output *out, struct vt_reader **r, struct vt_error *err)
+static int copy_provisional(struct vt_interpret_output *out, struct vt_reader **r,
+			    struct vt_error *err)
 {
 	struct vt_writer *w = out->writer;
 
@@ -378,7 +379,7 @@ int vt_interpret_output_finish(struct vt_interpret_output *out, struct vt_error 
 	char text[VT_ERROR_SIZE];
 
 	if (code == 0 && out->spool)
-		code = copy_spool(out, &r, err);
+		code = copy_provisional(out, &r, err);
 	if (code == 0)
 		code = vt_plugins_label(plugins, out->target, err);
 	vt_reader_close(r);

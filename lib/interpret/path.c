@@ -12,7 +12,8 @@
 /* ---- life ---- */
 
 /* The code of the block at hand: the stream has it as it was run. */
-static size_t fetch(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, size_t size)
+static size_t fetch_block_code(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes,
+			       size_t size)
 {
 	const struct vti_paths *p = arg;
 	const struct vt_bblock *b = p->at->block;
@@ -64,10 +65,10 @@ void vti_paths_end(const struct vti_paths *p)
 }
 
 /* What kind of recording it is is known when the first run comes. */
-static int begin(struct vti_paths *p, struct vt_error *err)
+static int make_path_machine(struct vti_paths *p, struct vt_error *err)
 {
 	struct vt_interp_options o = {
-		.fetch = fetch,
+		.fetch = fetch_block_code,
 		.fetch_arg = p,
 		.capture = p->in->o.capture,
 		.valgrind = p->valgrind,
@@ -92,7 +93,7 @@ static void goes_to(struct vti_path_thread *t, uint64_t one, uint64_t other)
 }
 
 /* Behind a step, as far as its own code tells. */
-static void note_end(struct vti_path_thread *t, const struct vt_step *s)
+static void set_next_addresses(struct vti_path_thread *t, const struct vt_step *s)
 {
 	const struct vt_bblock *b = s->block;
 	uint64_t behind = b->addr + b->size;
@@ -139,7 +140,7 @@ static uint64_t start_of(const struct vt_step *s)
 }
 
 /* Whether the thread's state holds at this address; where it does not, it is lost. */
-static void arrive(struct vti_paths *p, uint64_t addr)
+static void check_arrival(struct vti_paths *p, uint64_t addr)
 {
 	const struct vti_path_thread *t = p->at;
 
@@ -222,8 +223,8 @@ static void note_caller(struct vti_paths *p, const struct vt_step *s, uint64_t a
 	vti_callers_note(&p->callers, p->numbered, addr, vt_callstack_caller(stack));
 }
 
-static int take_step(struct vti_paths *p, const struct vt_step *s, const struct vt_step *after,
-		     struct vt_error *err)
+static int interpret_step(struct vti_paths *p, const struct vt_step *s, const struct vt_step *after,
+			  struct vt_error *err)
 {
 	struct vti_path_thread *t = p->at;
 	uint64_t addr = start_of(s), next;
@@ -242,10 +243,10 @@ static int take_step(struct vti_paths *p, const struct vt_step *s, const struct 
 	if (t->in_kernel)
 		vt_known_memory_forget(p->memory->known);
 	t->in_kernel = false;
-	arrive(p, addr);
+	check_arrival(p, addr);
 	t->block = s->block;
 	t->insn_end = s->insn_end;
-	note_end(t, s);
+	set_next_addresses(t, s);
 	next = after && after->block->addr < KERNEL && !t->in_syscall ? start_of(after)
 								      : only_next(t);
 	p->step = s;
@@ -265,7 +266,7 @@ static int take_step(struct vti_paths *p, const struct vt_step *s, const struct 
 /* ---- a run ---- */
 
 /* What was captured since the last time. */
-static int tell(struct vti_paths *p, struct vt_run *r, struct vt_error *err)
+static int deliver_run(struct vti_paths *p, struct vt_run *r, struct vt_error *err)
 {
 	int code;
 
@@ -296,10 +297,10 @@ static int take_steps(struct vti_paths *p, struct vt_exec *x, struct vt_run *r,
 		more = vt_exec_next(x, &after, err);
 		if (more < 0)
 			break;
-		code = take_step(p, &step, more ? &after : NULL, err);
+		code = interpret_step(p, &step, more ? &after : NULL, err);
 		r->insns += step.insn_end - step.insn;
 		if (code == 0 && (r->insns >= TOGETHER || p->broken || !more))
-			code = tell(p, r, err);
+			code = deliver_run(p, r, err);
 		/* Behind a block from which there are several ways, what follows says which. */
 		if (more && step.block->end != VT_END_SYSCALL &&
 		    p->at->goes_on != VTI_GOES_NOWHERE && !is_foreign(step.block) &&
@@ -327,7 +328,7 @@ static int feed_exec(struct vti_paths *p, const struct vt_record *rec, struct vt
 	struct vti_path_process *process;
 	struct vt_exec x;
 	struct vt_run r = {.weight = 1, .stop = VT_STOP_LENGTH};
-	int code = begin(p, err);
+	int code = make_path_machine(p, err);
 
 	if (code == 0)
 		code = vt_exec_open(&x, vt_context_blocks(p->in->spaces.context), rec, err);
@@ -370,7 +371,7 @@ static int feed_trace(struct vti_paths *p, const struct vt_record *rec)
 		/* The kernel gives the registers back if it comes back there. */
 		if (t->in_kernel)
 			break;
-		arrive(p, ip);
+		check_arrival(p, ip);
 		if (t->goes_on != VTI_GOES_NOWHERE)
 			goes_to(t, ip, ip);
 		t->in_kernel = true;
@@ -390,7 +391,7 @@ static int feed_trace(struct vti_paths *p, const struct vt_record *rec)
 	return 0;
 }
 
-static int feed_thread(struct vti_paths *p, const struct vt_record *rec, struct vt_error *err)
+static int feed_path_thread(struct vti_paths *p, const struct vt_record *rec, struct vt_error *err)
 {
 	int64_t pid = vt_record_i64(rec, VT_THREAD_PID);
 	bool other = vt_record_i64(rec, VT_THREAD_TID) != pid;
@@ -421,7 +422,7 @@ static void feed_gap(struct vti_paths *p, const struct vt_record *rec)
 		vti_path_lose_all(p);
 }
 
-static void feed_meta(struct vti_paths *p, const struct vt_record *rec)
+static void feed_path_meta(struct vti_paths *p, const struct vt_record *rec)
 {
 	if (vt_record_is_meta(rec, "recorder"))
 		p->valgrind = vt_bytes_are(vt_record_bytes(rec, VT_META_VALUE), "valgrind");
@@ -433,23 +434,23 @@ int vti_paths_feed(struct vti_paths *p, const struct vt_record *rec, struct vt_e
 	case VT_EXEC:
 		return feed_exec(p, rec, err);
 	case VT_STATE:
-		return begin(p, err) < 0 ? -VT_E_NOMEM : vti_path_state(p, rec, err);
+		return make_path_machine(p, err) < 0 ? -VT_E_NOMEM : vti_path_state(p, rec, err);
 	case VT_SYSCALL:
-		return begin(p, err) < 0 ? -VT_E_NOMEM : vti_path_syscall(p, rec, err);
+		return make_path_machine(p, err) < 0 ? -VT_E_NOMEM : vti_path_syscall(p, rec, err);
 	case VT_MEMORY:
-		return begin(p, err) < 0 ? -VT_E_NOMEM : vti_path_written(p, rec, err);
+		return make_path_machine(p, err) < 0 ? -VT_E_NOMEM : vti_path_written(p, rec, err);
 	case VT_VALUE:
 		vti_path_value(p, rec);
 		return 0;
 	case VT_TRACE:
 		return feed_trace(p, rec);
 	case VT_THREAD:
-		return feed_thread(p, rec, err);
+		return feed_path_thread(p, rec, err);
 	case VT_GAP:
 		feed_gap(p, rec);
 		return 0;
 	case VT_META:
-		feed_meta(p, rec);
+		feed_path_meta(p, rec);
 		return 0;
 	default:
 		return 0;

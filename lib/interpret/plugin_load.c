@@ -91,7 +91,7 @@ static int check_elf(int fd, struct vt_error *err)
 	return 0;
 }
 
-static int check_file(const char *path, struct vt_error *err)
+static int check_plugin_file(const char *path, struct vt_error *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), code;
 
@@ -178,10 +178,10 @@ int vti_plugin_check(const struct vtrace_plugin *p, struct vt_error *err)
 
 /* ---- loading ---- */
 
-static int load(const char *path, void **handle, const struct vtrace_plugin **plugin,
-		struct vt_error *err)
+static int open_plugin(const char *path, void **handle, const struct vtrace_plugin **plugin,
+		       struct vt_error *err)
 {
-	if (check_file(path, err) < 0)
+	if (check_plugin_file(path, err) < 0)
 		return vt_error_prefix(err, "plugin %s", path);
 	*handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!*handle)
@@ -206,7 +206,7 @@ int vti_plugin_load(const char *name, const struct vt_plugin_path *where, void *
 	if (code == 0 && path.failed)
 		code = vt_error_nomem(err);
 	if (code == 0)
-		code = load(vt_buf_str(&path), handle, plugin, err);
+		code = open_plugin(vt_buf_str(&path), handle, plugin, err);
 	vt_buf_free(&path);
 	return code;
 }

@@ -105,8 +105,9 @@ static uint32_t classes_of(uint32_t flags)
 }
 
 /* Borrowed until the next call; NULL when memory ran out. */
-static const struct vti_plugin_insn *insn_at(struct vti_plugin_tuples *t, int64_t pid, uint64_t ip,
-					     vt_plugins_code_fn *code, void *arg)
+static const struct vti_plugin_insn *find_plugin_insn(struct vti_plugin_tuples *t, int64_t pid,
+						      uint64_t ip, vt_plugins_code_fn *code,
+						      void *arg)
 {
 	struct vti_plugin_insn key = {.pid = pid, .ip = ip}, *i;
 	uint8_t bytes[VT_MAX_INSN];
@@ -144,8 +145,8 @@ static enum vtrace_format format_of(struct vt_number_type type)
 	}
 }
 
-static void put(struct making *k, const struct vti_plugin_insn *i, uint32_t number, unsigned what,
-		struct vtrace_tuple tuple)
+static void add_tuple(struct making *k, const struct vti_plugin_insn *i, uint32_t number,
+		      unsigned what, struct vtrace_tuple tuple)
 {
 	struct vti_plugin_tuples *t = k->t;
 
@@ -176,11 +177,11 @@ static void put_capture(struct making *k, const struct vti_plugin_insn *i, unsig
 				 .format = (uint8_t)format_of(type),
 				 .element = type.size};
 
-	put(k, i, c->insn, what, t);
+	add_tuple(k, i, c->insn, what, t);
 }
 
 /* What the plugin wants of an instruction, VTRACE_BIT(…). */
-static uint32_t wanted(const struct vtrace_plugin *p, uint32_t classes)
+static uint32_t get_wanted_bits(const struct vtrace_plugin *p, uint32_t classes)
 {
 	uint32_t what = 0;
 	size_t r;
@@ -192,7 +193,8 @@ static uint32_t wanted(const struct vtrace_plugin *p, uint32_t classes)
 }
 
 /* An operand that is captured later in the same instruction tells what the register held. */
-static struct reg before(const struct making *k, const struct vt_capture *c, size_t n, uint32_t reg)
+static struct reg find_value_before(const struct making *k, const struct vt_capture *c, size_t n,
+				    uint32_t reg)
 {
 	size_t i;
 
@@ -215,18 +217,18 @@ static void put_registers(struct making *k, const struct vti_plugin_insn *i,
 		if (!(rule->what & VTRACE_BIT(VTRACE_REGISTER)) || !(rule->classes & i->classes) ||
 		    rule->except & i->classes)
 			continue;
-		v = before(k, c, n, rule->reg);
-		put(k, i, c->insn, VTRACE_REGISTER,
-		    (struct vtrace_tuple){.value = v.known ? v.value : 0,
-					  .reg = (uint16_t)rule->reg,
-					  .size = 8,
-					  .known = v.known});
+		v = find_value_before(k, c, n, rule->reg);
+		add_tuple(k, i, c->insn, VTRACE_REGISTER,
+			  (struct vtrace_tuple){.value = v.known ? v.value : 0,
+						.reg = (uint16_t)rule->reg,
+						.size = 8,
+						.known = v.known});
 	}
 }
 
 /* What an instruction leaves in the registers.  Writing 4 bytes clears the others. */
-static void pass(struct making *k, const struct vti_plugin_insn *i, const struct vt_capture *c,
-		 size_t n)
+static void update_registers(struct making *k, const struct vti_plugin_insn *i,
+			     const struct vt_capture *c, size_t n)
 {
 	unsigned r;
 	size_t j;
@@ -251,28 +253,28 @@ static void put_insn(struct making *k, const struct vti_plugin_insn *i, uint32_t
 	bool first = number == 0 && run->begins;
 
 	if (what & VTRACE_BIT(VTRACE_INSN))
-		put(k, i, number, VTRACE_INSN,
-		    (struct vtrace_tuple){
-			    .value = i->code, .size = i->facts.length, .known = i->known});
+		add_tuple(k, i, number, VTRACE_INSN,
+			  (struct vtrace_tuple){
+				  .value = i->code, .size = i->facts.length, .known = i->known});
 	if (first && run->has_latency && what & VTRACE_BIT(VTRACE_LATENCY))
-		put(k, i, number, VTRACE_LATENCY,
-		    (struct vtrace_tuple){.value = run->latency,
-					  .size = 8,
-					  .known = 1,
-					  .format = VTRACE_UNSIGNED});
+		add_tuple(k, i, number, VTRACE_LATENCY,
+			  (struct vtrace_tuple){.value = run->latency,
+						.size = 8,
+						.known = 1,
+						.format = VTRACE_UNSIGNED});
 	if (first && what & VTRACE_BIT(VTRACE_RETURN_ADDRESS))
-		put(k, i, number, VTRACE_RETURN_ADDRESS,
-		    (struct vtrace_tuple){.value = run->caller,
-					  .size = 8,
-					  .known = run->caller != 0,
-					  .format = VTRACE_ADDRESS});
+		add_tuple(k, i, number, VTRACE_RETURN_ADDRESS,
+			  (struct vtrace_tuple){.value = run->caller,
+						.size = 8,
+						.known = run->caller != 0,
+						.format = VTRACE_ADDRESS});
 }
 
 /* The captures c[0] to c[n - 1] are of one instruction; `next` is the one after it, or NULL. */
 static void put_all(struct making *k, const struct vti_plugin_insn *i, const struct vt_capture *c,
 		    size_t n, const struct vt_capture *next)
 {
-	uint32_t what = wanted(k->plugin, i->classes);
+	uint32_t what = get_wanted_bits(k->plugin, i->classes);
 	bool target = false;
 	size_t j;
 
@@ -287,23 +289,25 @@ static void put_all(struct making *k, const struct vti_plugin_insn *i, const str
 			put_capture(k, i, w, &c[j]);
 	}
 	if (next && !target && i->classes & VTRACE_BRANCH && what & VTRACE_BIT(VTRACE_TARGET))
-		put(k, i, c->insn, VTRACE_TARGET,
-		    (struct vtrace_tuple){
-			    .value = next->ip, .size = 8, .known = 1, .format = VTRACE_ADDRESS});
+		add_tuple(k, i, c->insn, VTRACE_TARGET,
+			  (struct vtrace_tuple){.value = next->ip,
+						.size = 8,
+						.known = 1,
+						.format = VTRACE_ADDRESS});
 }
 
 /* Segments, flags and the instruction pointer are no general registers. */
-static bool is_general(unsigned reg)
+static bool is_general_register(unsigned reg)
 {
 	return reg <= VT_REG_SP || reg >= VT_REG_R8;
 }
 
-static void begin(struct making *k)
+static void init_tuple_registers(struct making *k)
 {
 	unsigned r;
 
 	for (r = 0; k->run->regs && r < GENERAL; r++)
-		if (is_general(r))
+		if (is_general_register(r))
 			k->regs[r] = (struct reg){k->run->regs[r].value,
 						  vt_word_is_known(k->run->regs[r])};
 }
@@ -317,19 +321,19 @@ int vti_plugin_tuples_make(struct vti_plugin_tuples *t, const struct vtrace_plug
 	size_t i, n;
 
 	t->count = 0;
-	begin(&k);
+	init_tuple_registers(&k);
 	for (i = 0; i < run->ncaptures && !k.failed; i += n) {
 		const struct vt_capture *c = &run->captures[i];
 
 		for (n = 1; i + n < run->ncaptures && c[n].insn == c->insn; n++)
 			;
-		insn = insn_at(t, run->pid, c->ip, code, arg);
+		insn = find_plugin_insn(t, run->pid, c->ip, code, arg);
 		if (!insn) {
 			k.failed = true;
 			break;
 		}
 		put_all(&k, insn, c, n, i + n < run->ncaptures ? &c[n] : NULL);
-		pass(&k, insn, c, n);
+		update_registers(&k, insn, c, n);
 	}
 	return k.failed ? vt_error_nomem(err) : 0;
 }

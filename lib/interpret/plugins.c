@@ -108,7 +108,7 @@ static int blame(const struct plugin *m, struct vt_error *err)
 	return vt_error_prefix(err, "plugin %s", m->name);
 }
 
-static int create(struct plugin *m, const char *options, struct vt_error *err)
+static int create_plugin(struct plugin *m, const char *options, struct vt_error *err)
 {
 	const struct vtrace_plugin *p = m->plugin;
 	char reason[MAX_ERROR + GUARD];
@@ -142,7 +142,7 @@ int vt_plugins_add(struct vt_plugins *m, const struct vtrace_plugin *plugin, con
 		return vt_error_nomem(err);
 	vt_hash_init(&one->labels, sizeof(struct label), sizeof(struct label));
 	m->count++;
-	if (vti_plugin_check(plugin, err) < 0 || create(one, options, err) < 0)
+	if (vti_plugin_check(plugin, err) < 0 || create_plugin(one, options, err) < 0)
 		return blame(one, err);
 	m->nkinds += plugin->nkinds;
 	return 0;
@@ -185,7 +185,7 @@ const struct vt_plugins_totals *vt_plugins_totals(const struct vt_plugins *m)
 
 /* ---- what they want ---- */
 
-static uint32_t wants_of(const struct plugin *one)
+static uint32_t get_plugin_wants(const struct plugin *one)
 {
 	uint32_t what = 0, r;
 
@@ -194,24 +194,24 @@ static uint32_t wants_of(const struct plugin *one)
 	return what;
 }
 
-static uint32_t wants(const struct vt_plugins *m)
+static uint32_t get_all_wants(const struct vt_plugins *m)
 {
 	uint32_t what = 0;
 	size_t i;
 
 	for (i = 0; i < m->count; i++)
-		what |= wants_of(&m->list[i]);
+		what |= get_plugin_wants(&m->list[i]);
 	return what;
 }
 
 uint32_t vt_plugins_capture(const struct vt_plugins *m)
 {
-	return m->count ? vti_plugin_wants(wants(m)) : 0;
+	return m->count ? vti_plugin_wants(get_all_wants(m)) : 0;
 }
 
 bool vt_plugins_want_registers(const struct vt_plugins *m)
 {
-	return wants(m) & VTRACE_BIT(VTRACE_REGISTER);
+	return get_all_wants(m) & VTRACE_BIT(VTRACE_REGISTER);
 }
 
 bool vt_plugins_settle(const struct vt_plugins *m)
@@ -243,7 +243,7 @@ void vt_plugins_declare(const struct vt_plugins *m, struct vt_writer *w)
 
 /* ---- runs ---- */
 
-static bool fits(uint64_t value, uint32_t size)
+static bool fits_in_size(uint64_t value, uint32_t size)
 {
 	return size == 8 || value >> 8 * size == 0;
 }
@@ -263,7 +263,7 @@ static bool in_run(struct emitting *e, uint64_t pc)
 	return false;
 }
 
-static int refuse(struct emitting *e, const char *why, uint64_t what)
+static int refuse_value(struct emitting *e, const char *why, uint64_t what)
 {
 	/* The first reason counts. */
 	if (!e->refused) {
@@ -320,7 +320,7 @@ static uint64_t caller_at(const struct emitting *e, uint64_t pc)
 	return vt_run_caller(e->run, 0, &from);
 }
 
-static void write_value(struct emitting *e, const struct vtrace_value *v)
+static void write_plugin_value(struct emitting *e, const struct vtrace_value *v)
 {
 	uint64_t *row = vt_writer_row(e->writer, VT_VALUE);
 
@@ -338,30 +338,32 @@ static void write_value(struct emitting *e, const struct vtrace_value *v)
 	e->all->totals.values++;
 }
 
-static int emit(void *host, const struct vtrace_value *v)
+static int emit_value(void *host, const struct vtrace_value *v)
 {
 	struct emitting *e = host;
 
 	if (e->refused)
 		return -1;
 	if (!v)
-		return refuse(e, "emits no value at all", 0);
+		return refuse_value(e, "emits no value at all", 0);
 	if (v->kind >= e->plugin->plugin->nkinds)
-		return refuse(e, "emits a kind of value that it does not have", v->kind);
-	if (v->size < 1 || v->size > 8 || !fits(v->value, v->size))
-		return refuse(e, "emits a value that does not fit its size", v->value);
+		return refuse_value(e, "emits a kind of value that it does not have", v->kind);
+	if (v->size < 1 || v->size > 8 || !fits_in_size(v->value, v->size))
+		return refuse_value(e, "emits a value that does not fit its size", v->value);
 	if (!in_run(e, v->pc))
-		return refuse(e, "emits a value for an address that is not in the run", v->pc);
+		return refuse_value(e, "emits a value for an address that is not in the run",
+				    v->pc);
 	if (!e->left)
-		return refuse(e, "emits more values than a run of so many instructions may have",
-			      e->run->insns);
+		return refuse_value(e,
+				    "emits more values than a run of so many instructions may have",
+				    e->run->insns);
 	e->left--;
 	if (!e->plugin->plugin->settle &&
 	    note_value(e->all, e->plugin, v->kind, v->value, e->err) < 0) {
 		e->refused = true;
 		return -1;
 	}
-	write_value(e, v);
+	write_plugin_value(e, v);
 	return 0;
 }
 
@@ -387,7 +389,7 @@ static int run_one(struct vt_plugins *m, struct plugin *one, const struct vt_run
 	for (i = 0; i < t->count; i++)
 		one->seen |= t->list[i].known ? VTRACE_BIT(t->list[i].what) : 0;
 	e.left = (uint64_t)VTRACE_MAX_EMIT * run->insns;
-	code = one->plugin->process(one->state, &r, emit, &e);
+	code = one->plugin->process(one->state, &r, emit_value, &e);
 	if (e.refused)
 		return -(int)err->code;
 	if (code < 0) {
@@ -434,7 +436,7 @@ int vt_plugins_sample(struct vt_plugins *m, const struct vt_record *rec, vt_plug
 			     .ncaptures = 1};
 	uint64_t has;
 
-	if (rec->kind != VT_SAMPLE || !(wants(m) & VTRACE_BIT(VTRACE_LATENCY)) ||
+	if (rec->kind != VT_SAMPLE || !(get_all_wants(m) & VTRACE_BIT(VTRACE_LATENCY)) ||
 	    !vt_sample_latency(rec, &run.latency))
 		return 0;
 	has = vt_record_u64(rec, VT_SAMPLE_HAS);
@@ -475,7 +477,7 @@ int vt_plugins_finish(struct vt_plugins *m, struct vt_error *err)
 const char *vt_plugins_silent(const struct vt_plugins *m, size_t i, const char **why)
 {
 	const struct plugin *one = &m->list[i];
-	uint32_t lacks = wants_of(one) & ~one->seen;
+	uint32_t lacks = get_plugin_wants(one) & ~one->seen;
 
 	if (one->values)
 		return NULL;
@@ -512,7 +514,7 @@ int vt_plugins_copy(struct vt_plugins *m, const struct vt_record *rec, struct vt
 		uint32_t kind = (uint32_t)(id - one->first);
 
 		value = one->plugin->settle(one->state, kind, value);
-		if (!fits(value, (uint32_t)vt_record_u64(rec, VT_VALUE_SIZE))) {
+		if (!fits_in_size(value, (uint32_t)vt_record_u64(rec, VT_VALUE_SIZE))) {
 			vt_error_set(err, VT_E_FORMAT,
 				     "settles on a value that does not fit its size (0x%" PRIx64
 				     ")",

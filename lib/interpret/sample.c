@@ -50,7 +50,8 @@ struct vti_samples {
 
 /* ---- what is behind it ---- */
 
-static size_t fetch(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, size_t size)
+static size_t fetch_image_code(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes,
+			       size_t size)
 {
 	struct vti_samples *s = arg;
 
@@ -80,7 +81,8 @@ static uint64_t fill_stack(const struct start *at, uint64_t addr, uint8_t bytes[
 }
 
 /* What images hold for good, and the stack. */
-static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KNOWN_LINE], bool lasting)
+static uint64_t fill_sample_line(void *arg, uint64_t addr, uint8_t bytes[VT_KNOWN_LINE],
+				 bool lasting)
 {
 	struct vti_samples *s = arg;
 	uint64_t known = lasting ? 0 : fill_stack(&s->at, addr, bytes);
@@ -94,7 +96,7 @@ struct vti_samples *vti_samples_new(struct vt_interpret *in, struct vt_error *er
 {
 	struct vti_samples *s = calloc(1, sizeof(*s));
 	struct vt_interp_options o = {
-		.fetch = fetch,
+		.fetch = fetch_image_code,
 		.fetch_arg = s,
 		.capture = in->o.capture,
 		.max_code = VTI_MAX_CODE,
@@ -112,7 +114,7 @@ struct vti_samples *vti_samples_new(struct vt_interpret *in, struct vt_error *er
 	s->in = in;
 	vt_rng_init(&s->rng, in->o.seed);
 	vt_hash_init(&s->events, sizeof(struct event), sizeof(uint64_t));
-	s->memory = vt_known_memory_new(fill, s, VTI_MAX_MEMORY);
+	s->memory = vt_known_memory_new(fill_sample_line, s, VTI_MAX_MEMORY);
 	if (!s->memory)
 		vt_error_nomem(err);
 	else
@@ -145,7 +147,7 @@ uint64_t vti_samples_unlifted(const struct vti_samples *s)
 
 /* ---- a sample's registers ---- */
 
-static bool choose(struct start *at, struct vt_words regs, uint64_t mask, uint64_t abi)
+static bool choose_registers(struct start *at, struct vt_words regs, uint64_t mask, uint64_t abi)
 {
 	at->regs = regs.data;
 	at->mask = mask;
@@ -207,11 +209,11 @@ static bool find_start(struct vti_samples *s, const struct vt_record *rec)
 	uint64_t id = vt_record_u64(rec, VT_SAMPLE_EVENT), ip = vt_record_u64(rec, VT_SAMPLE_IP);
 	const struct event *e = vt_hash_find(&s->events, &id);
 	bool user = e && !e->precise &&
-		    choose(&s->at, vt_record_words(rec, VT_SAMPLE_UREGS), e->user,
-			   vt_record_u64(rec, VT_SAMPLE_UREGS_ABI));
+		    choose_registers(&s->at, vt_record_words(rec, VT_SAMPLE_UREGS), e->user,
+				     vt_record_u64(rec, VT_SAMPLE_UREGS_ABI));
 
-	if (!user && !(e && choose(&s->at, vt_record_words(rec, VT_SAMPLE_IREGS), e->intr,
-				   vt_record_u64(rec, VT_SAMPLE_IREGS_ABI)))) {
+	if (!user && !(e && choose_registers(&s->at, vt_record_words(rec, VT_SAMPLE_IREGS), e->intr,
+					     vt_record_u64(rec, VT_SAMPLE_IREGS_ABI)))) {
 		t->no_registers++;
 		t->late += e && e->precise && vt_record_words(rec, VT_SAMPLE_UREGS).count;
 		return false;
@@ -230,7 +232,7 @@ static bool find_start(struct vti_samples *s, const struct vt_record *rec)
 }
 
 /* The selectors in the places of FS and GS are not their bases. */
-static void set_registers(struct vti_samples *s)
+static void set_sample_registers(struct vti_samples *s)
 {
 	const struct start *at = &s->at;
 	uint64_t flags, vectors = at->mask >> MASK_VECTOR;
@@ -292,7 +294,7 @@ static void count_withheld(struct vti_samples *s)
 	s->in->totals.code_withheld[why] += why != VT_WITHHELD_NOT;
 }
 
-static int run(struct vti_samples *s, const struct vt_record *rec, struct vt_error *err)
+static int run_sample(struct vti_samples *s, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_word regs[VT_RUN_REGS];
 	const struct vt_interpret_options *o = &s->in->o;
@@ -311,7 +313,7 @@ static int run(struct vti_samples *s, const struct vt_record *rec, struct vt_err
 	if (!space || vti_spaces_ran(&s->in->spaces, s->at.pid, s->at.ip, err) < 0)
 		return -VT_E_NOMEM;
 	vt_known_memory_reset(s->memory);
-	set_registers(s);
+	set_sample_registers(s);
 	vt_interp_clear(s->machine);
 	s->callers.count = 0;
 	r.stop = o->skip_random ? skip(s, space, err) : VT_STOP_LENGTH;
@@ -350,12 +352,13 @@ static int feed_sample(struct vti_samples *s, const struct vt_record *rec, struc
 		s->in->totals.left_out++;
 		return 0;
 	}
-	return run(s, rec, err);
+	return run_sample(s, rec, err);
 }
 
 /* ---- records ---- */
 
-static int feed_event(struct vti_samples *s, const struct vt_record *rec, struct vt_error *err)
+static int feed_sample_event(struct vti_samples *s, const struct vt_record *rec,
+			     struct vt_error *err)
 {
 	uint64_t id = vt_record_u64(rec, VT_EVENT_ID);
 	struct event *e = vt_hash_add(&s->events, &id, NULL);
@@ -368,7 +371,7 @@ static int feed_event(struct vti_samples *s, const struct vt_record *rec, struct
 	return 0;
 }
 
-static void feed_meta(struct vti_samples *s, const struct vt_record *rec)
+static void feed_sample_meta(struct vti_samples *s, const struct vt_record *rec)
 {
 	static const char intel[] = "GenuineIntel";
 	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
@@ -384,9 +387,9 @@ int vti_samples_feed(struct vti_samples *s, const struct vt_record *rec, struct 
 	case VT_SAMPLE:
 		return feed_sample(s, rec, err);
 	case VT_EVENT:
-		return feed_event(s, rec, err);
+		return feed_sample_event(s, rec, err);
 	case VT_META:
-		feed_meta(s, rec);
+		feed_sample_meta(s, rec);
 		return 0;
 	default:
 		return 0;

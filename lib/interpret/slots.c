@@ -84,7 +84,7 @@ static uint32_t find_load(struct vti_paths *p, uint32_t insn, uint32_t nth)
 }
 
 /* What is known otherwise is known wrongly. */
-static void learn(struct vti_paths *p, struct vt_word *w, uint64_t value)
+static void set_recorded_word(struct vti_paths *p, struct vt_word *w, uint64_t value)
 {
 	if ((w->value ^ value) & w->known)
 		p->in->totals.stale++;
@@ -113,7 +113,7 @@ static void answer_load(void *arg, uint32_t insn, struct vt_word addr, unsigned 
 	    addr.value != vt_step_value(s, slot - 1, 0))
 		return;
 	for (k = 0; 8 * k < size; k++)
-		learn(p, &words[k], vt_step_value(s, slot, k));
+		set_recorded_word(p, &words[k], vt_step_value(s, slot, k));
 }
 
 /* What cpuid and its like left: they are told by their places in the guest state. */

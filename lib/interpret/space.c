@@ -67,7 +67,7 @@ static void renumber(struct vti_spaces *s, int64_t pid)
 	}
 }
 
-static struct process *process_of(struct vti_spaces *s, int64_t pid, struct vt_error *err)
+static struct process *add_space_process(struct vti_spaces *s, int64_t pid, struct vt_error *err)
 {
 	struct process *p = vt_hash_add(&s->processes, &pid, NULL);
 
@@ -80,7 +80,7 @@ static struct process *process_of(struct vti_spaces *s, int64_t pid, struct vt_e
 
 uint64_t vti_spaces_number(struct vti_spaces *s, int64_t pid, struct vt_error *err)
 {
-	const struct process *p = process_of(s, pid, err);
+	const struct process *p = add_space_process(s, pid, err);
 
 	return p ? p->number : 0;
 }
@@ -107,7 +107,7 @@ static int feed_image(struct vti_spaces *s, const struct vt_record *rec, struct 
 }
 
 /* What was lifted stays good as long as maps only come where there was none. */
-static void feed_map(struct vti_spaces *s, const struct vt_record *rec)
+static void update_map_space(struct vti_spaces *s, const struct vt_record *rec)
 {
 	int64_t pid = vt_record_i64(rec, VT_MAP_PID);
 	const struct process *p = vt_hash_find(&s->processes, &pid);
@@ -120,7 +120,7 @@ static void feed_map(struct vti_spaces *s, const struct vt_record *rec)
 	}
 }
 
-static int feed_fork(struct vti_spaces *s, const struct vt_record *rec, struct vt_error *err)
+static int share_fork_space(struct vti_spaces *s, const struct vt_record *rec, struct vt_error *err)
 {
 	int64_t pid = vt_record_i64(rec, VT_THREAD_PID), ppid = vt_record_i64(rec, VT_THREAD_PPID);
 	struct process *parent, *child;
@@ -128,12 +128,12 @@ static int feed_fork(struct vti_spaces *s, const struct vt_record *rec, struct v
 
 	if (pid == ppid)
 		return 0;
-	parent = process_of(s, ppid, err);
+	parent = add_space_process(s, ppid, err);
 	if (!parent)
 		return -VT_E_NOMEM;
 	parent->shared = true;
 	number = parent->number;
-	child = process_of(s, pid, err);
+	child = add_space_process(s, pid, err);
 	if (!child)
 		return -VT_E_NOMEM;
 	child->shared = true;
@@ -142,12 +142,13 @@ static int feed_fork(struct vti_spaces *s, const struct vt_record *rec, struct v
 	return 0;
 }
 
-static int feed_thread(struct vti_spaces *s, const struct vt_record *rec, struct vt_error *err)
+static int update_thread_space(struct vti_spaces *s, const struct vt_record *rec,
+			       struct vt_error *err)
 {
 	uint64_t op = vt_record_u64(rec, VT_THREAD_OP);
 
 	if (op == VT_OP_FORK)
-		return feed_fork(s, rec, err);
+		return share_fork_space(s, rec, err);
 	if (op == VT_OP_EXEC)
 		renumber(s, vt_record_i64(rec, VT_THREAD_PID));
 	return 0;
@@ -161,11 +162,11 @@ int vti_spaces_feed(struct vti_spaces *s, const struct vt_record *rec, struct vt
 		return feed_image(s, rec, err);
 	case VT_MAP:
 		s->changes++;
-		feed_map(s, rec);
+		update_map_space(s, rec);
 		return 0;
 	case VT_THREAD:
 		s->changes++;
-		return feed_thread(s, rec, err);
+		return update_thread_space(s, rec, err);
 	default:
 		return 0;
 	}
@@ -208,8 +209,8 @@ static bool is_patched(const struct vti_spaces *s, const struct vt_map *m,
 }
 
 /* Where code was mapped: what the image has there, or NULL. */
-static const struct vt_imagedata *code_of(struct vti_spaces *s, const struct vt_map *m,
-					  uint64_t *bias, enum vt_withheld *why)
+static const struct vt_imagedata *find_mapped_code(struct vti_spaces *s, const struct vt_map *m,
+						   uint64_t *bias, enum vt_withheld *why)
 {
 	const struct vt_imagedata *data;
 
@@ -227,7 +228,7 @@ enum vt_withheld vti_spaces_code_withheld(struct vti_spaces *s, int64_t pid, uin
 	const struct vt_imagedata *data;
 	uint64_t bias;
 
-	data = code_of(s, m, &bias, &why);
+	data = find_mapped_code(s, m, &bias, &why);
 	return data && is_patched(s, m, data, addr, addr - bias) ? VT_WITHHELD_PATCHED : why;
 }
 
@@ -346,7 +347,7 @@ static size_t map_code(struct vti_spaces *s, const struct vt_map *m, uint64_t ad
 	enum vt_withheld why;
 	uint64_t bias;
 
-	data = code_of(s, m, &bias, &why);
+	data = find_mapped_code(s, m, &bias, &why);
 	if (!data || is_patched(s, m, data, addr, addr - bias))
 		return 0;
 	if (size > PAGE - addr % PAGE)

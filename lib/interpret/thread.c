@@ -3,7 +3,7 @@
 
 #include "interpret/path.h"
 
-static int no_memory(struct vt_error *err)
+static int set_thread_nomem(struct vt_error *err)
 {
 	return vt_error_set(err, VT_E_NOMEM, "out of memory for threads");
 }
@@ -13,7 +13,7 @@ struct vti_path_process *vti_path_process(struct vti_paths *p, int64_t pid, stru
 	struct vti_path_process *process = vt_hash_add(&p->processes, &pid, NULL);
 
 	if (!process)
-		no_memory(err);
+		set_thread_nomem(err);
 	return process;
 }
 
@@ -32,7 +32,8 @@ void vti_path_free_state(struct vti_paths *p)
 /* ---- memory ---- */
 
 /* Only what no store can change: nothing tells when the dynamic linker is done with the rest. */
-static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KNOWN_LINE], bool lasting)
+static uint64_t fill_constant_line(void *arg, uint64_t addr, uint8_t bytes[VT_KNOWN_LINE],
+				   bool lasting)
 {
 	const struct vti_path_memory *m = arg;
 
@@ -67,7 +68,7 @@ static struct vti_path_memory *new_memory(struct vti_paths *p, int64_t pid)
 		if (p->memories[i].used < m->used)
 			m = &p->memories[i];
 	if (!m->known)
-		m->known = vt_known_memory_new(fill, m, VTI_PATH_MEMORY);
+		m->known = vt_known_memory_new(fill_constant_line, m, VTI_PATH_MEMORY);
 	if (!m->known)
 		return NULL;
 	m->paths = p;
@@ -87,7 +88,7 @@ static int turn_memory(struct vti_paths *p, int64_t pid, struct vt_error *err)
 	if (!m)
 		m = new_memory(p, pid);
 	if (!m)
-		return no_memory(err);
+		return set_thread_nomem(err);
 	m->used = p->clock;
 	/* Elsewhere mapped, constants are others. */
 	if (m->space != space)
@@ -139,7 +140,7 @@ static int turn_thread(struct vti_paths *p, int64_t pid, int64_t tid, struct vt_
 		vt_interp_save(p->machine, t->registers);
 	t = thread_of(p, pid, tid);
 	if (!t)
-		return no_memory(err);
+		return set_thread_nomem(err);
 	if (!p->valgrind || !t->used)
 		t->goes_on = VTI_GOES_NOWHERE;
 	t->used = ++p->clock;
@@ -152,7 +153,7 @@ static int turn_thread(struct vti_paths *p, int64_t pid, int64_t tid, struct vt_
 }
 
 /* A process that turns out to have a second thread had it, perhaps, for long. */
-static int note_thread(struct vti_paths *p, int64_t pid, int64_t tid, struct vt_error *err)
+static int note_path_thread(struct vti_paths *p, int64_t pid, int64_t tid, struct vt_error *err)
 {
 	struct vti_path_process *process = vti_path_process(p, pid, err);
 
@@ -168,7 +169,7 @@ static int note_thread(struct vti_paths *p, int64_t pid, int64_t tid, struct vt_
 
 int vti_path_turn(struct vti_paths *p, int64_t pid, int64_t tid, struct vt_error *err)
 {
-	if (note_thread(p, pid, tid, err) < 0 || turn_thread(p, pid, tid, err) < 0)
+	if (note_path_thread(p, pid, tid, err) < 0 || turn_thread(p, pid, tid, err) < 0)
 		return -VT_E_NOMEM;
 	return turn_memory(p, pid, err);
 }
@@ -181,7 +182,7 @@ void vti_path_lose(struct vti_paths *p)
 	vt_known_memory_forget(p->memory->known);
 }
 
-static void lose(struct vti_paths *p, bool all, int64_t pid)
+static void lose_state(struct vti_paths *p, bool all, int64_t pid)
 {
 	unsigned i;
 
@@ -203,10 +204,10 @@ static void lose(struct vti_paths *p, bool all, int64_t pid)
 
 void vti_path_lose_process(struct vti_paths *p, int64_t pid)
 {
-	lose(p, false, pid);
+	lose_state(p, false, pid);
 }
 
 void vti_path_lose_all(struct vti_paths *p)
 {
-	lose(p, true, 0);
+	lose_state(p, true, 0);
 }

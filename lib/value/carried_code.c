@@ -84,7 +84,8 @@ static int after_map(struct vt_carried_code *c, struct vt_error *err)
 	return code;
 }
 
-static int take_block(struct vt_carried_code *c, const struct vt_record *rec, struct vt_error *err)
+static int add_carried_block(struct vt_carried_code *c, const struct vt_record *rec,
+			     struct vt_error *err)
 {
 	const struct vt_bblock *b =
 		vt_bblocks_get(vt_context_blocks(c->context), vt_record_u64(rec, VT_BLOCK_ID));
@@ -97,16 +98,16 @@ static int before_record(void *carried, const struct vt_record *rec, struct vt_e
 	return rec->kind == VT_MAP ? note_blocks(carried, rec, err) : 0;
 }
 
-static int take_record(void *carried, const struct vt_record *rec, struct vt_error *err)
+static int feed_carried_code(void *carried, const struct vt_record *rec, struct vt_error *err)
 {
-	return rec->kind == VT_MAP ? after_map(carried, err) : take_block(carried, rec, err);
+	return rec->kind == VT_MAP ? after_map(carried, err) : add_carried_block(carried, rec, err);
 }
 
 void vt_carried_code_begin(struct vt_carried_code *c, struct vt_context *context)
 {
 	c->context = context;
 	vt_context_add(context,
-		       &(struct vt_consumer){.record = take_record,
+		       &(struct vt_consumer){.record = feed_carried_code,
 					     .before = before_record,
 					     .arg = c,
 					     .kinds = VT_KIND(VT_MAP) | VT_KIND(VT_BLOCK)});

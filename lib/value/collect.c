@@ -131,7 +131,7 @@ struct vt_hotlist *vti_collect_list(struct vt_collect *c, const struct place *at
 
 /* ---- records ---- */
 
-static int take_image(struct vt_collect *c, const struct vt_record *rec, struct vt_error *err)
+static int collect_image(struct vt_collect *c, const struct vt_record *rec, struct vt_error *err)
 {
 	uint64_t id = vt_record_u64(rec, VT_IMAGE_ID);
 	struct image_number *n = vt_hash_add(&c->images, &id, NULL);
@@ -156,7 +156,7 @@ static int take_map(struct vt_collect *c, const struct vt_record *rec, struct vt
 	return vt_sites_map(c->sites, image, rec, err);
 }
 
-static int take_thread(struct vt_collect *c, const struct vt_record *rec, struct vt_error *err)
+static int collect_thread(struct vt_collect *c, const struct vt_record *rec, struct vt_error *err)
 {
 	if (vt_record_u64(rec, VT_THREAD_OP) == VT_OP_EXEC) {
 		vti_collect_break(c, vt_record_i64(rec, VT_THREAD_PID));
@@ -165,7 +165,7 @@ static int take_thread(struct vt_collect *c, const struct vt_record *rec, struct
 	return vt_context_refused(c->context, err);
 }
 
-static void take_state(struct vt_collect *c, const struct vt_record *rec)
+static void collect_state(struct vt_collect *c, const struct vt_record *rec)
 {
 	if (vt_record_u64(rec, VT_STATE_REASON) == VT_STATE_WINDOW)
 		vti_collect_break(c, vt_record_i64(rec, VT_STATE_PID));
@@ -235,7 +235,7 @@ static int take_value(struct vt_collect *c, const struct vt_record *rec, struct 
 	return 0;
 }
 
-static int take_record(struct vt_collect *c, const struct vt_record *rec, struct vt_error *err)
+static int collect_record(struct vt_collect *c, const struct vt_record *rec, struct vt_error *err)
 {
 	switch (rec->kind) {
 	case VT_EXEC:
@@ -246,11 +246,11 @@ static int take_record(struct vt_collect *c, const struct vt_record *rec, struct
 	case VT_KSYMBOL:
 		return vt_context_refused(c->context, err);
 	case VT_IMAGE:
-		return take_image(c, rec, err);
+		return collect_image(c, rec, err);
 	case VT_MAP:
 		return take_map(c, rec, err);
 	case VT_THREAD:
-		return take_thread(c, rec, err);
+		return collect_thread(c, rec, err);
 	case VT_MODULE:
 	case VT_LABEL:
 		return vt_plugin_names_feed(vt_sites_plugins(c->sites), rec, err);
@@ -259,7 +259,7 @@ static int take_record(struct vt_collect *c, const struct vt_record *rec, struct
 				   vt_record_i64(rec, VT_SIGNAL_TID));
 		return 0;
 	case VT_STATE:
-		take_state(c, rec);
+		collect_state(c, rec);
 		return 0;
 	case VT_GAP:
 	case VT_LOST:
@@ -277,7 +277,7 @@ static int take_record(struct vt_collect *c, const struct vt_record *rec, struct
 static int survive_record(void *collect, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_collect *c = collect;
-	int code = take_record(c, rec, err);
+	int code = collect_record(c, rec, err);
 
 	if (code >= 0 || code == -VT_E_NOMEM)
 		return code;

@@ -114,7 +114,7 @@ static bool is_passed(const struct vt_bblock *b, const struct vt_slot *slot)
 
 /* ---- the lists of a block ---- */
 
-static void free_code(struct code *code)
+static void free_block_code(struct code *code)
 {
 	struct plan *p, *next;
 
@@ -158,8 +158,8 @@ static struct code *new_code(struct vt_collect *c, const struct vt_bblock *b, st
 	return code;
 }
 
-static struct quick *add_block(struct vt_collect *c, const struct vt_bblock *b,
-			       struct vt_error *err)
+static struct quick *add_quick_block(struct vt_collect *c, const struct vt_bblock *b,
+				     struct vt_error *err)
 {
 	size_t had = c->nblocks;
 	struct quick *q;
@@ -179,8 +179,8 @@ static struct quick *add_block(struct vt_collect *c, const struct vt_bblock *b,
 }
 
 /* In a block with guards, slots that nobody wants count too: they are what a guard is about. */
-static bool is_taken(const struct vt_collect *c, const struct vt_bblock *b, const struct code *code,
-		     const struct vt_slot *slot)
+static bool is_collected_slot(const struct vt_collect *c, const struct vt_bblock *b,
+			      const struct code *code, const struct vt_slot *slot)
 {
 	if (is_passed(b, slot))
 		return false;
@@ -225,7 +225,7 @@ static struct plan *new_plan(struct vt_collect *c, const struct vt_bblock *b,
 	bool ok;
 
 	for (i = 0; i < b->nslots; i++)
-		if (is_taken(c, b, code, &b->slots[i]))
+		if (is_collected_slot(c, b, code, &b->slots[i]))
 			n += count_lanes(&b->slots[i]);
 	plan = calloc(1, sizeof(*plan) + n * sizeof(struct take));
 	if (!plan) {
@@ -235,7 +235,7 @@ static struct plan *new_plan(struct vt_collect *c, const struct vt_bblock *b,
 	plan->caller = caller;
 	ok = true;
 	for (i = 0; i < b->nslots && ok; i++)
-		if (is_taken(c, b, code, &b->slots[i]))
+		if (is_collected_slot(c, b, code, &b->slots[i]))
 			ok = add_takes(c, b, code, plan, i);
 	if (ok && has_target(c, b)) {
 		uint64_t last = vt_bblock_insn_addr(b, b->ninsns - 1);
@@ -304,7 +304,8 @@ struct guard {
 	uint32_t insn;
 };
 
-static bool happened(struct guard *g, const struct take *t, const struct vt_slot *slot, uint64_t v)
+static bool slot_happened(struct guard *g, const struct take *t, const struct vt_slot *slot,
+			  uint64_t v)
 {
 	bool counts = slot->what == VT_WHAT_LOAD || slot->what == VT_WHAT_STORE;
 
@@ -323,8 +324,8 @@ static bool happened(struct guard *g, const struct take *t, const struct vt_slot
 }
 
 /* Some of the slots, or near the end of the data, or with guards. */
-static void put_part(struct vt_hotlists *lists, const struct plan *plan, const struct vt_step *step,
-		     const uint8_t *end)
+static void add_slot_values(struct vt_hotlists *lists, const struct plan *plan,
+			    const struct vt_step *step, const uint8_t *end)
 {
 	const struct vt_slot *slots = step->block->slots;
 	struct guard g = {false, 0};
@@ -337,7 +338,7 @@ static void put_part(struct vt_hotlists *lists, const struct plan *plan, const s
 		if (t->slot < step->slot || t->slot >= step->slot_end)
 			continue;
 		v = read_value(t, step->data + (t->offset - step->data_offset), end);
-		if (happened(&g, t, &slots[t->slot], v) && t->list)
+		if (slot_happened(&g, t, &slots[t->slot], v) && t->list)
 			vt_hotlist_put(lists, t->list, v);
 	}
 }
@@ -381,7 +382,7 @@ void vti_collect_signal(struct vt_collect *c, int64_t pid, int64_t tid)
 }
 
 /* The code behind an "endbr64" that may be there; *size becomes what is left of it. */
-static const uint8_t *code_of(const struct vt_bblock *b, uint32_t *size)
+static const uint8_t *skip_endbr64(const struct vt_bblock *b, uint32_t *size)
 {
 	const uint8_t *p = b->code;
 
@@ -394,7 +395,7 @@ static const uint8_t *code_of(const struct vt_bblock *b, uint32_t *size)
 }
 
 /* A stub of the procedure linkage table: "jmp *disp32(%rip)". */
-static bool is_stub(const struct vt_bblock *b)
+static bool is_resolved_stub(const struct vt_bblock *b)
 {
 	const uint8_t *p;
 	uint32_t size;
@@ -403,7 +404,7 @@ static bool is_stub(const struct vt_bblock *b)
 		return false;
 	if (!b->code)
 		return true;
-	p = code_of(b, &size);
+	p = skip_endbr64(b, &size);
 	if (size == 7 && p[0] == 0xf2) {
 		p++;
 		size--;
@@ -412,14 +413,14 @@ static bool is_stub(const struct vt_bblock *b)
 }
 
 /* Where a stub goes whose procedure is not known yet: "push imm32", and on to the linker. */
-static bool is_lazy(const struct vt_bblock *b)
+static bool is_lazy_plt_stub(const struct vt_bblock *b)
 {
 	const uint8_t *p;
 	uint32_t size;
 
 	if (!b->code)
 		return false;
-	p = code_of(b, &size);
+	p = skip_endbr64(b, &size);
 	return size > 5 && p[0] == 0x68;
 }
 
@@ -481,8 +482,8 @@ static int enter_procedure(struct vt_collect *c, struct thread *t, const struct 
 }
 
 /* What the block before this one waits for. */
-static int arrive(struct vt_collect *c, struct thread *t, const struct vt_step *step,
-		  struct code *code, struct vt_error *err)
+static int finish_previous_block(struct vt_collect *c, struct thread *t, const struct vt_step *step,
+				 struct code *code, struct vt_error *err)
 {
 	const struct vt_bblock *b = step->block;
 
@@ -494,9 +495,9 @@ static int arrive(struct vt_collect *c, struct thread *t, const struct vt_step *
 		vt_hotlist_put(c->lists, t->target, b->addr);
 		t->target = NULL;
 	}
-	if (!t->called || is_stub(b))
+	if (!t->called || is_resolved_stub(b))
 		return 0;
-	if (is_lazy(b)) {
+	if (is_lazy_plt_stub(b)) {
 		forget_order(t);
 		return 0;
 	}
@@ -554,8 +555,9 @@ static bool count_part(struct code *code, const struct vt_step *step)
 }
 
 /* The lists of a block where it was called from, and the block's code. */
-static struct plan *look_up(struct vt_collect *c, struct quick *q, const struct vt_bblock *b,
-			    uint64_t caller, struct vt_error *err)
+static struct plan *find_block_plan(struct vt_collect *c, struct quick *q,
+				    const struct vt_bblock *b, uint64_t caller,
+				    struct vt_error *err)
 {
 	struct plan *plan = q->code->plans;
 
@@ -567,8 +569,8 @@ static struct plan *look_up(struct vt_collect *c, struct quick *q, const struct 
 	return plan;
 }
 
-static int take_step(struct vt_collect *c, struct thread *t, const struct vt_step *step,
-		     const uint8_t *end, struct vt_error *err)
+static int collect_step(struct vt_collect *c, struct thread *t, const struct vt_step *step,
+			const uint8_t *end, struct vt_error *err)
 {
 	const struct vt_bblock *b = step->block;
 	struct quick *q = b->id < c->nblocks ? &c->blocks[b->id] : NULL;
@@ -577,25 +579,25 @@ static int take_step(struct vt_collect *c, struct thread *t, const struct vt_ste
 	int r = 0;
 
 	if (!q || !q->code)
-		q = add_block(c, b, err);
+		q = add_quick_block(c, b, err);
 	if (!q)
 		return -(int)err->code;
 	if (t->target || t->called)
-		r = arrive(c, t, step, q->code, err);
+		r = finish_previous_block(c, t, step, q->code, err);
 	if (r < 0)
 		return r;
 	if (c->options.by_caller) {
 		vt_callstack_enter(&t->stack, step);
 		caller = vt_callstack_caller(&t->stack);
 	}
-	plan = look_up(c, q, b, caller, err);
+	plan = find_block_plan(c, q, b, caller, err);
 	if (!plan)
 		return -(int)err->code;
 	if (step->insn_end - step->insn == b->ninsns)
 		q->whole++;
 	else if (!count_part(q->code, step))
 		return vt_error_nomem(err);
-	put_part(c->lists, plan, step, end);
+	add_slot_values(c->lists, plan, step, end);
 	if (q->code->leads && step->insn_end == b->ninsns)
 		r = depart(t, step, q->code, plan, err);
 	if (c->options.by_caller) {
@@ -620,7 +622,7 @@ static inline const struct quick *quick_at(const struct vt_collect *c, const str
  * Blocks, their plans and their lists lie anywhere in memory: they are asked for while others are
  * at work.
  */
-static inline void look_ahead(const struct vt_collect *c, const struct vt_exec *x)
+static inline void prefetch_run(const struct vt_collect *c, const struct vt_exec *x)
 {
 	const struct quick *q;
 	uint32_t i;
@@ -655,7 +657,7 @@ static inline struct vt_exec take_quick(struct vt_collect *c, struct vt_exec x, 
 		size_t size;
 
 		if (far)
-			look_ahead(c, &x);
+			prefetch_run(c, &x);
 		if (id >= nblocks)
 			break;
 		q = &blocks[id];
@@ -671,7 +673,7 @@ static inline struct vt_exec take_quick(struct vt_collect *c, struct vt_exec x, 
 }
 
 /* The thread of a run, knowing whether the run continues what it did before. */
-static struct thread *find_thread(struct vt_collect *c, const struct vt_exec *x)
+static struct thread *find_run_thread(struct vt_collect *c, const struct vt_exec *x)
 {
 	struct process *p = vt_hash_add(&c->processes, &x->pid, NULL);
 	const int64_t key[2] = {x->pid, x->tid};
@@ -702,7 +704,7 @@ int vti_collect_exec(struct vt_collect *c, const struct vt_record *rec, struct v
 
 	if (r < 0)
 		return r;
-	t = find_thread(c, &x);
+	t = find_run_thread(c, &x);
 	if (!t)
 		return vt_error_nomem(err);
 	for (;;) {
@@ -711,7 +713,7 @@ int vti_collect_exec(struct vt_collect *c, const struct vt_record *rec, struct v
 		r = vt_exec_next(&x, &step, err);
 		if (r <= 0)
 			break;
-		r = take_step(c, t, &step, x.data_end, err);
+		r = collect_step(c, t, &step, x.data_end, err);
 		if (r < 0)
 			return r;
 	}
@@ -734,7 +736,7 @@ void vti_collect_forget_exec(struct vt_collect *c)
 	size_t i;
 
 	for (i = 0; i < c->nblocks; i++)
-		free_code(c->blocks[i].code);
+		free_block_code(c->blocks[i].code);
 	free(c->blocks);
 	c->blocks = NULL;
 	c->nblocks = 0;

@@ -290,7 +290,8 @@ static uint64_t random_back_off(struct vt_hotlists *s, struct vti_rest *r)
 }
 
 /* Turns profiling off for `length` values, the `run` at hand first.  Returns how many remain. */
-static uint64_t back_off(struct vt_hotlist *l, struct vti_rest *r, uint64_t length, uint64_t run)
+static uint64_t pause_profiling(struct vt_hotlist *l, struct vti_rest *r, uint64_t length,
+				uint64_t run)
 {
 	uint64_t now = run < length ? run : length;
 
@@ -314,10 +315,11 @@ static void take_in_intervals(struct vt_hotlists *s, struct vt_hotlist *l, uint6
 		if (r->phase < interval)
 			break;
 		r->phase = 0;
-		n = back_off(l, r,
-			     s->options.algo == VT_ALGO_CONVERGENT ? convergent_back_off(s, l, r)
-								   : random_back_off(s, r),
-			     n);
+		n = pause_profiling(l, r,
+				    s->options.algo == VT_ALGO_CONVERGENT
+					    ? convergent_back_off(s, l, r)
+					    : random_back_off(s, r),
+				    n);
 	}
 }
 
@@ -379,7 +381,7 @@ static uint64_t count_of(struct vti_cell cell)
 	return cell.count & MAX_COUNT;
 }
 
-static uint64_t error_of(struct vti_cell cell)
+static uint64_t get_cell_error(struct vti_cell cell)
 {
 	uint64_t packed = cell.count >> COUNT_BITS;
 	uint64_t error = (packed & ((1u << DIGITS) - 1)) << (packed >> DIGITS);
@@ -391,7 +393,7 @@ static uint64_t error_of(struct vti_cell cell)
 /* How often the value has come, at least. */
 static uint64_t seen(struct vti_cell cell)
 {
-	return count_of(cell) - error_of(cell);
+	return count_of(cell) - get_cell_error(cell);
 }
 
 static uint64_t add_to_count(uint64_t packed, uint64_t n)
@@ -520,7 +522,7 @@ static void fill_defaults(struct vt_hotlist_options *o)
 		o->factor = o->entries > 1 ? o->entries / (o->entries - 1.0) : 2;
 }
 
-static int check_options(const struct vt_hotlist_options *o, struct vt_error *err)
+static int check_hotlist_options(const struct vt_hotlist_options *o, struct vt_error *err)
 {
 	if ((unsigned)o->algo >= VT_NALGOS)
 		return vt_error_set(err, VT_E_USAGE, "no such algorithm");
@@ -541,7 +543,7 @@ struct vt_hotlists *vt_hotlists_new(const struct vt_hotlist_options *options, st
 	int i;
 
 	fill_defaults(&o);
-	if (check_options(&o, err) < 0)
+	if (check_hotlist_options(&o, err) < 0)
 		return NULL;
 	s = calloc(1, sizeof(*s));
 	if (!s) {
@@ -589,7 +591,7 @@ void vt_hotlists_free(struct vt_hotlists *s)
 	free(s);
 }
 
-static bool add_chunk(struct vt_hotlists *s)
+static bool add_list_chunk(struct vt_hotlists *s)
 {
 	struct vti_chunk *head;
 	uint8_t *rests;
@@ -614,7 +616,7 @@ struct vt_hotlist *vt_hotlists_add(struct vt_hotlists *s)
 {
 	struct vt_hotlist *l;
 
-	if (s->count == s->nchunks * s->per_chunk && !add_chunk(s))
+	if (s->count == s->nchunks * s->per_chunk && !add_list_chunk(s))
 		return NULL;
 	l = list_at(s, s->count++);
 	if (s->intervals)
@@ -634,7 +636,7 @@ size_t vt_hotlists_memory(const struct vt_hotlists *s)
  * what came of it.  The first value is at hand `run` times; the one that follows, if it has come
  * yet, is `delta` more.
  */
-static void begin(struct vt_hotlist *l, struct vti_rest *r)
+static void correct_first_value(struct vt_hotlist *l, struct vti_rest *r)
 {
 	r->begun = true;
 	r->first = l->last;
@@ -651,7 +653,7 @@ void vti_hotlist_flush(struct vt_hotlists *s, struct vt_hotlist *l)
 	uint32_t run = l->run;
 
 	if (!vti_rest(l)->begun)
-		begin(l, vti_rest(l));
+		correct_first_value(l, vti_rest(l));
 	l->run = 0;
 	s->take(s, l, l->last, run);
 }
@@ -722,7 +724,7 @@ static struct entry *sorted_entries(const struct vt_hotlists *s, struct vt_hotli
 		e[i] = (struct entry){c->value, c->count, 0};
 		if (s->options.algo == VT_ALGO_SPACE_SAVING) {
 			e[i].count = count_of(*c);
-			e[i].error = error_of(*c);
+			e[i].error = get_cell_error(*c);
 		}
 	}
 	if (e)

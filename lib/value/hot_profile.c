@@ -85,7 +85,8 @@ void vt_hotprofile_free(struct vt_hotprofile *p)
 
 /* ---- one stream ---- */
 
-static int take_image(struct vt_hotprofile *p, const struct vt_record *rec, struct vt_error *err)
+static int add_declared_image(struct vt_hotprofile *p, const struct vt_record *rec,
+			      struct vt_error *err)
 {
 	uint64_t id = vt_record_u64(rec, VT_IMAGE_ID);
 	struct vt_bytes path = vt_record_bytes(rec, VT_IMAGE_PATH);
@@ -129,7 +130,7 @@ static int take_list(struct vt_hotprofile *p, const struct vt_record *rec, struc
 	return p->nown < UINT32_MAX ? 0 : vt_error_set(err, VT_E_LIMIT, "too many hot lists");
 }
 
-static void begin(struct vt_hotprofile *p)
+static void begin_hot_stream(struct vt_hotprofile *p)
 {
 	vt_hash_clear(&p->declared);
 	vt_plugin_names_begin(p->plugins);
@@ -146,10 +147,10 @@ int vt_hotprofile_feed(void *profile, const struct vt_block *block, uint32_t fir
 	    block->kind != VT_LABEL)
 		return 0;
 	if (p->ended)
-		begin(p);
+		begin_hot_stream(p);
 	p->ended = false;
 	for (; rec.row - first < count && code == 0; rec.row++)
-		code = block->kind == VT_IMAGE ? take_image(p, &rec, err)
+		code = block->kind == VT_IMAGE ? add_declared_image(p, &rec, err)
 		       : block->kind == VT_HOT ? take_list(p, &rec, err)
 					       : vt_plugin_names_feed(p->plugins, &rec, err);
 	return code;
@@ -230,7 +231,7 @@ struct image_rank {
 	uint32_t index;
 };
 
-static int compare_images(const void *a, const void *b)
+static int compare_image_ranks(const void *a, const void *b)
 {
 	const struct image_rank *x = a, *y = b;
 	size_t size = x->buildid_size < y->buildid_size ? x->buildid_size : y->buildid_size;
@@ -279,7 +280,7 @@ static int order_images(struct vt_hotprofile *p, struct vt_error *err)
 			vt_intern_get(p->strings, k->path), vt_intern_get(p->strings, k->buildid),
 			vt_intern_size(p->strings, k->buildid), k->type, (uint32_t)i};
 	}
-	qsort(ranks, n, sizeof(*ranks), compare_images);
+	qsort(ranks, n, sizeof(*ranks), compare_image_ranks);
 	for (i = 0; i < n; i++) {
 		struct known_image *k = vt_hash_at(&p->known, ranks[i].index);
 
@@ -328,7 +329,7 @@ static int name_place(const struct vt_hotprofile *p, const struct vt_hot_key *ke
 			       key->offset, image ? image->path : "[unmapped]");
 }
 
-static int compare_lists(const void *a, const void *b)
+static int compare_hot_keys(const void *a, const void *b)
 {
 	return vt_hot_key_compare(&((const struct vt_hot *)a)->key,
 				  &((const struct vt_hot *)b)->key);
@@ -346,7 +347,7 @@ static int join_lists(struct vt_hotprofile *p, struct vt_error *err)
 			number_image(p, &p->lists[i].key.caller_image);
 	}
 	if (n)
-		qsort(p->lists, n, sizeof(*p->lists), compare_lists);
+		qsort(p->lists, n, sizeof(*p->lists), compare_hot_keys);
 	for (i = 0; i < n && code == 0; i++) {
 		struct vt_hot *h = &p->lists[i];
 
@@ -372,7 +373,7 @@ int vt_hotprofile_end(struct vt_hotprofile *p, struct vt_error *err)
 	int code;
 
 	if (p->ended)
-		begin(p);
+		begin_hot_stream(p);
 	p->ended = true;
 	unnumber(p);
 	code = know_own_images(p, err);
@@ -461,7 +462,7 @@ const struct vt_hot_image *vt_hotprofile_image(const struct vt_hotprofile *p, ui
 	return image < p->nimages ? &p->images[image] : NULL;
 }
 
-static uint32_t number_of(const struct vt_hotprofile *p, const struct known_image *key)
+static uint32_t find_image_number(const struct vt_hotprofile *p, const struct known_image *key)
 {
 	const struct known_image *k = vt_hash_find(&p->known, key);
 
@@ -472,7 +473,7 @@ uint32_t vt_hotprofile_image_of(const struct vt_hotprofile *p, uint64_t id)
 {
 	const struct declared_image *d = vt_hash_find(&p->declared, &id);
 
-	return d ? number_of(p, &d->image) : VT_HOT_NO_IMAGE;
+	return d ? find_image_number(p, &d->image) : VT_HOT_NO_IMAGE;
 }
 
 uint32_t vt_hotprofile_same_image(const struct vt_hotprofile *p, const struct vt_hot_image *image)
@@ -484,7 +485,7 @@ uint32_t vt_hotprofile_same_image(const struct vt_hotprofile *p, const struct vt
 		key.path_key = vt_intern_find(p->strings, image->path, strlen(image->path));
 		key.type_key = image->type;
 	}
-	return number_of(p, &key);
+	return find_image_number(p, &key);
 }
 
 const struct vt_plugin_names *vt_hotprofile_plugins(const struct vt_hotprofile *p)

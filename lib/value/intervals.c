@@ -59,7 +59,7 @@ static void end_interval(struct vt_intervals *iv, struct vt_hotlist *l, struct v
 	r->turns++;
 }
 
-static void take(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value, uint64_t n)
+static void add_in_interval(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value, uint64_t n)
 {
 	struct vt_intervals *iv = s->intervals;
 	struct vti_rest *r = vti_rest(l);
@@ -80,7 +80,7 @@ static void take(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value, ui
 void vt_intervals_watch(struct vt_intervals *iv, struct vt_hotlists *s)
 {
 	s->intervals = iv;
-	s->take = take;
+	s->take = add_in_interval;
 }
 
 const float *vt_intervals_of(struct vt_intervals *iv, struct vt_hotlists *s, struct vt_hotlist *l)

@@ -82,7 +82,8 @@ static uint32_t make_name(struct vt_plugin_names *n, uint64_t id)
 }
 
 /* The stream at hand calls a plugin of this name and format `id`. */
-static uint32_t declare(struct vt_plugin_names *n, uint64_t id, uint32_t name, uint32_t format)
+static uint32_t declare_plugin(struct vt_plugin_names *n, uint64_t id, uint32_t name,
+			       uint32_t format)
 {
 	const struct plugin key = {name, format};
 	struct own *own;
@@ -103,10 +104,10 @@ static int feed_plugin(struct vt_plugin_names *n, const struct vt_record *rec, s
 	struct vt_bytes name = vt_record_bytes(rec, VT_MODULE_NAME);
 	struct vt_bytes format = vt_record_bytes(rec, VT_MODULE_FORMAT);
 	uint64_t id = vt_record_u64(rec, VT_MODULE_ID);
-	uint32_t number = declare(n, id,
-				  name.size ? vt_intern_add(n->strings, name.data, name.size)
-					    : make_name(n, id),
-				  vt_intern_add(n->strings, format.data, format.size));
+	uint32_t number = declare_plugin(n, id,
+					 name.size ? vt_intern_add(n->strings, name.data, name.size)
+						   : make_name(n, id),
+					 vt_intern_add(n->strings, format.data, format.size));
 
 	return number == UINT32_MAX ? vt_error_nomem(err) : 0;
 }
@@ -185,7 +186,7 @@ uint32_t vt_plugin_names_number(struct vt_plugin_names *n, uint64_t id)
 
 	if (own)
 		return (uint32_t)own->number;
-	return declare(n, id, make_name(n, id), vt_intern_str(n->strings, "hex"));
+	return declare_plugin(n, id, make_name(n, id), vt_intern_str(n->strings, "hex"));
 }
 
 /* ---- what there is ---- */
@@ -195,7 +196,7 @@ size_t vt_plugin_names_count(const struct vt_plugin_names *n)
 	return n->plugins.count;
 }
 
-static const struct plugin *at(const struct vt_plugin_names *n, uint32_t number)
+static const struct plugin *get_plugin(const struct vt_plugin_names *n, uint32_t number)
 {
 	return number < n->plugins.count ? vt_hash_at(&n->plugins, number) : NULL;
 }
@@ -210,7 +211,7 @@ static uint32_t same_string(const struct vt_plugin_names *n, const struct vt_plu
 uint32_t vt_plugin_names_same(const struct vt_plugin_names *n, const struct vt_plugin_names *of,
 			      uint32_t number)
 {
-	const struct plugin *m = at(of, number), *found = NULL;
+	const struct plugin *m = get_plugin(of, number), *found = NULL;
 	struct plugin key;
 
 	if (m) {
@@ -224,14 +225,14 @@ uint32_t vt_plugin_names_same(const struct vt_plugin_names *n, const struct vt_p
 
 const char *vt_plugin_name(const struct vt_plugin_names *n, uint32_t number)
 {
-	const struct plugin *m = at(n, number);
+	const struct plugin *m = get_plugin(n, number);
 
 	return m ? vt_intern_get(n->strings, m->name) : "?";
 }
 
 const char *vt_plugin_format(const struct vt_plugin_names *n, uint32_t number)
 {
-	const struct plugin *m = at(n, number);
+	const struct plugin *m = get_plugin(n, number);
 
 	return m ? vt_intern_get(n->strings, m->format) : "?";
 }
@@ -244,8 +245,8 @@ const char *vt_plugin_label(const struct vt_plugin_names *n, uint32_t number, ui
 	return l ? vt_intern_get(n->strings, (uint32_t)l->text) : NULL;
 }
 
-static void put_string(const struct vt_plugin_names *n, struct vt_writer *w, unsigned field,
-		       uint32_t string)
+static void write_interned_string(const struct vt_plugin_names *n, struct vt_writer *w,
+				  unsigned field, uint32_t string)
 {
 	vt_writer_bytes(w, field, vt_intern_get(n->strings, string),
 			vt_intern_size(n->strings, string));
@@ -259,8 +260,8 @@ void vt_plugin_names_write(const struct vt_plugin_names *n, struct vt_writer *w)
 		const struct plugin *m = vt_hash_at(&n->plugins, i);
 
 		vt_writer_row(w, VT_MODULE)[VT_MODULE_ID] = i;
-		put_string(n, w, VT_MODULE_NAME, m->name);
-		put_string(n, w, VT_MODULE_FORMAT, m->format);
+		write_interned_string(n, w, VT_MODULE_NAME, m->name);
+		write_interned_string(n, w, VT_MODULE_FORMAT, m->format);
 	}
 	for (i = 0; i < n->labels.count; i++) {
 		const struct label *l = vt_hash_at(&n->labels, i);
@@ -268,6 +269,6 @@ void vt_plugin_names_write(const struct vt_plugin_names *n, struct vt_writer *w)
 
 		row[VT_LABEL_MODULE] = l->plugin;
 		row[VT_LABEL_VALUE] = l->value;
-		put_string(n, w, VT_LABEL_TEXT, (uint32_t)l->text);
+		write_interned_string(n, w, VT_LABEL_TEXT, (uint32_t)l->text);
 	}
 }

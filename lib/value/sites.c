@@ -161,7 +161,7 @@ static uint32_t index_of(const struct vt_hash *h, const void *entry)
 	return (uint32_t)(((const uint8_t *)entry - h->entries) / (ptrdiff_t)h->entry_size);
 }
 
-static uint32_t add_image(struct vt_sites *s, const struct image *key)
+static uint32_t add_site_image(struct vt_sites *s, const struct image *key)
 {
 	bool added;
 	struct image *i;
@@ -191,7 +191,7 @@ uint32_t vt_sites_image(struct vt_sites *s, const struct vt_record *rec)
 		key.type_key = (uint32_t)key.type;
 		key.path_key = key.path;
 	}
-	return add_image(s, &key);
+	return add_site_image(s, &key);
 }
 
 uint32_t vt_sites_made_image(struct vt_sites *s, enum vt_image_type type, const char *path)
@@ -199,7 +199,7 @@ uint32_t vt_sites_made_image(struct vt_sites *s, enum vt_image_type type, const 
 	struct image key = {.type_key = type, .type = type};
 
 	key.path = key.path_key = vt_intern_str(s->strings, path);
-	return add_image(s, &key);
+	return add_site_image(s, &key);
 }
 
 struct vt_hotlist *vt_sites_list(struct vt_sites *s, const struct vt_site *site, uint32_t size)
@@ -304,7 +304,7 @@ static int by_string(const struct vt_sites *s, uint32_t a, uint32_t b)
 	return c ? c : by_number(na, nb);
 }
 
-static int compare_images(const void *a, const void *b)
+static int compare_site_images(const void *a, const void *b)
 {
 	const struct rank *x = a, *y = b;
 	const struct image *i = vt_hash_at(&x->sites->images, x->index);
@@ -316,7 +316,7 @@ static int compare_images(const void *a, const void *b)
 	return c ? c : by_number(i->type, k->type);
 }
 
-static uint32_t image_id(const struct vt_sites *s, uint64_t image)
+static uint32_t get_site_image_id(const struct vt_sites *s, uint64_t image)
 {
 	const struct image *i;
 
@@ -341,31 +341,32 @@ static int compare_counts(const void *a, const void *b)
 	const struct rank *x = a, *y = b;
 	const struct count *m = vt_hash_at(&x->sites->counts, x->index);
 	const struct count *n = vt_hash_at(&y->sites->counts, y->index);
-	int c = by_number(image_id(x->sites, m->image), image_id(y->sites, n->image));
+	int c = by_number(get_site_image_id(x->sites, m->image),
+			  get_site_image_id(y->sites, n->image));
 
 	if (!c)
 		c = by_number(m->offset, n->offset);
 	return c ? c : by_number(m->event, n->event);
 }
 
-static int compare_lists(const void *a, const void *b)
+static int compare_site_lists(const void *a, const void *b)
 {
 	const struct rank *x = a, *y = b;
 	const struct vt_site *m = vt_hash_at(&x->sites->places, x->index);
 	const struct vt_site *n = vt_hash_at(&y->sites->places, y->index);
-	const uint64_t p[] = {image_id(x->sites, m->image),
+	const uint64_t p[] = {get_site_image_id(x->sites, m->image),
 			      m->offset,
 			      m->what,
 			      m->reg,
 			      m->lane,
-			      m->caller ? image_id(x->sites, m->caller_image) : 0,
+			      m->caller ? get_site_image_id(x->sites, m->caller_image) : 0,
 			      m->caller};
-	const uint64_t q[] = {image_id(y->sites, n->image),
+	const uint64_t q[] = {get_site_image_id(y->sites, n->image),
 			      n->offset,
 			      n->what,
 			      n->reg,
 			      n->lane,
-			      n->caller ? image_id(y->sites, n->caller_image) : 0,
+			      n->caller ? get_site_image_id(y->sites, n->caller_image) : 0,
 			      n->caller};
 	size_t i;
 
@@ -392,7 +393,7 @@ static void write_string(const struct vt_sites *s, struct vt_writer *w, unsigned
 	vt_writer_bytes(w, field, vt_intern_get(s->strings, id), vt_intern_size(s->strings, id));
 }
 
-static void write_events(struct vt_sites *s, struct vt_writer *w)
+static void write_site_events(struct vt_sites *s, struct vt_writer *w)
 {
 	size_t i;
 
@@ -410,7 +411,7 @@ static void write_events(struct vt_sites *s, struct vt_writer *w)
 
 static int write_images(struct vt_sites *s, struct vt_writer *w, struct vt_error *err)
 {
-	struct rank *r = sorted(s, &s->images, compare_images);
+	struct rank *r = sorted(s, &s->images, compare_site_images);
 	size_t k;
 
 	if (!r)
@@ -439,7 +440,7 @@ static void write_map(const struct vt_sites *s, const struct map *m, struct vt_w
 	row[VT_MAP_START] = m->start;
 	row[VT_MAP_LENGTH] = m->length;
 	row[VT_MAP_OFFSET] = m->offset;
-	row[VT_MAP_IMAGE] = image_id(s, m->image);
+	row[VT_MAP_IMAGE] = get_site_image_id(s, m->image);
 	row[VT_MAP_PROT] = m->prot;
 	row[VT_MAP_FLAGS] = m->flags;
 }
@@ -475,7 +476,7 @@ static int write_maps(struct vt_sites *s, struct vt_writer *w, struct vt_error *
 	return 0;
 }
 
-static int write_counts(struct vt_sites *s, struct vt_writer *w, struct vt_error *err)
+static int write_site_counts(struct vt_sites *s, struct vt_writer *w, struct vt_error *err)
 {
 	struct rank *r = sorted(s, &s->counts, compare_counts);
 	size_t k;
@@ -486,7 +487,7 @@ static int write_counts(struct vt_sites *s, struct vt_writer *w, struct vt_error
 		const struct count *c = vt_hash_at(&s->counts, r[k].index);
 		uint64_t *row = vt_writer_row(w, VT_COUNT);
 
-		row[VT_COUNT_IMAGE] = image_id(s, c->image);
+		row[VT_COUNT_IMAGE] = get_site_image_id(s, c->image);
 		row[VT_COUNT_OFFSET] = c->offset;
 		row[VT_COUNT_EVENT] = c->event;
 		row[VT_COUNT_SAMPLES] = c->samples;
@@ -496,9 +497,9 @@ static int write_counts(struct vt_sites *s, struct vt_writer *w, struct vt_error
 	return 0;
 }
 
-static int write_lists(struct vt_sites *s, struct vt_writer *w, struct vt_error *err)
+static int write_site_lists(struct vt_sites *s, struct vt_writer *w, struct vt_error *err)
 {
-	struct rank *r = sorted(s, &s->places, compare_lists);
+	struct rank *r = sorted(s, &s->places, compare_site_lists);
 	struct vt_hot hot = {.nvalues = 0};
 	int code = r ? 0 : vt_error_nomem(err);
 	size_t k;
@@ -517,8 +518,8 @@ static int write_lists(struct vt_sites *s, struct vt_writer *w, struct vt_error 
 					      .reg = l->site.reg,
 					      .lane = l->site.lane};
 		hot.size = (uint32_t)l->size;
-		vt_hot_put(&hot, image_id(s, l->site.image),
-			   l->site.caller ? image_id(s, l->site.caller_image) : 0, w);
+		vt_hot_put(&hot, get_site_image_id(s, l->site.image),
+			   l->site.caller ? get_site_image_id(s, l->site.caller_image) : 0, w);
 	}
 	vt_hot_fini(&hot);
 	free(r);
@@ -530,13 +531,13 @@ int vt_sites_write(struct vt_sites *s, struct vt_writer *w, struct vt_error *err
 	/* Images first: the rest has the ids, and the order, that they get here. */
 	int code = write_images(s, w, err);
 
-	write_events(s, w);
+	write_site_events(s, w);
 	vt_plugin_names_write(s->plugins, w);
 	if (code == 0)
 		code = write_maps(s, w, err);
 	if (code == 0)
-		code = write_counts(s, w, err);
-	return code == 0 ? write_lists(s, w, err) : code;
+		code = write_site_counts(s, w, err);
+	return code == 0 ? write_site_lists(s, w, err) : code;
 }
 
 void vt_sites_write_loss(struct vt_writer *w, const struct vt_record *lost)
