@@ -110,7 +110,7 @@ bool vt_conflict_event_fits(enum vt_conflict type, const char *event)
 
 #define BIT(reg) (UINT64_C(1) << (reg))
 
-static uint64_t bit(unsigned reg)
+static uint64_t plain_register_bit(unsigned reg)
 {
 	return reg < VT_NREGS && reg != VT_REG_IP ? BIT(reg) : 0;
 }
@@ -154,7 +154,8 @@ void vt_conflict_code_make(struct vt_conflict_code *code, const struct vt_facts 
 	code->repeated = f->flags & VT_FACT_REPEATED;
 	for (i = 0; i < f->nmemories; i++) {
 		const struct vt_memory *m = &f->memories[i];
-		uint64_t regs = bit(m->base) | bit(m->index) | bit(m->segment);
+		uint64_t regs = plain_register_bit(m->base) | plain_register_bit(m->index) |
+				plain_register_bit(m->segment);
 
 		code->loads |= m->read ? regs : 0;
 		code->stores |= m->written ? regs : 0;
@@ -168,9 +169,9 @@ void vt_conflict_code_make(struct vt_conflict_code *code, const struct vt_facts 
 	for (i = 0; i < f->nresults; i++) {
 		const struct vt_operand *r = &f->results[i];
 
-		code->updates &= ~bit(r->reg);
+		code->updates &= ~plain_register_bit(r->reg);
 		if (r->reg < VT_REG_VECTOR && r->size < 4)
-			kept |= bit(r->reg);
+			kept |= plain_register_bit(r->reg);
 	}
 	if (f->flags & VT_FACT_STRING)
 		code->updates |= code->results & (BIT(VT_REG_SI) | BIT(VT_REG_DI) | BIT(VT_REG_CX));
@@ -303,7 +304,7 @@ static uint64_t *chain_of(struct vt_conflicts *c, uint64_t addr, uint64_t base)
 	return &c->chains[(addr / CHUNK + base) & (c->nchunks - 1)];
 }
 
-static void remember(struct vt_conflicts *c, const struct vt_access *a, uint32_t place)
+static void remember_access(struct vt_conflicts *c, const struct vt_access *a, uint32_t place)
 {
 	uint64_t *first = chain_of(c, a->addr, a->base);
 	uint64_t *last = chain_of(c, a->addr + a->size - 1, a->base);
@@ -348,7 +349,7 @@ static bool overlap(const struct access *e, const struct vt_access *l)
 	return e->addr - l->addr < l->size || l->addr - e->addr < e->size;
 }
 
-static bool contains(const struct access *e, const struct vt_access *l)
+static bool contains_access(const struct access *e, const struct vt_access *l)
 {
 	return l->addr - e->addr < e->size && l->addr - e->addr + l->size <= e->size;
 }
@@ -365,11 +366,11 @@ static bool crosses(uint64_t addr, uint32_t size, uint32_t unit)
 }
 
 /* Which bytes of a load a store has: bit n for byte n. */
-static uint64_t bytes_of(const struct access *e, const struct vt_access *l)
+static uint64_t get_common_bytes(const struct access *e, const struct vt_access *l)
 {
 	uint64_t mask = 0, n;
 
-	if (contains(e, l))
+	if (contains_access(e, l))
 		return UINT64_MAX;
 	for (n = 0; n < l->size; n++)
 		mask |= (uint64_t)(l->addr + n - e->addr < e->size) << n;
@@ -394,8 +395,8 @@ static bool depends(const struct vt_conflicts *c, const struct access *e, const 
 			   e->number);
 }
 
-static bool tell(struct vt_conflicts *c, const struct later *l, const struct access *e,
-		 enum vt_conflict type)
+static bool count_conflict(struct vt_conflicts *c, const struct later *l, const struct access *e,
+			   enum vt_conflict type)
 {
 	struct vt_conflict_pair key = {.later = l->place, .earlier = e->place, .type = type};
 	struct vt_conflict_pair *pair;
@@ -425,7 +426,7 @@ static bool tell(struct vt_conflicts *c, const struct later *l, const struct acc
 
 static bool load_meets_bytes(struct vt_conflicts *c, struct later *l, const struct access *e)
 {
-	uint64_t bytes = bytes_of(e, l->access) & l->left;
+	uint64_t bytes = get_common_bytes(e, l->access) & l->left;
 	const struct vt_conflict_model *m = &c->model;
 	bool first = !l->seen, ok = true;
 
@@ -437,13 +438,13 @@ static bool load_meets_bytes(struct vt_conflicts *c, struct later *l, const stru
 		vti_depends_forward(&c->depends, e->number);
 	if (!is_within(c, e, false))
 		return true;
-	if (first &&
-	    (!contains(e, l->access) || crosses(e->addr, e->size, e->base ? 0 : m->crossing)))
-		ok = tell(c, l, e, VT_CONFLICT_FORWARD);
+	if (first && (!contains_access(e, l->access) ||
+		      crosses(e->addr, e->size, e->base ? 0 : m->crossing)))
+		ok = count_conflict(c, l, e, VT_CONFLICT_FORWARD);
 	if (ok && e->size < l->access->size)
-		ok = tell(c, l, e, VT_CONFLICT_SIZE);
+		ok = count_conflict(c, l, e, VT_CONFLICT_SIZE);
 	if (ok && (!m->late_address || vti_depends_may_pass(&c->depends, e->number)))
-		ok = tell(c, l, e, VT_CONFLICT_ORDER);
+		ok = count_conflict(c, l, e, VT_CONFLICT_ORDER);
 	return ok;
 }
 
@@ -456,7 +457,7 @@ static bool meet_synonym(struct vt_conflicts *c, const struct later *l, const st
 		return true;
 	if (a == b || a % c->sets != b % c->sets || !is_within(c, e, l->access->store))
 		return true;
-	return tell(c, l, e, VT_CONFLICT_SYNONYM);
+	return count_conflict(c, l, e, VT_CONFLICT_SYNONYM);
 }
 
 static bool meet(struct vt_conflicts *c, struct later *l, const struct access *e)
@@ -471,7 +472,7 @@ static bool meet(struct vt_conflicts *c, struct later *l, const struct access *e
 	if (!l->confused && !l->seen && overlap_in_page(e, l->access)) {
 		l->confused = true;
 		if (is_within(c, e, false))
-			return tell(c, l, e, VT_CONFLICT_ALIAS_4K);
+			return count_conflict(c, l, e, VT_CONFLICT_ALIAS_4K);
 	}
 	return true;
 }
@@ -544,7 +545,7 @@ static bool take_accesses(struct vt_conflicts *c, const struct vt_conflict_code 
 		else
 			vti_depends_load(&c->depends, a, forwarded);
 		if (a->known && !apart && (a->store || c->keep_loads))
-			remember(c, a, code->place);
+			remember_access(c, a, code->place);
 	}
 	return true;
 }

@@ -4,7 +4,7 @@
 
 #include "conflict/conflict_internal.h"
 
-static void join(const struct vti_depends *d, struct vti_set *to, const struct vti_set *from)
+static void join_set(const struct vti_depends *d, struct vti_set *to, const struct vti_set *from)
 {
 	unsigned i;
 
@@ -12,7 +12,7 @@ static void join(const struct vti_depends *d, struct vti_set *to, const struct v
 		to->v[i] |= from->v[i];
 }
 
-static void copy(const struct vti_depends *d, struct vti_set *to, const struct vti_set *from)
+static void copy_set(const struct vti_depends *d, struct vti_set *to, const struct vti_set *from)
 {
 	unsigned i;
 
@@ -20,7 +20,7 @@ static void copy(const struct vti_depends *d, struct vti_set *to, const struct v
 		to->v[i] = from->v[i];
 }
 
-static void clear(const struct vti_depends *d, struct vti_set *s)
+static void clear_set(const struct vti_depends *d, struct vti_set *s)
 {
 	const vti_four none = {0};
 	unsigned i;
@@ -29,12 +29,14 @@ static void clear(const struct vti_depends *d, struct vti_set *s)
 		s->v[i] = none;
 }
 
-static void add(const struct vti_depends *d, struct vti_set *s, uint64_t number)
+static void add_to_set(const struct vti_depends *d, struct vti_set *s, uint64_t number)
 {
 	s->w[number / 64 & (d->words - 1)] |= UINT64_C(1) << number % 64;
 }
 
-/* As join(), of a set made when instruction `then` was at hand: words used anew since do not count.
+/*
+ * As join_set(), of a set made when instruction `then` was at hand: words used anew since do not
+ * count.
  */
 static void join_past(const struct vti_depends *d, struct vti_set *to, const struct vti_set *from,
 		      uint64_t then)
@@ -42,7 +44,7 @@ static void join_past(const struct vti_depends *d, struct vti_set *to, const str
 	uint64_t last = then / 64, now = d->number / 64, word;
 
 	if (now == last) {
-		join(d, to, from);
+		join_set(d, to, from);
 		return;
 	}
 	for (word = now < d->words ? 0 : now - d->words + 1; word <= last; word++)
@@ -77,12 +79,12 @@ void vti_depends_begin(struct vti_depends *d)
 }
 
 /* The sets of all registers of a mask. */
-static void gather(const struct vti_depends *d, struct vti_set *to, const struct vti_set *of,
-		   uint64_t regs)
+static void join_register_sets(const struct vti_depends *d, struct vti_set *to,
+			       const struct vti_set *of, uint64_t regs)
 {
-	clear(d, to);
+	clear_set(d, to);
 	for (; regs; regs &= regs - 1)
-		join(d, to, &of[__builtin_ctzll(regs)]);
+		join_set(d, to, &of[__builtin_ctzll(regs)]);
 }
 
 static void use_word_anew(struct vti_depends *d)
@@ -103,15 +105,15 @@ void vti_depends_open(struct vti_depends *d, uint64_t number, const struct vt_co
 		use_word_anew(d);
 	if (!memory && !code->results)
 		return;
-	gather(d, &d->all_access, d->access, code->reads);
-	gather(d, &d->all_late, d->late, code->reads);
+	join_register_sets(d, &d->all_access, d->access, code->reads);
+	join_register_sets(d, &d->all_late, d->late, code->reads);
 	if (!memory)
 		return;
-	clear(d, &d->loaded);
-	clear(d, &d->loaded_late);
-	gather(d, &d->load_access, d->access, code->loads);
-	gather(d, &d->load_late, d->late, code->loads);
-	gather(d, &d->store_late, d->late, code->stores);
+	clear_set(d, &d->loaded);
+	clear_set(d, &d->loaded_late);
+	join_register_sets(d, &d->load_access, d->access, code->loads);
+	join_register_sets(d, &d->load_late, d->late, code->loads);
+	join_register_sets(d, &d->store_late, d->late, code->stores);
 }
 
 static struct vti_past *past(const struct vti_depends *d, uint64_t number)
@@ -131,7 +133,7 @@ void vti_depends_load(struct vti_depends *d, const struct vt_access *a, bool for
 	d->loads = true;
 	if (forwarded)
 		return;
-	add(d, &d->loaded_late, d->number);
+	add_to_set(d, &d->loaded_late, d->number);
 	if (!a->known || a->base)
 		return;
 	if (l->used && l->line == line && d->number > l->number &&
@@ -151,7 +153,7 @@ void vti_depends_forward(struct vti_depends *d, uint64_t number)
 
 	join_past(d, &d->loaded, &p->data, number);
 	join_past(d, &d->loaded_late, &p->data_late, number);
-	add(d, &d->loaded, number);
+	add_to_set(d, &d->loaded, number);
 }
 
 /* What the registers written depend on, `results` and what replaced their old values. */
@@ -164,11 +166,11 @@ static void write_registers(struct vti_depends *d, const struct vt_conflict_code
 		int r = __builtin_ctzll(regs);
 
 		if (code->replaced >> r & 1) {
-			copy(d, &d->access[r], access);
-			copy(d, &d->late[r], late);
+			copy_set(d, &d->access[r], access);
+			copy_set(d, &d->late[r], late);
 		} else {
-			join(d, &d->access[r], access);
-			join(d, &d->late[r], late);
+			join_set(d, &d->access[r], access);
+			join_set(d, &d->late[r], late);
 		}
 	}
 }
@@ -179,26 +181,26 @@ static void move_registers(struct vti_depends *d, const struct vt_conflict_code 
 	struct vti_set access, late;
 	uint64_t regs;
 
-	gather(d, &access, d->access, code->loads | code->stores);
-	gather(d, &late, d->late, code->loads | code->stores);
+	join_register_sets(d, &access, d->access, code->loads | code->stores);
+	join_register_sets(d, &late, d->late, code->loads | code->stores);
 	for (regs = code->updates; regs; regs &= regs - 1) {
 		int r = __builtin_ctzll(regs);
 
-		copy(d, &d->access[r], &access);
-		copy(d, &d->late[r], &late);
+		copy_set(d, &d->access[r], &access);
+		copy_set(d, &d->late[r], &late);
 	}
 }
 
 /* What the window remembers of an instruction at hand that accesses memory. */
-static void remember(struct vti_depends *d)
+static void store_past(struct vti_depends *d)
 {
 	struct vti_past *p = past(d, d->number);
 
-	copy(d, &p->data_late, &d->all_late);
+	copy_set(d, &p->data_late, &d->all_late);
 	if (!d->stores)
 		return;
-	copy(d, &p->data, &d->all_access);
-	copy(d, &p->address_late, &d->store_late);
+	copy_set(d, &p->data, &d->all_access);
+	copy_set(d, &p->address_late, &d->store_late);
 }
 
 void vti_depends_close(struct vti_depends *d, const struct vt_conflict_code *code)
@@ -210,14 +212,14 @@ void vti_depends_close(struct vti_depends *d, const struct vt_conflict_code *cod
 	if (!memory && !code->results)
 		return;
 	if (d->loads) {
-		join(d, &d->all_access, &d->loaded);
-		join(d, &d->all_late, &d->loaded_late);
-		add(d, &d->all_access, d->number);
+		join_set(d, &d->all_access, &d->loaded);
+		join_set(d, &d->all_late, &d->loaded_late);
+		add_to_set(d, &d->all_access, d->number);
 	}
 	if (code->slow)
-		add(d, &d->all_late, d->number);
+		add_to_set(d, &d->all_late, d->number);
 	if (memory)
-		remember(d);
+		store_past(d);
 	write_registers(d, code, &d->all_access, &d->all_late);
 }
 

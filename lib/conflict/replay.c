@@ -70,7 +70,7 @@ static uint16_t access_size(const struct vt_facts *f, bool store)
 	return 0;
 }
 
-static void add_access(struct vti_block *k, struct vti_access a)
+static void add_block_access(struct vti_block *k, struct vti_access a)
 {
 	uint32_t n, same = 1;
 
@@ -103,15 +103,15 @@ static uint32_t take_slots(struct vti_block *k, const struct vt_bblock *b, uint3
 		a.size = is_value(s) ? s->size : access_size(f, a.store);
 		loaded = loaded || !a.store;
 		stored = stored || a.store;
-		add_access(k, a);
+		add_block_access(k, a);
 		a.address = a.guard = NONE;
 	}
 	if ((f->flags & VT_FACT_LOAD) && !loaded)
-		add_access(k, (struct vti_access){NONE, NONE, (uint16_t)insn, access_size(f, false),
-						  false});
+		add_block_access(k, (struct vti_access){NONE, NONE, (uint16_t)insn,
+							access_size(f, false), false});
 	if ((f->flags & VT_FACT_STORE) && !stored)
-		add_access(k, (struct vti_access){NONE, NONE, (uint16_t)insn, access_size(f, true),
-						  true});
+		add_block_access(k, (struct vti_access){NONE, NONE, (uint16_t)insn,
+							access_size(f, true), true});
 	return slot;
 }
 
@@ -160,8 +160,8 @@ static struct vti_block *block_of(struct vt_replay *rp, const struct vt_bblock *
 /* ---- recorded executions ---- */
 
 /* The accesses of an instruction in this execution; a shut guard says that one did not happen. */
-static size_t look_up(const struct vt_step *step, const struct vti_access *a, size_t n,
-		      struct vt_access *out)
+static size_t collect_recorded_accesses(const struct vt_step *step, const struct vti_access *a,
+					size_t n, struct vt_access *out)
 {
 	size_t i, count = 0;
 
@@ -178,7 +178,7 @@ static size_t look_up(const struct vt_step *step, const struct vti_access *a, si
 	return count;
 }
 
-static int take_step(struct vt_replay *rp, const struct vt_step *step, struct vt_error *err)
+static int replay_step(struct vt_replay *rp, const struct vt_step *step, struct vt_error *err)
 {
 	const struct vti_block *k = block_of(rp, step->block);
 	uint32_t i, at = 0, end;
@@ -193,7 +193,7 @@ static int take_step(struct vt_replay *rp, const struct vt_step *step, struct vt
 
 		for (end = at; end < k->naccesses && k->accesses[end].insn == i; end++)
 			;
-		n = look_up(step, &k->accesses[at], end - at, rp->accesses);
+		n = collect_recorded_accesses(step, &k->accesses[at], end - at, rp->accesses);
 		code = vt_conflicts_insn(rp->conflicts, &k->code[i], rp->accesses, n, err);
 		at = end;
 	}
@@ -216,7 +216,7 @@ static int replay_exec(struct vt_replay *rp, const struct vt_record *rec, struct
 	rp->tid = x.tid;
 	rp->next = x.first + x.insns;
 	while ((code = vt_exec_next(&x, &step, err)) > 0) {
-		code = take_step(rp, &step, err);
+		code = replay_step(rp, &step, err);
 		if (code < 0)
 			break;
 	}
@@ -240,7 +240,8 @@ static bool has_short_addresses(const uint8_t *bytes, size_t size)
 	return false;
 }
 
-static void decode(struct vt_replay *rp, struct insn *insn, const uint8_t *bytes, size_t size)
+static void decode_replay_insn(struct vt_replay *rp, struct insn *insn, const uint8_t *bytes,
+			       size_t size)
 {
 	struct vt_facts f;
 
@@ -257,7 +258,7 @@ static void decode(struct vt_replay *rp, struct insn *insn, const uint8_t *bytes
 	insn->code.place = number_place(rp, insn->pid, insn->ip);
 }
 
-static const struct insn *insn_of(struct vt_replay *rp, int64_t pid, uint64_t ip)
+static const struct insn *find_replay_insn(struct vt_replay *rp, int64_t pid, uint64_t ip)
 {
 	const struct insn key = {.ip = ip, .pid = pid};
 	uint8_t bytes[VT_MAX_INSN];
@@ -265,8 +266,9 @@ static const struct insn *insn_of(struct vt_replay *rp, int64_t pid, uint64_t ip
 	struct insn *insn = vt_hash_add(&rp->insns, &key, &added);
 
 	if (insn && added)
-		decode(rp, insn, bytes,
-		       vt_interpret_code(rp->interpret[rp->source], pid, ip, bytes, sizeof(bytes)));
+		decode_replay_insn(rp, insn, bytes,
+				   vt_interpret_code(rp->interpret[rp->source], pid, ip, bytes,
+						     sizeof(bytes)));
 	return insn;
 }
 
@@ -284,15 +286,15 @@ static int decode_block(struct vt_replay *rp, uint32_t id, struct vt_error *err)
 
 		if (!insn)
 			return vt_error_nomem(err);
-		decode(rp, insn, b->code + at, b->lengths[i]);
+		decode_replay_insn(rp, insn, b->code + at, b->lengths[i]);
 		at += b->lengths[i];
 	}
 	return 0;
 }
 
 /* The accesses that the captures of one instruction tell of: an address, then its value. */
-static size_t gather(const struct insn *insn, const struct vt_capture *c, size_t n,
-		     struct vt_access *out)
+static size_t collect_captured_accesses(const struct insn *insn, const struct vt_capture *c,
+					size_t n, struct vt_access *out)
 {
 	size_t count = 0, i;
 
@@ -333,13 +335,13 @@ static bool add_bases(struct vti_bases *b, const struct insn *insn, struct vt_ac
 static int take_insn(struct vt_replay *rp, const struct vt_run *run, const struct vt_capture *c,
 		     size_t n, struct vt_error *err)
 {
-	const struct insn *insn = insn_of(rp, run->pid, c->ip);
+	const struct insn *insn = find_replay_insn(rp, run->pid, c->ip);
 	size_t count;
 
 	if (!insn || insn->code.place == UINT32_MAX ||
 	    !vt_array_grow(&rp->accesses, &rp->accesses_cap, n, sizeof(*rp->accesses)))
 		return vt_error_nomem(err);
-	count = gather(insn, c, n, rp->accesses);
+	count = collect_captured_accesses(insn, c, n, rp->accesses);
 	if (!add_bases(&rp->bases, insn, rp->accesses, count))
 		return vt_error_nomem(err);
 	vti_bases_step(&rp->bases, &insn->moves);
@@ -347,7 +349,7 @@ static int take_insn(struct vt_replay *rp, const struct vt_run *run, const struc
 }
 
 /* A run of the interpreter: what one instruction captured begins with itself. */
-static int take_run(void *arg, const struct vt_run *run, struct vt_error *err)
+static int replay_run(void *arg, const struct vt_run *run, struct vt_error *err)
 {
 	struct vt_replay *rp = arg;
 	size_t i, end;
@@ -379,16 +381,16 @@ static bool make_interpreters(struct vt_replay *rp, struct vt_error *err)
 		.trust = rp->o.trust,
 	};
 
-	rp->interpret[VT_REPLAY_SAMPLES] = vt_interpret_new(&o, rp->context, take_run, rp, err);
+	rp->interpret[VT_REPLAY_SAMPLES] = vt_interpret_new(&o, rp->context, replay_run, rp, err);
 	o.path = true;
 	if (rp->interpret[VT_REPLAY_SAMPLES])
 		rp->interpret[VT_REPLAY_PATH] =
-			vt_interpret_new(&o, rp->context, take_run, rp, err);
+			vt_interpret_new(&o, rp->context, replay_run, rp, err);
 	return rp->interpret[VT_REPLAY_PATH] != NULL;
 }
 
 /* From now on it is clear how accesses come to be known. */
-static void decide(struct vt_replay *rp, enum vt_replay_source source)
+static void set_replay_source(struct vt_replay *rp, enum vt_replay_source source)
 {
 	int i;
 
@@ -404,8 +406,8 @@ static void decide(struct vt_replay *rp, enum vt_replay_source source)
 }
 
 /* What a record means for the code that is known.  False: the interpreters do not need it. */
-static bool look_at(struct vt_replay *rp, const struct vt_record *rec, int *code,
-		    struct vt_error *err)
+static bool update_known_code(struct vt_replay *rp, const struct vt_record *rec, int *code,
+			      struct vt_error *err)
 {
 	switch (rec->kind) {
 	case VT_IMAGE:
@@ -428,11 +430,11 @@ static bool look_at(struct vt_replay *rp, const struct vt_record *rec, int *code
 	}
 }
 
-static int interpret(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err)
+static int interpret_record(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err)
 {
 	int code = 0, i;
 
-	if (!look_at(rp, rec, &code, err))
+	if (!update_known_code(rp, rec, &code, err))
 		return 0;
 	for (i = 0; i < VT_REPLAY_NSOURCES && code == 0; i++)
 		if (rp->interpret[i])
@@ -442,7 +444,7 @@ static int interpret(struct vt_replay *rp, const struct vt_record *rec, struct v
 
 /* ---- records ---- */
 
-static void note_addresses(struct vt_replay *rp, const struct vt_record *rec)
+static void note_recorded_addresses(struct vt_replay *rp, const struct vt_record *rec)
 {
 	struct vt_words slots = vt_record_words(rec, VT_BLOCK_SLOTS);
 	size_t i;
@@ -454,26 +456,27 @@ static void note_addresses(struct vt_replay *rp, const struct vt_record *rec)
 	}
 }
 
-static int take_exec(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err)
+static int replay_exec_record(struct vt_replay *rp, const struct vt_record *rec,
+			      struct vt_error *err)
 {
 	if (rp->source == VT_REPLAY_NOTHING)
-		decide(rp, rp->has_addresses ? VT_REPLAY_RECORDED : VT_REPLAY_PATH);
+		set_replay_source(rp, rp->has_addresses ? VT_REPLAY_RECORDED : VT_REPLAY_PATH);
 	rp->totals.ignored += rp->source == VT_REPLAY_SAMPLES;
 	return rp->source == VT_REPLAY_RECORDED ? replay_exec(rp, rec, err) : 0;
 }
 
-static int take_record(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err)
+static int replay_record(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err)
 {
 	switch (rec->kind) {
 	case VT_EXEC:
-		return take_exec(rp, rec, err);
+		return replay_exec_record(rp, rec, err);
 	case VT_BLOCK:
-		note_addresses(rp, rec);
+		note_recorded_addresses(rp, rec);
 		return 0;
 	case VT_SAMPLE:
 		if (rp->source == VT_REPLAY_NOTHING && !rp->has_addresses &&
 		    vt_record_words(rec, VT_SAMPLE_UREGS).count)
-			decide(rp, VT_REPLAY_SAMPLES);
+			set_replay_source(rp, VT_REPLAY_SAMPLES);
 		return 0;
 	case VT_GAP:
 	case VT_LOST:
@@ -489,12 +492,12 @@ static int take_record(struct vt_replay *rp, const struct vt_record *rec, struct
 static int take_both(void *replay, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_replay *rp = replay;
-	int code = take_record(rp, rec, err);
+	int code = replay_record(rp, rec, err);
 
 	if (code == 0)
 		code = vt_context_refused(rp->context, err);
 	if (code == 0)
-		code = interpret(rp, rec, err);
+		code = interpret_record(rp, rec, err);
 	if (code != -VT_E_FORMAT &&
 	    (code != -VT_E_LIMIT || rec->kind == VT_MAP || rec->kind == VT_THREAD))
 		return code;
@@ -551,7 +554,7 @@ void vt_replay_free(struct vt_replay *rp)
 
 	if (!rp)
 		return;
-	decide(rp, VT_REPLAY_NOTHING);
+	set_replay_source(rp, VT_REPLAY_NOTHING);
 	for (i = 0; i < rp->nblocks; i++) {
 		free(rp->blocks[i].code);
 		free(rp->blocks[i].accesses);

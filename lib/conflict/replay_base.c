@@ -13,12 +13,12 @@ struct pair {
 	uint64_t symbol;
 };
 
-static bool is_general(unsigned reg)
+static bool is_base_register(unsigned reg)
 {
 	return reg <= VT_REG_SP || (reg >= VT_REG_R8 && reg <= VT_REG_R15);
 }
 
-static bool is(const struct vt_facts *f, const char *mnemonic)
+static bool has_base_mnemonic(const struct vt_facts *f, const char *mnemonic)
 {
 	return strcmp(f->mnemonic, mnemonic) == 0;
 }
@@ -35,7 +35,7 @@ void vti_bases_fini(struct vti_bases *b)
 	vt_hash_fini(&b->pairs);
 }
 
-static void lose(struct vti_bases *b, unsigned reg)
+static void renew_base(struct vti_bases *b, unsigned reg)
 {
 	b->regs[reg] = (struct vti_based){.symbol = ++b->next};
 }
@@ -45,7 +45,7 @@ void vti_bases_begin(struct vti_bases *b)
 	unsigned r;
 
 	for (r = 0; r < VTI_BASED; r++)
-		lose(b, r);
+		renew_base(b, r);
 	vt_hash_clear(&b->pairs);
 }
 
@@ -75,11 +75,11 @@ void vti_bases_operand(const struct vt_facts *f, bool store, struct vti_base_ope
 
 	*o = (struct vti_base_operand){.base = VT_REG_NONE, .index = VT_REG_NONE};
 	/* A pop's store is where its operand is after it. */
-	if (f->flags & VT_FACT_MASKED || (store && f->flags & VT_FACT_POP) || is(f, "leave") ||
-	    is(f, "enter"))
+	if (f->flags & VT_FACT_MASKED || (store && f->flags & VT_FACT_POP) ||
+	    has_base_mnemonic(f, "leave") || has_base_mnemonic(f, "enter"))
 		return;
-	if (!m || m->segment != VT_REG_NONE || !is_general(m->base) ||
-	    (m->scale && !is_general(m->index)))
+	if (!m || m->segment != VT_REG_NONE || !is_base_register(m->base) ||
+	    (m->scale && !is_base_register(m->index)))
 		return;
 	o->base = m->base;
 	o->displacement = m->displacement;
@@ -125,15 +125,16 @@ static bool only_result(const struct vt_facts *f, uint8_t *reg)
 
 	*reg = r->reg;
 	return f->nresults == 1 && r->where == VT_WHERE_REGISTER && r->size == 8 &&
-	       is_general(r->reg);
+	       is_base_register(r->reg);
 }
 
 static bool is_copy(const struct vt_facts *f)
 {
 	const struct vt_operand *s = &f->sources[0];
 
-	return f->flags & VT_FACT_MOVE && is(f, "mov") && !f->nmemories && f->nsources == 1 &&
-	       s->where == VT_WHERE_REGISTER && s->size == 8 && is_general(s->reg);
+	return f->flags & VT_FACT_MOVE && has_base_mnemonic(f, "mov") && !f->nmemories &&
+	       f->nsources == 1 && s->where == VT_WHERE_REGISTER && s->size == 8 &&
+	       is_base_register(s->reg);
 }
 
 /* rsp moves by what is pushed or popped; other general registers may be written besides. */
@@ -165,9 +166,9 @@ static bool move_register(const struct vt_facts *f, struct vti_base_code *c)
 	}
 	if (f->nmemories || !f->has_immediate || !(f->reads >> to & 1))
 		return false;
-	if (is(f, "add"))
+	if (has_base_mnemonic(f, "add"))
 		c->step = f->immediate;
-	else if (is(f, "sub"))
+	else if (has_base_mnemonic(f, "sub"))
 		c->step = -f->immediate;
 	else
 		return false;
@@ -206,7 +207,7 @@ void vti_bases_step(struct vti_bases *b, const struct vti_base_code *c)
 		moved.offset += (uint64_t)c->step;
 	}
 	for (lost = c->lost & ((1u << VTI_BASED) - 1); lost; lost &= lost - 1)
-		lose(b, (unsigned)__builtin_ctz(lost));
+		renew_base(b, (unsigned)__builtin_ctz(lost));
 	if (c->to != VT_REG_NONE)
 		b->regs[c->to] = moved;
 }

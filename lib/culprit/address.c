@@ -21,7 +21,7 @@ struct motion {
 	bool jumps[VT_NREGS];	/* it is set in another way */
 };
 
-static bool decode(const struct vti_culprit *c, uint32_t insn, struct vt_facts *f)
+static bool decode_procedure_insn(const struct vti_culprit *c, uint32_t insn, struct vt_facts *f)
 {
 	uint64_t at = c->cfg->insns[insn].addr - c->cfg->start;
 
@@ -29,7 +29,7 @@ static bool decode(const struct vti_culprit *c, uint32_t insn, struct vt_facts *
 	       vt_facts_decode(c->in->code + at, c->in->code_size - (size_t)at, f);
 }
 
-static double executions(const struct vti_culprit *c, uint32_t insn)
+static double get_executions(const struct vti_culprit *c, uint32_t insn)
 {
 	double n = c->in->insns[insn].executions;
 
@@ -61,7 +61,7 @@ static bool steps(const struct vt_facts *f, double *by)
 	       !f->mnemonic[3];
 }
 
-static void move(const struct vti_culprit *c, uint32_t insn, struct motion *m)
+static void add_motion(const struct vti_culprit *c, uint32_t insn, struct motion *m)
 {
 	uint64_t writes = c->ops[insn].writes;
 	struct vt_facts f;
@@ -69,8 +69,8 @@ static void move(const struct vti_culprit *c, uint32_t insn, struct motion *m)
 
 	if (!writes)
 		return;
-	if (decode(c, insn, &f) && steps(&f, &by)) {
-		m->bytes[f.results[0].reg] += by * executions(c, insn);
+	if (decode_procedure_insn(c, insn, &f) && steps(&f, &by)) {
+		m->bytes[f.results[0].reg] += by * get_executions(c, insn);
 		writes &= ~(UINT64_C(1) << f.results[0].reg);
 	}
 	for (; writes; writes &= writes - 1)
@@ -83,7 +83,7 @@ static bool has_access(const struct vt_mop *op)
 }
 
 /* How far an address register goes; INFINITY: anywhere. */
-static double distance(const struct motion *m, unsigned reg, unsigned scale)
+static double get_register_distance(const struct motion *m, unsigned reg, unsigned scale)
 {
 	if (reg >= VT_NREGS || reg == VT_REG_IP)
 		return 0;
@@ -91,18 +91,19 @@ static double distance(const struct motion *m, unsigned reg, unsigned scale)
 }
 
 /* New pages that an instruction's accesses come to in a loop that is entered so often. */
-static double new_pages(const struct vti_culprit *c, uint32_t insn, const struct motion *m,
-			double entries)
+static double count_loop_pages(const struct vti_culprit *c, uint32_t insn, const struct motion *m,
+			       double entries)
 {
-	double n = executions(c, insn), pages = 0;
+	double n = get_executions(c, insn), pages = 0;
 	struct vt_facts f;
 	unsigned i;
 
-	if (!decode(c, insn, &f) || !f.nmemories || (f.flags & VT_FACT_STRING))
+	if (!decode_procedure_insn(c, insn, &f) || !f.nmemories || (f.flags & VT_FACT_STRING))
 		return n;
 	for (i = 0; i < f.nmemories; i++) {
 		const struct vt_memory *at = &f.memories[i];
-		double far = distance(m, at->base, 1) + distance(m, at->index, at->scale);
+		double far = get_register_distance(m, at->base, 1) +
+			     get_register_distance(m, at->index, at->scale);
 
 		if (at->gather)
 			return n;
@@ -140,7 +141,7 @@ void vti_culprit_take_loop(struct vti_culprit *c, const uint32_t *body, uint32_t
 		return;
 	for (at = 0; at < nbody; at++)
 		for (i = 0; i < c->cfg->blocks[body[at]].ninsns; i++)
-			move(c, c->cfg->blocks[body[at]].insn + i, &m);
+			add_motion(c, c->cfg->blocks[body[at]].insn + i, &m);
 	for (at = 0; at < nbody; at++)
 		for (i = 0; i < c->cfg->blocks[body[at]].ninsns; i++) {
 			uint32_t insn = c->cfg->blocks[body[at]].insn + i;
@@ -149,7 +150,7 @@ void vti_culprit_take_loop(struct vti_culprit *c, const uint32_t *body, uint32_t
 				continue;
 			if (c->ops[insn].flags & VT_FACT_REPEATED)
 				return;
-			all.pages += new_pages(c, insn, &m, entries);
+			all.pages += count_loop_pages(c, insn, &m, entries);
 			all.count++;
 		}
 	for (at = 0; at < nbody; at++)
@@ -157,13 +158,13 @@ void vti_culprit_take_loop(struct vti_culprit *c, const uint32_t *body, uint32_t
 			uint32_t insn = c->cfg->blocks[body[at]].insn + i;
 
 			if (has_access(&c->ops[insn]))
-				bound(c, insn, new_pages(c, insn, &m, entries), &all);
+				bound(c, insn, count_loop_pages(c, insn, &m, entries), &all);
 		}
 }
 
 /* ---- neighbours ---- */
 
-static const struct vt_memory *only_memory(const struct vt_facts *f)
+static const struct vt_memory *find_only_memory(const struct vt_facts *f)
 {
 	const struct vt_memory *m = &f->memories[0];
 
@@ -200,15 +201,15 @@ static void find_neighbour(struct vti_culprit *c, uint32_t insn)
 		if (!has_access(op) || op->address_reads != regs)
 			continue;
 		if (!m)
-			m = decode(c, insn, &f) ? only_memory(&f) : NULL;
+			m = decode_procedure_insn(c, insn, &f) ? find_only_memory(&f) : NULL;
 		if (!m)
 			return;
-		if (!decode(c, i - 1, &g))
+		if (!decode_procedure_insn(c, i - 1, &g))
 			continue;
-		before = only_memory(&g);
+		before = find_only_memory(&g);
 		if (!before || !is_near(m, before, &far))
 			continue;
-		pages = executions(c, insn) * fmin(1, far / c->core->dtlb.page);
+		pages = get_executions(c, insn) * fmin(1, far / c->core->dtlb.page);
 		c->data_pages[insn] = fmin(c->data_pages[insn], pages);
 		return;
 	}
@@ -219,7 +220,7 @@ void vti_culprit_neighbours(struct vti_culprit *c)
 	uint32_t i;
 
 	for (i = 0; i < c->cfg->ninsns && c->core->dtlb.entries && c->in->code; i++)
-		if (has_access(&c->ops[i]) && executions(c, i) > 0)
+		if (has_access(&c->ops[i]) && get_executions(c, i) > 0)
 			find_neighbour(c, i);
 }
 

@@ -61,7 +61,7 @@ static unsigned kin(unsigned cause)
 }
 
 /* What no schedule can know of. */
-static bool is_dynamic(unsigned cause)
+static bool is_dynamic_cause(unsigned cause)
 {
 	cause = kin(cause);
 	return cause != VT_STALL_DEPENDENCY && cause != VT_STALL_UNIT && cause != VT_STALL_GAIN &&
@@ -97,7 +97,7 @@ static unsigned main_cause(const struct vt_stall *list, size_t n, bool dynamic, 
 
 	*cycles = 0;
 	for (k = 0; k < n; k++) {
-		if (dynamic && !is_dynamic(list[k].cause))
+		if (dynamic && !is_dynamic_cause(list[k].cause))
 			continue;
 		sum[kin(list[k].cause)] += list[k].high;
 		*cycles += list[k].high;
@@ -108,8 +108,8 @@ static unsigned main_cause(const struct vt_stall *list, size_t n, bool dynamic, 
 	return best;
 }
 
-static void compare(struct vt_culpritcheck_totals *t, const struct told *told,
-		    const struct vt_stall *list, size_t n)
+static void compare_causes(struct vt_culpritcheck_totals *t, const struct told *told,
+			   const struct vt_stall *list, size_t n)
 {
 	double cycles;
 	unsigned cause = main_cause(list, n, false, &cycles);
@@ -131,7 +131,7 @@ static void compare(struct vt_culpritcheck_totals *t, const struct told *told,
 }
 
 /* How many causes a stall has been given. */
-static void count(struct vt_culpritcheck_totals *t, const struct told *told)
+static void count_causes(struct vt_culpritcheck_totals *t, const struct told *told)
 {
 	double cycles = 0;
 	uint64_t n = 0;
@@ -192,13 +192,13 @@ int vt_culpritcheck_add(void *arg, const struct vt_culprits_proc *p, struct vt_e
 			told.count++;
 		if (p->freqs[i] && p->freqs[i]->cycles > 0)
 			c->totals.cycles += p->freqs[i]->cycles * p->freqs[i]->executions;
-		count(&c->totals, &told);
+		count_causes(&c->totals, &told);
 		if (!c->truth)
 			continue;
 		truth = vt_freqprofile_stalls(c->truth, p->flow->proc.image, offset, offset + 1,
 					      &n);
 		if (n)
-			compare(&c->totals, &told, truth, n);
+			compare_causes(&c->totals, &told, truth, n);
 	}
 	return add_point(c, p, err);
 }

@@ -63,7 +63,7 @@ struct finder {
 	struct vt_error *err;
 };
 
-static int add(struct finder *f, const struct vt_culprit_stall *stall)
+static int append_stall(struct finder *f, const struct vt_culprit_stall *stall)
 {
 	struct vt_culprit_stalls *s = f->out;
 
@@ -75,8 +75,8 @@ static int add(struct finder *f, const struct vt_culprit_stall *stall)
 
 /* ---- how control arrives ---- */
 
-static void arrive(struct vti_stalled *st, enum vti_arrival how, uint32_t insn, uint32_t edge,
-		   double executions)
+static void add_arrival(struct vti_stalled *st, enum vti_arrival how, uint32_t insn, uint32_t edge,
+			double executions)
 {
 	struct vti_before *b;
 
@@ -132,15 +132,15 @@ static void arrive_at_block(struct vti_stalled *st, uint32_t block)
 		if (n < RARE * st->executions)
 			continue;
 		if (e->from < VT_CFG_FIRST || !from->ninsns)
-			arrive(st, VTI_OUTSIDE, UINT32_MAX, edge, n);
+			add_arrival(st, VTI_OUTSIDE, UINT32_MAX, edge, n);
 		else if (e->kind == VT_EDGE_FALL &&
 			 (g->insns[from->insn + from->ninsns - 1].flags & VT_FACT_CALL))
-			arrive(st, VTI_RETURN, from->insn + from->ninsns - 1, edge, n);
+			add_arrival(st, VTI_RETURN, from->insn + from->ninsns - 1, edge, n);
 		else
-			arrive(st, VTI_BRANCH, from->insn + from->ninsns - 1, edge, n);
+			add_arrival(st, VTI_BRANCH, from->insn + from->ninsns - 1, edge, n);
 	}
 	if (!g->complete && known < 0.9 * st->executions)
-		arrive(st, VTI_OUTSIDE, UINT32_MAX, UINT32_MAX, st->executions - known);
+		add_arrival(st, VTI_OUTSIDE, UINT32_MAX, UINT32_MAX, st->executions - known);
 }
 
 static void find_arrivals(struct vti_stalled *st)
@@ -152,8 +152,8 @@ static void find_arrivals(struct vti_stalled *st)
 	if (g->blocks[block].insn == st->insn)
 		arrive_at_block(st, block);
 	else
-		arrive(st, g->insns[st->insn - 1].flags & VT_FACT_CALL ? VTI_RETURN : VTI_NEXT,
-		       st->insn - 1, UINT32_MAX, st->executions);
+		add_arrival(st, g->insns[st->insn - 1].flags & VT_FACT_CALL ? VTI_RETURN : VTI_NEXT,
+			    st->insn - 1, UINT32_MAX, st->executions);
 }
 
 /* ---- one instruction ---- */
@@ -189,7 +189,7 @@ static int add_static(struct finder *f, uint32_t insn, double executions)
 			continue;
 		if (s->culprit >= 0 && (uint32_t)s->culprit < f->c.cfg->ninsns)
 			stall.guilty[stall.nguilty++] = (uint32_t)s->culprit;
-		code = add(f, &stall);
+		code = append_stall(f, &stall);
 	}
 	return code;
 }
@@ -225,7 +225,7 @@ static int add_dynamic(struct finder *f, const struct vti_stalled *st,
 		if (stall.low > stall.high)
 			stall.low = stall.high;
 		memcpy(stall.guilty, s->guilty, sizeof(stall.guilty));
-		code = add(f, &stall);
+		code = append_stall(f, &stall);
 	}
 	if (code == 0 && left > NEGLIGIBLE * st->cycles) {
 		struct vt_culprit_stall stall = {
@@ -236,7 +236,7 @@ static int add_dynamic(struct finder *f, const struct vti_stalled *st,
 			.confidence = f->c.in->insns[st->insn].confidence,
 		};
 
-		code = add(f, &stall);
+		code = append_stall(f, &stall);
 	}
 	return code;
 }
@@ -257,8 +257,8 @@ void vti_culprit_suspects(const struct vti_stalled *st, struct vti_suspect *susp
 }
 
 /* Leaves a suspect out if the others can account for all of the stall without it. */
-static void leave_out(const struct vti_stalled *st, struct vti_suspect *s, double *all,
-		      double *minor)
+static void drop_suspect(const struct vti_stalled *st, struct vti_suspect *s, double *all,
+			 double *minor)
 {
 	if (*all - s->bound < st->cycles)
 		return;
@@ -295,7 +295,7 @@ static void leave_out_unlikely(const struct vti_stalled *st, struct vti_suspect 
 		if (!(suspects[i].bound > 0) || !(likely[i] < unlikely) ||
 		    (usual - typical[i] < st->cycles && typical[i] >= MINOR * st->cycles))
 			continue;
-		leave_out(st, &suspects[i], all, minor);
+		drop_suspect(st, &suspects[i], all, minor);
 		if (!(suspects[i].bound > 0))
 			usual -= typical[i];
 	}
@@ -305,7 +305,7 @@ static void leave_out_unlikely(const struct vti_stalled *st, struct vti_suspect 
  * Guilty until proven innocent.  Returns what those could account for that are left out as minor or
  * unlikely: the least that others must have done does not become more by it.
  */
-static double judge(const struct vti_stalled *st, struct vti_suspect *suspects)
+static double acquit_suspects(const struct vti_stalled *st, struct vti_suspect *suspects)
 {
 	double all = 0, major = 0, minor = 0;
 	uint32_t i;
@@ -324,7 +324,7 @@ static double judge(const struct vti_stalled *st, struct vti_suspect *suspects)
 	}
 	for (i = 0; i < VTI_RULES && major >= st->cycles; i++)
 		if (suspects[i].bound < MINOR * st->cycles)
-			leave_out(st, &suspects[i], &all, &minor);
+			drop_suspect(st, &suspects[i], &all, &minor);
 	if (st->c->in->shares)
 		leave_out_unlikely(st, suspects, &all, &minor);
 	return minor;
@@ -375,13 +375,13 @@ static int find_at(struct finder *f, uint32_t insn)
 			.confidence = f->c.in->insns[insn].confidence,
 		};
 
-		return add(f, &gain);
+		return append_stall(f, &gain);
 	}
-	minor = judge(&st, suspects);
+	minor = acquit_suspects(&st, suspects);
 	return add_dynamic(f, &st, suspects, minor);
 }
 
-static int by_place(const void *va, const void *vb)
+static int compare_stall_places(const void *va, const void *vb)
 {
 	const struct vt_culprit_stall *a = va, *b = vb;
 
@@ -402,7 +402,8 @@ int vt_culprit_find(const struct vt_culprit_input *in, struct vt_culprit_stalls 
 		code = find_at(&f, i);
 	vti_culprit_fini(&f.c);
 	if (code == 0 && out->count > first)
-		qsort(out->list + first, out->count - first, sizeof(*out->list), by_place);
+		qsort(out->list + first, out->count - first, sizeof(*out->list),
+		      compare_stall_places);
 	return code;
 }
 

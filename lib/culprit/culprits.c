@@ -54,7 +54,7 @@ struct run {
 
 /* ---- samples of events ---- */
 
-static int by_place(const void *va, const void *vb)
+static int compare_event_places(const void *va, const void *vb)
 {
 	const struct event_place *a = va, *b = vb;
 
@@ -107,12 +107,12 @@ static int take_events(struct run *r)
 			(struct event_place){at->offset, at->image, event, at->samples};
 	}
 	if (r->nevents)
-		qsort(r->events, r->nevents, sizeof(*r->events), by_place);
+		qsort(r->events, r->nevents, sizeof(*r->events), compare_event_places);
 	return 0;
 }
 
 /* The first of them that is not before a place. */
-static size_t find_event(const struct run *r, uint32_t image, uint64_t offset)
+static size_t find_event_place(const struct run *r, uint32_t image, uint64_t offset)
 {
 	const struct event_place key = {.image = image, .offset = offset};
 	size_t low = 0, high = r->nevents;
@@ -120,7 +120,7 @@ static size_t find_event(const struct run *r, uint32_t image, uint64_t offset)
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (by_place(&r->events[mid], &key) < 0)
+		if (compare_event_places(&r->events[mid], &key) < 0)
 			low = mid + 1;
 		else
 			high = mid;
@@ -130,14 +130,14 @@ static size_t find_event(const struct run *r, uint32_t image, uint64_t offset)
 
 /* ---- one procedure ---- */
 
-static uint32_t insn_at(const struct work *w, uint64_t offset)
+static uint32_t find_work_insn(const struct work *w, uint64_t offset)
 {
 	return vt_cfg_insn_at(w->flow->cfg, w->proc.start + (offset - w->offset));
 }
 
 static void take_freq(struct run *r, struct work *w, const struct vt_freq *f)
 {
-	uint32_t i = insn_at(w, f->offset);
+	uint32_t i = find_work_insn(w, f->offset);
 	double period = f->samples ? (double)f->period / (double)f->samples : (double)f->period;
 
 	if (i == UINT32_MAX) {
@@ -162,9 +162,9 @@ static void take_procedure_events(const struct run *r, struct work *w, uint32_t 
 {
 	size_t e;
 
-	for (e = find_event(r, image, w->offset);
+	for (e = find_event_place(r, image, w->offset);
 	     e < r->nevents && r->events[e].image == image && r->events[e].offset < end; e++) {
-		uint32_t i = insn_at(w, r->events[e].offset);
+		uint32_t i = find_work_insn(w, r->events[e].offset);
 
 		if (i != UINT32_MAX)
 			w->insns[i].samples[r->events[e].event] += (float)r->events[e].samples;
@@ -276,7 +276,7 @@ static void make_input(const struct run *r, const struct work *w, struct vt_culp
 	memcpy(in->period, r->period, sizeof(in->period));
 }
 
-static int judge(struct run *r, const struct work *w)
+static int judge_procedure(struct run *r, const struct work *w)
 {
 	struct vt_culprit_stalls stalls = {0};
 	struct vt_culprits_proc p = {.flow = w->flow, .offset = w->offset, .freqs = w->freqs};
@@ -312,7 +312,7 @@ static void work_fini(struct work *w)
 }
 
 /* Brings what was measured to the instructions and edges of a procedure's graph. */
-static int fill(struct run *r, struct work *w)
+static int fill_graph_counts(struct run *r, struct work *w)
 {
 	const struct vt_cfg *g = w->flow->cfg;
 	uint64_t end = w->offset + (w->proc.end - w->proc.start);
@@ -333,7 +333,7 @@ static int fill(struct run *r, struct work *w)
 }
 
 /* 1; 0: its code is not there. */
-static int make(struct run *r, struct work *w)
+static int make_procedure_work(struct run *r, struct work *w)
 {
 	struct vt_error why = VT_ERROR_INIT;
 	int code;
@@ -341,7 +341,7 @@ static int make(struct run *r, struct work *w)
 	w->flow = vt_procflow_graph(r->src->images, r->src->code, &w->proc, &why);
 	if (!w->flow && why.code != VT_E_NOMEM)
 		return 0;
-	code = w->flow ? fill(r, w) : vt_error_nomem(r->err);
+	code = w->flow ? fill_graph_counts(r, w) : vt_error_nomem(r->err);
 	if (code < 0)
 		work_fini(w);
 	return code < 0 ? code : 1;
@@ -350,8 +350,8 @@ static int make(struct run *r, struct work *w)
 /* ---- all of them ---- */
 
 /* The procedure that holds a record's place; its offset in *offset. */
-static bool find_procedure(const struct run *r, const struct vt_freq *f, struct vt_procedure *proc,
-			   uint64_t *offset)
+static bool find_freq_procedure(const struct run *r, const struct vt_freq *f,
+				struct vt_procedure *proc, uint64_t *offset)
 {
 	struct vt_images *images = r->src->images;
 	struct vt_location loc;
@@ -378,7 +378,7 @@ static int take_procedure(struct run *r, struct work *w)
 
 	if (!vt_array_grow(&r->list, &r->cap, r->count + 1, sizeof(*r->list)))
 		return vt_error_nomem(r->err);
-	code = make(r, w);
+	code = make_procedure_work(r, w);
 	if (code <= 0) {
 		r->t->without_code += code == 0;
 		return code;
@@ -399,7 +399,7 @@ static int64_t take_first(struct run *r, const struct vt_freq *freqs, size_t n)
 	struct work w = {.records = freqs};
 	int code;
 
-	if (!find_procedure(r, freqs, &w.proc, &w.offset)) {
+	if (!find_freq_procedure(r, freqs, &w.proc, &w.offset)) {
 		r->t->outside++;
 		return 1;
 	}
@@ -409,7 +409,7 @@ static int64_t take_first(struct run *r, const struct vt_freq *freqs, size_t n)
 	return code < 0 ? code : (int64_t)w.nrecords;
 }
 
-static int take_image(struct run *r, uint32_t image)
+static int analyse_image(struct run *r, uint32_t image)
 {
 	size_t n, i = 0;
 	const struct vt_freq *freqs = vt_freqprofile_freqs(r->src->freq, image, 0, UINT64_MAX, &n);
@@ -426,7 +426,7 @@ static int take_image(struct run *r, uint32_t image)
 }
 
 /* As it was run: what a block costs depends on which ways control came to it. */
-static int schedule(const struct run *r, struct work *w)
+static int schedule_procedure(const struct run *r, struct work *w)
 {
 	if (w->flow->ops)
 		return 0;
@@ -438,7 +438,7 @@ static int schedule(const struct run *r, struct work *w)
  * Between: what is usual, of some of the procedures that are kept.  Out of order, a stall is what
  * others have left of it, so that its length says less of its cause: there, nothing is learnt.
  */
-static int learn(struct run *r)
+static int collect_evidence(struct run *r)
 {
 	struct vt_culprit_evidence *e = vt_culprit_evidence_new();
 	size_t stride = (size_t)(r->kept / LEARNT) + 1, i;
@@ -448,7 +448,7 @@ static int learn(struct run *r)
 	for (i = 0; i < r->count && code == 0; i += stride) {
 		if (!r->list[i].flow)
 			continue;
-		code = schedule(r, &r->list[i]);
+		code = schedule_procedure(r, &r->list[i]);
 		make_input(r, &r->list[i], &in);
 		if (code == 0)
 			code = vt_culprit_collect(&in, e, r->err);
@@ -461,7 +461,7 @@ static int learn(struct run *r)
 }
 
 /* The second time: who is guilty, now that it is known what competes with whom. */
-static int judge_all(struct run *r)
+static int judge_procedures(struct run *r)
 {
 	struct vt_culprits_totals again = {0}, *t = r->t;
 	size_t i;
@@ -473,12 +473,12 @@ static int judge_all(struct run *r)
 		/* It has been counted. */
 		r->t = &again;
 		if (!w->flow)
-			code = make(r, w);
+			code = make_procedure_work(r, w);
 		r->t = t;
 		if (code >= 0 && w->flow)
-			code = schedule(r, w);
+			code = schedule_procedure(r, w);
 		if (code >= 0 && w->flow)
-			code = judge(r, w);
+			code = judge_procedure(r, w);
 		work_fini(w);
 	}
 	return code;
@@ -511,13 +511,13 @@ int vt_culprits_run(const struct vt_culprits_source *src, vt_culprits_fn *fn, vo
 	r.footprint = vt_footprint_new(src->core);
 	code = r.footprint ? take_events(&r) : vt_error_nomem(err);
 	for (i = 0; i < src->nids && code == 0; i++)
-		code = take_image(&r, src->ids[i]);
+		code = analyse_image(&r, src->ids[i]);
 	if (code == 0)
 		code = vt_footprint_finish(r.footprint, err);
 	if (code == 0 && src->core->order == VT_IN_ORDER)
-		code = learn(&r);
+		code = collect_evidence(&r);
 	if (code == 0)
-		code = judge_all(&r);
+		code = judge_procedures(&r);
 	if (count_samples(src) > t->samples)
 		t->unknown = count_samples(src) - t->samples;
 	for (i = 0; i < r.count; i++)
@@ -550,7 +550,8 @@ static void write_stall(struct vt_writer *w, const struct vt_culprits_proc *p,
 	vt_writer_words(w, VT_STALL_CULPRITS, guilty, s->nguilty);
 }
 
-static int write_stalls(void *writer, const struct vt_culprits_proc *p, struct vt_error *err)
+static int write_procedure_stalls(void *writer, const struct vt_culprits_proc *p,
+				  struct vt_error *err)
 {
 	size_t i;
 
@@ -562,7 +563,7 @@ static int write_stalls(void *writer, const struct vt_culprits_proc *p, struct v
 int vt_culprits_write(const struct vt_culprits_source *src, struct vt_writer *w,
 		      struct vt_culprits_totals *t, struct vt_error *err)
 {
-	int code = vt_culprits_run(src, write_stalls, w, t, err);
+	int code = vt_culprits_run(src, write_procedure_stalls, w, t, err);
 
 	if (code < 0)
 		return code;

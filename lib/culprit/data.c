@@ -12,11 +12,6 @@ static bool in_order(const struct vti_stalled *st)
 	return st->c->core->order == VT_IN_ORDER;
 }
 
-static const struct vt_mop *stalled_op(const struct vti_stalled *st)
-{
-	return &st->c->ops[st->insn];
-}
-
 /* The registers that an instruction waits for.  A stack pointer moved by a push is at hand. */
 static uint64_t awaited(const struct vt_mop *op)
 {
@@ -30,7 +25,7 @@ struct loads {
 	double pages;
 };
 
-static double executions(const struct vti_stalled *st, uint32_t insn)
+static double bound_executions(const struct vti_stalled *st, uint32_t insn)
 {
 	double n = st->c->in->insns[insn].executions;
 
@@ -38,7 +33,7 @@ static double executions(const struct vti_stalled *st, uint32_t insn)
 }
 
 /* How often an instruction's data can have missed the TLB. */
-static double new_pages(const struct vti_stalled *st, uint32_t insn)
+static double bound_page_misses(const struct vti_stalled *st, uint32_t insn)
 {
 	return fmin(st->c->data_pages[insn], vti_culprit_events(st, VT_CULPRIT_DTBMISS, insn));
 }
@@ -54,12 +49,12 @@ static void take_others(double often, struct loads *l)
 static void take_load(const struct vti_stalled *st, uint32_t insn, struct loads *l,
 		      struct vti_suspect *s)
 {
-	double n = executions(st, insn);
+	double n = bound_executions(st, insn);
 
 	vti_suspect_blame(s, insn);
 	l->events += fmin(n, vti_culprit_events(st, VT_CULPRIT_DMISS, insn));
 	l->last += fmin(n, vti_culprit_events(st, VT_CULPRIT_LLCMISS, insn));
-	l->pages += fmin(n, new_pages(st, insn));
+	l->pages += fmin(n, bound_page_misses(st, insn));
 }
 
 /*
@@ -70,7 +65,7 @@ static void take_load(const struct vti_stalled *st, uint32_t insn, struct loads 
  */
 static void find_loads(const struct vti_stalled *st, struct loads *l, struct vti_suspect *s)
 {
-	const struct vt_mop *op = stalled_op(st);
+	const struct vt_mop *op = vti_stalled_op(st);
 	struct vti_definers d;
 	uint32_t i;
 
@@ -88,7 +83,7 @@ static void find_loads(const struct vti_stalled *st, struct loads *l, struct vti
 
 		if (by->flags & (VT_FACT_CALL | VT_FACT_SYSCALL)) {
 			vti_suspect_blame(s, d.list[i].insn);
-			take_others(executions(st, d.list[i].insn), l);
+			take_others(bound_executions(st, d.list[i].insn), l);
 		} else if (vti_mop_is_load(by)) {
 			take_load(st, d.list[i].insn, l, s);
 		}
@@ -140,7 +135,7 @@ void vti_rule_dcache(const struct vti_stalled *st, struct vti_suspect *s)
 void vti_rule_dtlb(const struct vti_stalled *st, struct vti_suspect *s)
 {
 	const struct vt_core *m = st->c->core;
-	const struct vt_mop *op = stalled_op(st);
+	const struct vt_mop *op = vti_stalled_op(st);
 	struct loads l;
 	double often;
 
@@ -148,7 +143,7 @@ void vti_rule_dtlb(const struct vti_stalled *st, struct vti_suspect *s)
 	often = l.pages;
 	if (vti_mop_has(op, 1U << VT_OP_STORE)) {
 		vti_suspect_blame(s, st->insn);
-		often += new_pages(st, st->insn);
+		often += bound_page_misses(st, st->insn);
 	}
 	s->bound = m->dtlb.entries ? fmin(often, st->executions) * vti_culprit_tlb(m, &m->dtlb) : 0;
 }
@@ -157,7 +152,7 @@ void vti_rule_dtlb(const struct vti_stalled *st, struct vti_suspect *s)
 void vti_rule_write_buffer(const struct vti_stalled *st, struct vti_suspect *s)
 {
 	const struct vt_core *m = st->c->core;
-	bool store = vti_mop_has(stalled_op(st), 1U << VT_OP_STORE);
+	bool store = vti_mop_has(vti_stalled_op(st), 1U << VT_OP_STORE);
 
 	if (!store || (!m->write_buffer && in_order(st))) {
 		s->bound = 0;
@@ -198,7 +193,7 @@ void vti_rule_forward(const struct vti_stalled *st, struct vti_suspect *s)
 	const struct vt_core *m = st->c->core;
 	struct stores x = {st, s, false};
 
-	if (in_order(st) || !vti_mop_has(stalled_op(st), 1U << VT_OP_LOAD)) {
+	if (in_order(st) || !vti_mop_has(vti_stalled_op(st), 1U << VT_OP_LOAD)) {
 		s->bound = 0;
 		return;
 	}

@@ -82,8 +82,8 @@ void vt_footprint_free(struct vt_footprint *f)
 	free(f);
 }
 
-static bool enter(struct vt_hash *h, uint32_t unit, uint32_t image, uint64_t vaddr, uint32_t size,
-		  double often)
+static bool add_footprint(struct vt_hash *h, uint32_t unit, uint32_t image, uint64_t vaddr,
+			  uint32_t size, double often)
 {
 	uint64_t number, last;
 
@@ -104,8 +104,8 @@ static bool enter(struct vt_hash *h, uint32_t unit, uint32_t image, uint64_t vad
 int vt_footprint_enter(struct vt_footprint *f, uint32_t image, uint64_t vaddr, uint32_t size,
 		       double from_line, double from_page, struct vt_error *err)
 {
-	if (enter(&f->lines, f->line, image, vaddr, size, from_line) &&
-	    enter(&f->pages, f->page, image, vaddr, size, from_page))
+	if (add_footprint(&f->lines, f->line, image, vaddr, size, from_line) &&
+	    add_footprint(&f->pages, f->page, image, vaddr, size, from_page))
 		return 0;
 	return vt_error_nomem(err);
 }

@@ -104,6 +104,11 @@ struct vti_stalled {
 			*/
 };
 
+static inline const struct vt_mop *vti_stalled_op(const struct vti_stalled *st)
+{
+	return &st->c->ops[st->insn];
+}
+
 /* A cause that has not been ruled out: the most cycles that it may account for. */
 struct vti_suspect {
 	double bound;

@@ -62,7 +62,8 @@ static double limit(const struct vti_stalled *st, double bound)
 	return bound < most ? bound : most;
 }
 
-static int add(struct vt_culprit_evidence *e, const struct vti_stalled *st, struct vt_error *err)
+static int add_evidence(struct vt_culprit_evidence *e, const struct vti_stalled *st,
+			struct vt_error *err)
 {
 	struct vti_suspect suspects[VTI_RULES];
 	struct row *r;
@@ -92,7 +93,7 @@ int vt_culprit_collect(const struct vt_culprit_input *in, struct vt_culprit_evid
 	e->known[VT_STALL_DTLB] = in->period[VT_CULPRIT_DTBMISS] > 0;
 	for (i = 0; i < in->flow->cfg->ninsns && code == 0; i++)
 		if (vti_culprit_stalled(&c, i, &st))
-			code = add(e, &st, err);
+			code = add_evidence(e, &st, err);
 	vti_culprit_fini(&c);
 	return code;
 }

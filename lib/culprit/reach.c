@@ -88,7 +88,7 @@ static double push_before(const struct vti_culprit *c, uint32_t block, uint64_t 
 }
 
 /* Forgets which blocks were looked at, so that nothing is left for the next instruction. */
-static void forget(const struct vti_culprit *c, uint32_t n)
+static void clear_visited(const struct vti_culprit *c, uint32_t n)
 {
 	uint32_t i;
 
@@ -137,8 +137,8 @@ void vti_culprit_stretches(struct vti_culprit *c)
  * Goes back through instructions [first, end) in search of `regs`; returns those that none of them
  * defines or waits for.  *slots counts micro-operations up to the stalled one.
  */
-static uint64_t search(const struct vti_stalled *st, uint32_t first, uint32_t end, uint64_t regs,
-		       uint32_t *slots, struct vti_definers *d)
+static uint64_t search_definers(const struct vti_stalled *st, uint32_t first, uint32_t end,
+				uint64_t regs, uint32_t *slots, struct vti_definers *d)
 {
 	const struct vti_culprit *c = st->c;
 	bool in_order = c->core->order == VT_IN_ORDER;
@@ -180,7 +180,7 @@ void vti_culprit_reach(const struct vti_stalled *st, uint64_t regs, struct vti_d
 	uint32_t slots[VTI_CULPRIT_QUEUE], far = 0;
 
 	memset(d, 0, sizeof(*d));
-	regs = search(st, c->cfg->blocks[block].insn, st->insn, regs, &far, d);
+	regs = search_definers(st, c->cfg->blocks[block].insn, st->insn, regs, &far, d);
 	if (!regs)
 		return;
 	d->outside += push_before(c, block, regs, &n);
@@ -192,13 +192,14 @@ void vti_culprit_reach(const struct vti_stalled *st, uint64_t regs, struct vti_d
 		uint64_t left;
 
 		far = slots[at];
-		left = search(st, b->insn, b->insn + b->ninsns, c->sought[c->queue[at]], &far, d);
+		left = search_definers(st, b->insn, b->insn + b->ninsns, c->sought[c->queue[at]],
+				       &far, d);
 		if (left)
 			d->outside += push_before(c, c->queue[at], left, &n);
 		for (i = had; i < n; i++)
 			slots[i] = far;
 	}
-	forget(c, n);
+	clear_visited(c, n);
 }
 
 /* ---- what was executed shortly before ---- */
@@ -211,7 +212,7 @@ struct back {
 };
 
 /* Goes back through [first, end); returns how far it is to its start, UINT32_MAX: far enough. */
-static uint32_t go_back(const struct back *k, uint32_t first, uint32_t end, uint32_t slots)
+static uint32_t measure_way_back(const struct back *k, uint32_t first, uint32_t end, uint32_t slots)
 {
 	const struct vti_culprit *c = k->st->c;
 	uint32_t i;
@@ -235,7 +236,8 @@ void vti_culprit_back(const struct vti_stalled *st, uint32_t slots, vti_culprit_
 	const struct vti_culprit *c = st->c;
 	const struct back k = {st, slots, fn, arg};
 	uint32_t block = c->block[st->insn], at, i, n = 0;
-	uint32_t far[VTI_CULPRIT_QUEUE], d = go_back(&k, c->cfg->blocks[block].insn, st->insn, 0);
+	uint32_t far[VTI_CULPRIT_QUEUE],
+		d = measure_way_back(&k, c->cfg->blocks[block].insn, st->insn, 0);
 
 	if (d == UINT32_MAX)
 		return;
@@ -247,7 +249,7 @@ void vti_culprit_back(const struct vti_stalled *st, uint32_t slots, vti_culprit_
 		const struct vt_cfg_block *b = &c->cfg->blocks[c->queue[at]];
 		uint32_t had = n;
 
-		d = go_back(&k, b->insn, b->insn + b->ninsns, far[at]);
+		d = measure_way_back(&k, b->insn, b->insn + b->ninsns, far[at]);
 		if (d == UINT32_MAX)
 			continue;
 		if (push_before(c, c->queue[at], BIT(VT_REG_AX), &n) > 0)
@@ -255,5 +257,5 @@ void vti_culprit_back(const struct vti_stalled *st, uint32_t slots, vti_culprit_
 		for (i = had; i < n; i++)
 			far[i] = d;
 	}
-	forget(c, n);
+	clear_visited(c, n);
 }

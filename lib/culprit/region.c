@@ -50,7 +50,7 @@ static bool calls(const struct vti_culprit *c, uint32_t block)
  * The blocks from which control comes to `tail` without passing `head`: body[0..nbody).  False if
  * one of them calls, or control gets into them unseen.
  */
-static bool gather(struct regions *r, uint32_t head, uint32_t tail)
+static bool collect_loop_body(struct regions *r, uint32_t head, uint32_t tail)
 {
 	const struct vt_cfg *g = r->c->cfg;
 	uint32_t at = 0, i;
@@ -112,7 +112,7 @@ static double entries(const struct regions *r)
 }
 
 /* Whether a cache has room for all lines of the body at a time. */
-static bool fits(struct regions *r, const struct vt_cache_shape *cache)
+static bool fits_in_cache(struct regions *r, const struct vt_cache_shape *cache)
 {
 	const struct vt_cfg *g = r->c->cfg;
 	uint32_t at;
@@ -155,14 +155,14 @@ static void take_loop(struct regions *r, uint32_t head, uint32_t tail)
 	uint32_t at;
 	bool lines, pages;
 
-	if (r->loops >= MAX_LOOPS || !gather(r, head, tail))
+	if (r->loops >= MAX_LOOPS || !collect_loop_body(r, head, tail))
 		return;
 	n = entries(r);
 	for (at = 0; at < r->nbody; at++)
 		r->insns += c->cfg->blocks[r->body[at]].ninsns;
 	if (r->insns <= MAX_INSNS)
 		vti_culprit_take_loop(c, r->body, r->nbody, n);
-	lines = r->nsets && fits(r, &m->icache);
+	lines = r->nsets && fits_in_cache(r, &m->icache);
 	pages = m->itlb.entries && pages_fit(r, &m->itlb);
 	for (at = 0; at < r->nbody; at++) {
 		if (lines && n < c->line_entries[r->body[at]])
@@ -173,7 +173,7 @@ static void take_loop(struct regions *r, uint32_t head, uint32_t tail)
 }
 
 /* Depth first: an edge to a block whose successors are being visited closes a loop. */
-static void visit(struct regions *r, uint32_t root)
+static void find_loops(struct regions *r, uint32_t root)
 {
 	const struct vt_cfg *g = r->c->cfg;
 	uint32_t depth = 0;
@@ -222,7 +222,7 @@ int vti_culprit_regions(struct vti_culprit *c, struct vt_error *err)
 		r.calls[b] = calls(c, b);
 	for (b = 0; b < n && ok && c->cfg->complete; b++)
 		if (!r.color[b])
-			visit(&r, b);
+			find_loops(&r, b);
 	free(r.stamp);
 	free(r.color);
 	free(r.calls);

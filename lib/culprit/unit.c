@@ -7,11 +7,6 @@
 
 #define BIT(c) (UINT32_C(1) << (c))
 
-static const struct vt_mop *stalled_op(const struct vti_stalled *st)
-{
-	return &st->c->ops[st->insn];
-}
-
 /*
  * Cycles that the static schedule gives the instruction anyway: one that waits for another has been
  * at the head no longer than since that was issued.
@@ -52,7 +47,7 @@ static bool may_block(const struct vt_mop *op, uint32_t units)
 static void see_user(void *arg, uint32_t insn, uint32_t far)
 {
 	struct busy *x = arg;
-	const struct vt_mop *op = stalled_op(x->st);
+	const struct vt_mop *op = vti_stalled_op(x->st);
 	const struct vt_core *m = x->st->c->core;
 	double since = floor(far / width(x->st)), left = 0;
 	unsigned i;
@@ -127,7 +122,7 @@ void vti_culprit_units(struct vti_culprit *c)
 static bool can_wait(const struct vti_stalled *st, uint32_t classes)
 {
 	const struct vti_culprit *c = st->c;
-	const struct vt_mop *op = stalled_op(st);
+	const struct vt_mop *op = vti_stalled_op(st);
 	uint32_t i;
 
 	for (i = 0; i < op->nuops && i < VT_MOP_UOPS; i++)
@@ -219,7 +214,7 @@ void vti_rule_unit(const struct vti_stalled *st, struct vti_suspect *s)
  */
 void vti_rule_dependency(const struct vti_stalled *st, struct vti_suspect *s)
 {
-	const struct vt_mop *op = stalled_op(st);
+	const struct vt_mop *op = vti_stalled_op(st);
 	const struct vt_core *m = st->c->core;
 	double most = 0, sum = 0, elsewhere = m->classes[VT_OP_LOAD].latency;
 	struct vti_definers d;
@@ -255,7 +250,7 @@ void vti_rule_sync(const struct vti_stalled *st, struct vti_suspect *s)
 {
 	const struct vt_core *m = st->c->core;
 
-	s->bound = vti_mop_has(stalled_op(st), APART)
+	s->bound = vti_mop_has(vti_stalled_op(st), APART)
 			   ? st->executions * (2 * vti_culprit_miss(m) + m->drain +
 					       m->classes[VT_OP_FDIV].latency)
 			   : 0;
@@ -286,6 +281,6 @@ void vti_rule_other(const struct vti_stalled *st, struct vti_suspect *s)
 			s->bound = INFINITY;
 		}
 	}
-	if (stalled_op(st)->flags & VT_FACT_SYSCALL)
+	if (vti_stalled_op(st)->flags & VT_FACT_SYSCALL)
 		s->bound = INFINITY;
 }

@@ -39,7 +39,7 @@ int vti_entries_add_image(struct vti_entries *e, struct vt_images *images, uint3
 	return n < 0 ? (int)n : code;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_entry_places(const void *a, const void *b)
 {
 	const struct vti_entry *x = a, *y = b;
 
@@ -51,7 +51,7 @@ static int compare(const void *a, const void *b)
 void vti_entries_sort(struct vti_entries *e)
 {
 	if (e->count)
-		qsort(e->list, e->count, sizeof(*e->list), compare);
+		qsort(e->list, e->count, sizeof(*e->list), compare_entry_places);
 }
 
 const struct vti_entry *vti_entries_before(const struct vti_entries *e, uint32_t image,
@@ -63,7 +63,7 @@ const struct vti_entry *vti_entries_before(const struct vti_entries *e, uint32_t
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (compare(&e->list[mid], &at) <= 0)
+		if (compare_entry_places(&e->list[mid], &at) <= 0)
 			low = mid + 1;
 		else
 			high = mid;

@@ -80,17 +80,17 @@ static double as_float(uint64_t value, unsigned size)
 	return d;
 }
 
-static bool is_float(const struct vt_number_type *t)
+static bool is_float_type(const struct vt_number_type *t)
 {
 	return t->number == VT_NUMBER_FLOAT && (t->size == 4 || t->size == 8);
 }
 
 static bool is_one(uint64_t value, const struct vt_number_type *t)
 {
-	return is_float(t) ? as_float(value, t->size) == 1 : value == 1;
+	return is_float_type(t) ? as_float(value, t->size) == 1 : value == 1;
 }
 
-static bool is_power(uint64_t value)
+static bool is_power_of_two(uint64_t value)
 {
 	return value && !(value & (value - 1));
 }
@@ -109,7 +109,7 @@ static double share_of_powers(const struct vt_hot *h)
 	uint32_t i;
 
 	for (i = 0; i < h->nvalues; i++)
-		if (is_power(h->values[i]))
+		if (is_power_of_two(h->values[i]))
 			sum += share_of(h, i);
 	return sum < 1 ? sum : 1;
 }
@@ -122,9 +122,9 @@ static enum vt_spec_kind judge_divisor(const struct vt_spec_value *v, double min
 
 	if (*share >= min && is_one(v->hot->values[0], t))
 		return VT_SPEC_DIVISOR_ONE;
-	if (*share >= min && !is_float(t) && is_power(v->hot->values[0]))
+	if (*share >= min && !is_float_type(t) && is_power_of_two(v->hot->values[0]))
 		return VT_SPEC_DIVISOR_POWER;
-	if (is_float(t) || *share >= min)
+	if (is_float_type(t) || *share >= min)
 		return VT_SPEC_DIVISOR;
 	powers = share_of_powers(v->hot);
 	if (powers < min)
@@ -142,7 +142,7 @@ static enum vt_spec_kind judge_factor(const struct vt_spec_value *v)
 		return VT_SPEC_FACTOR_ZERO;
 	if (is_one(value, t))
 		return VT_SPEC_FACTOR_ONE;
-	return !is_float(t) && is_power(value) ? VT_SPEC_FACTOR_POWER : VT_SPEC_FACTOR;
+	return !is_float_type(t) && is_power_of_two(value) ? VT_SPEC_FACTOR_POWER : VT_SPEC_FACTOR;
 }
 
 static enum vt_spec_kind judge_plain(const struct vt_spec_value *v)
@@ -239,7 +239,7 @@ static double percent(double share)
 }
 
 /* "always 8"; "8 in 99.8 %". */
-static void put_value(double share, const char *value, struct vt_buf *out)
+static void put_frequent_value(double share, const char *value, struct vt_buf *out)
 {
 	if (share >= 1)
 		vt_buf_printf(out, "always %s", value);
@@ -252,10 +252,10 @@ static void put_fact(const struct vt_spec_verdict *verdict, const char *value, s
 {
 	vt_buf_printf(out, " is ");
 	if (verdict->kind == VT_SPEC_DIVISOR_POWERS) {
-		put_value(verdict->share, "a power of two", out);
+		put_frequent_value(verdict->share, "a power of two", out);
 		vt_buf_printf(out, ", mostly %s", value);
 	} else {
-		put_value(verdict->share, value, out);
+		put_frequent_value(verdict->share, value, out);
 	}
 }
 

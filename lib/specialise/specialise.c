@@ -308,7 +308,8 @@ static bool lies_in_image(const struct vt_spec *s, uint64_t address)
 }
 
 /* Notes where what an instruction uses as an address lies outside of all images. */
-static int note_addresses(struct vt_spec *s, const struct vt_spec_value *v, struct vt_error *err)
+static int note_outside_addresses(struct vt_spec *s, const struct vt_spec_value *v,
+				  struct vt_error *err)
 {
 	const struct vt_hot *h = v->hot;
 	uint32_t i;
@@ -440,7 +441,7 @@ static void score(struct vt_spec_row *r, const struct procedure_entry *p)
 }
 
 /* What is known of a list, if its place is known; it is judged when all of them are. */
-static int add_row(struct vt_spec *s, size_t i, struct vt_error *err)
+static int add_spec_row(struct vt_spec *s, size_t i, struct vt_error *err)
 {
 	const struct vt_hot *h = vt_hotprofile_at(s->hot, i);
 	uint32_t image = vt_spec_image(s, h->key.image);
@@ -463,7 +464,7 @@ static int add_row(struct vt_spec *s, size_t i, struct vt_error *err)
 		s->blind++;
 		r.value.uses.uses = VT_USE_READ;
 	}
-	if (note_addresses(s, &r.value, err) < 0)
+	if (note_outside_addresses(s, &r.value, err) < 0)
 		return -VT_E_NOMEM;
 	if (procedure(s, r.procedure)->p.time < s->opt.min_time)
 		return 0;
@@ -474,7 +475,7 @@ static int add_row(struct vt_spec *s, size_t i, struct vt_error *err)
 }
 
 /* Whether it is worth telling. */
-static bool judge(struct vt_spec *s, struct vt_spec_row *r)
+static bool judge_row(struct vt_spec *s, struct vt_spec_row *r)
 {
 	const struct vt_hot_key *key = &r->value.hot->key;
 	enum address sort = sort_of(s, &r->value);
@@ -490,7 +491,7 @@ static bool judge(struct vt_spec *s, struct vt_spec_row *r)
 	return true;
 }
 
-static int judge_all(struct vt_spec *s, struct vt_error *err)
+static int judge_rows(struct vt_spec *s, struct vt_error *err)
 {
 	size_t i, n = vt_hotprofile_count(s->hot), kept = 0;
 
@@ -499,11 +500,11 @@ static int judge_all(struct vt_spec *s, struct vt_error *err)
 
 		if (what < VT_NWHATS)
 			s->lists[what]++;
-		if (add_row(s, i, err) < 0)
+		if (add_spec_row(s, i, err) < 0)
 			return -VT_E_NOMEM;
 	}
 	for (i = 0; i < s->nrows; i++)
-		if (judge(s, &s->rows[i]))
+		if (judge_row(s, &s->rows[i]))
 			s->rows[kept++] = s->rows[i];
 	s->nrows = kept;
 	/* Only now are the loads of each procedure added up. */
@@ -602,7 +603,7 @@ struct vt_spec *vt_spec_new(const struct vt_profile *profile, struct vt_images *
 	vt_hash_init(&s->procedures, sizeof(struct procedure_entry), sizeof(struct procedure_key));
 	vt_hash_init(&s->places, sizeof(struct place_entry), sizeof(struct place_key));
 	vt_hash_init(&s->megabytes, sizeof(uint64_t), sizeof(uint64_t));
-	if (find_entries(s, err) < 0 || count_time(s, err) < 0 || judge_all(s, err) < 0 ||
+	if (find_entries(s, err) < 0 || count_time(s, err) < 0 || judge_rows(s, err) < 0 ||
 	    put_in_order(s, err) < 0) {
 		vt_spec_free(s);
 		return NULL;

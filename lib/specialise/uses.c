@@ -42,7 +42,7 @@ struct walk {
 	struct path visits[MAX_VISITS];
 };
 
-static bool decode(const struct vt_code *code, uint64_t vaddr, struct vt_facts *f)
+static bool decode_use_insn(const struct vt_code *code, uint64_t vaddr, struct vt_facts *f)
 {
 	size_t avail = 0;
 	const uint8_t *p = code->bytes(code->arg, vaddr, &avail);
@@ -88,7 +88,7 @@ static void push_path(struct walk *w, uint64_t vaddr, uint64_t regs)
 }
 
 /* True if the instruction was not yet looked at with all of these registers; notes that it was. */
-static bool visit(struct walk *w, uint64_t vaddr, uint64_t regs)
+static bool visit_place(struct walk *w, uint64_t vaddr, uint64_t regs)
 {
 	size_t i;
 
@@ -107,7 +107,7 @@ static bool visit(struct walk *w, uint64_t vaddr, uint64_t regs)
 }
 
 /* A use whose place is worth telling; a divisor is worth more than a factor than a bound. */
-static void note(struct walk *w, enum vt_use use, uint64_t vaddr, struct vt_number_type type)
+static void note_use(struct walk *w, enum vt_use use, uint64_t vaddr, struct vt_number_type type)
 {
 	w->u->uses |= use;
 	if (w->best && use >= w->best)
@@ -128,11 +128,12 @@ static void note_compare(struct walk *w, const struct vt_facts *f, uint64_t vadd
 	bool two = f->nmemories ? data != 0 : (data & (data - 1)) != 0;
 	struct vt_facts next;
 
-	if (!decode(w->code, vaddr + f->length, &next) || !(next.flags & VT_FACT_CONDITIONAL))
+	if (!decode_use_insn(w->code, vaddr + f->length, &next) ||
+	    !(next.flags & VT_FACT_CONDITIONAL))
 		return;
 	w->u->uses |= VT_USE_BRANCH;
 	if (two && !f->has_immediate && next.has_target && next.target < 0)
-		note(w, VT_USE_BOUND, vaddr, type);
+		note_use(w, VT_USE_BOUND, vaddr, type);
 }
 
 /* What an instruction does with the value as an operand: a register, or the memory that it reads.
@@ -141,9 +142,9 @@ static void note_operand(struct walk *w, const struct vt_facts *f, uint64_t vadd
 			 struct vt_number_type type)
 {
 	if (divisor)
-		note(w, VT_USE_DIVISOR, vaddr, f->divisor.type);
+		note_use(w, VT_USE_DIVISOR, vaddr, f->divisor.type);
 	else if (f->flags & VT_FACT_MULTIPLY)
-		note(w, VT_USE_FACTOR, vaddr, type);
+		note_use(w, VT_USE_FACTOR, vaddr, type);
 	else if (f->flags & VT_FACT_COMPARE)
 		note_compare(w, f, vaddr, type);
 	if (f->flags & VT_FACT_INDIRECT)
@@ -192,7 +193,7 @@ static bool is_variadic(const struct vt_code *code, uint64_t vaddr)
 	struct vt_facts f;
 	int i;
 
-	for (i = 0; i < MAX_PROLOGUE && decode(code, vaddr, &f); i++) {
+	for (i = 0; i < MAX_PROLOGUE && decode_use_insn(code, vaddr, &f); i++) {
 		if ((f.flags & VT_FACT_COMPARE) && (f.reads & BIT(VT_REG_AX)))
 			return true;
 		if ((f.writes & BIT(VT_REG_AX)) || (f.flags & VT_FACT_BRANCH))
@@ -209,7 +210,7 @@ static bool is_save(const struct vt_facts *f)
 	       (f->memories[0].base == VT_REG_SP || f->memories[0].base == VT_REG_BP);
 }
 
-static void walk(struct walk *w);
+static void walk_paths(struct walk *w);
 
 /* Whether a procedure that is called looks at the value; what it does with it is its own affair. */
 static void follow_call(struct walk *w, uint64_t target, uint64_t regs)
@@ -228,7 +229,7 @@ static void follow_call(struct walk *w, uint64_t target, uint64_t regs)
 	if (w->depth >= MAX_DEPTH || !regs)
 		return;
 	push_path(&callee, target, regs);
-	walk(&callee);
+	walk_paths(&callee);
 	w->u->uses |= inner.uses & VT_USE_READ;
 }
 
@@ -236,7 +237,8 @@ static void follow_path(struct walk *w, uint64_t vaddr, uint64_t regs)
 {
 	struct vt_facts f;
 
-	while (regs && *w->steps && visit(w, vaddr, regs) && decode(w->code, vaddr, &f)) {
+	while (regs && *w->steps && visit_place(w, vaddr, regs) &&
+	       decode_use_insn(w->code, vaddr, &f)) {
 		bool saved = w->saves && is_save(&f);
 		uint64_t hit = saved || is_zero_idiom(&f) ? 0 : f.reads & regs;
 		uint64_t target = vaddr + (uint64_t)f.target;
@@ -255,7 +257,7 @@ static void follow_path(struct walk *w, uint64_t vaddr, uint64_t regs)
 	}
 }
 
-static void walk(struct walk *w)
+static void walk_paths(struct walk *w)
 {
 	while (w->npaths) {
 		struct path p = w->paths[--w->npaths];
@@ -275,7 +277,7 @@ static const struct vt_memory *loaded(const struct vt_facts *f)
 	return NULL;
 }
 
-static enum vt_source source_of(const struct vt_facts *f, const struct vt_memory *m)
+static enum vt_source find_address_source(const struct vt_facts *f, const struct vt_memory *m)
 {
 	if ((f->flags & (VT_FACT_POP | VT_FACT_RETURN)) || !strcmp(f->mnemonic, "leave"))
 		return VT_SOURCE_RESTORED;
@@ -298,7 +300,7 @@ enum vt_source vt_uses_of_load(const struct vt_code *code, uint64_t vaddr, struc
 	unsigned i;
 
 	memset(u, 0, sizeof(*u));
-	if (!decode(code, vaddr, &f))
+	if (!decode_use_insn(code, vaddr, &f))
 		return VT_SOURCE_UNKNOWN;
 	m = loaded(&f);
 	if (!m)
@@ -308,12 +310,12 @@ enum vt_source vt_uses_of_load(const struct vt_code *code, uint64_t vaddr, struc
 		for (i = 0; i < f.nresults; i++)
 			if (f.results[i].where == VT_WHERE_REGISTER)
 				push_path(&w, vaddr + f.length, BIT(f.results[i].reg));
-		walk(&w);
+		walk_paths(&w);
 	} else {
 		u->uses |= VT_USE_READ;
 		note_operand(&w, &f, vaddr, f.divisor.where == VT_WHERE_MEMORY, m->type);
 	}
-	return source_of(&f, m);
+	return find_address_source(&f, m);
 }
 
 bool vt_load_vaddr(const struct vt_code *code, uint64_t vaddr, uint64_t *from)
@@ -321,10 +323,10 @@ bool vt_load_vaddr(const struct vt_code *code, uint64_t vaddr, uint64_t *from)
 	const struct vt_memory *m;
 	struct vt_facts f;
 
-	if (!decode(code, vaddr, &f))
+	if (!decode_use_insn(code, vaddr, &f))
 		return false;
 	m = loaded(&f);
-	if (!m || source_of(&f, m) != VT_SOURCE_FIXED)
+	if (!m || find_address_source(&f, m) != VT_SOURCE_FIXED)
 		return false;
 	*from = (uint64_t)m->displacement;
 	if (m->base == VT_REG_IP)
@@ -332,8 +334,8 @@ bool vt_load_vaddr(const struct vt_code *code, uint64_t vaddr, uint64_t *from)
 	return true;
 }
 
-static void follow(const struct vt_code *code, uint64_t vaddr, unsigned reg, bool variadic,
-		   struct vt_uses *u)
+static void follow_value(const struct vt_code *code, uint64_t vaddr, unsigned reg, bool variadic,
+			 struct vt_uses *u)
 {
 	unsigned steps = MAX_STEPS;
 	struct walk w = {.code = code, .u = u, .saves = variadic, .steps = &steps};
@@ -342,13 +344,13 @@ static void follow(const struct vt_code *code, uint64_t vaddr, unsigned reg, boo
 	if (reg >= VT_NREGS)
 		return;
 	push_path(&w, vaddr, BIT(reg));
-	walk(&w);
+	walk_paths(&w);
 }
 
 void vt_uses_of_argument(const struct vt_code *code, uint64_t vaddr, unsigned reg,
 			 struct vt_uses *u)
 {
-	follow(code, vaddr, reg, is_variadic(code, vaddr), u);
+	follow_value(code, vaddr, reg, is_variadic(code, vaddr), u);
 }
 
 void vt_uses_of_result(const struct vt_code *code, uint64_t vaddr, unsigned reg, struct vt_uses *u)
@@ -356,22 +358,22 @@ void vt_uses_of_result(const struct vt_code *code, uint64_t vaddr, unsigned reg,
 	struct vt_facts f;
 
 	memset(u, 0, sizeof(*u));
-	if (decode(code, vaddr, &f))
-		follow(code, vaddr + f.length, reg, false, u);
+	if (decode_use_insn(code, vaddr, &f))
+		follow_value(code, vaddr + f.length, reg, false, u);
 }
 
 bool vt_code_is_call(const struct vt_code *code, uint64_t vaddr)
 {
 	struct vt_facts f;
 
-	return decode(code, vaddr, &f) && (f.flags & VT_FACT_CALL);
+	return decode_use_insn(code, vaddr, &f) && (f.flags & VT_FACT_CALL);
 }
 
 bool vt_code_computes(const struct vt_code *code, uint64_t vaddr)
 {
 	struct vt_facts f;
 
-	if (!decode(code, vaddr, &f) || (f.flags & VT_FACT_MOVE) || is_zero_idiom(&f))
+	if (!decode_use_insn(code, vaddr, &f) || (f.flags & VT_FACT_MOVE) || is_zero_idiom(&f))
 		return false;
 	return (f.flags & VT_FACT_LOAD) || (f.reads & ~BIT(VT_REG_IP));
 }
