@@ -57,7 +57,7 @@ static uint32_t slot_offset(const struct vt_bblock *b, uint32_t slot)
 }
 
 /* Leaves the first n instructions of a step. */
-static void shorten(struct vt_step *step, uint64_t n)
+static void shorten_step(struct vt_step *step, uint64_t n)
 {
 	const struct vt_bblock *b = step->block;
 
@@ -67,7 +67,8 @@ static void shorten(struct vt_step *step, uint64_t n)
 }
 
 /* Gathers ids and values; *insns becomes what there was. */
-static int gather(struct vti_cutter *c, struct vt_exec *from, uint64_t *insns, struct vt_error *err)
+static int copy_part_steps(struct vti_cutter *c, struct vt_exec *from, uint64_t *insns,
+			   struct vt_error *err)
 {
 	uint64_t left = *insns;
 	struct vt_step step;
@@ -77,7 +78,7 @@ static int gather(struct vti_cutter *c, struct vt_exec *from, uint64_t *insns, s
 		uint32_t id = 0;
 
 		if (step.insn_end - step.insn > left)
-			shorten(&step, left);
+			shorten_step(&step, left);
 		if (!use_block(c, step.block, &id))
 			return vt_error_nomem(err);
 		vt_buf_put_le32(&c->used, id);
@@ -90,7 +91,7 @@ static int gather(struct vti_cutter *c, struct vt_exec *from, uint64_t *insns, s
 }
 
 /* Ids of two bytes from the least one on, if that is possible. */
-static uint32_t pack_ids(struct vti_cutter *c, size_t n, uint32_t *base)
+static uint32_t pack_block_ids(struct vti_cutter *c, size_t n, uint32_t *base)
 {
 	uint32_t low = UINT32_MAX, high = 0;
 	size_t i;
@@ -129,11 +130,11 @@ static int write_part(struct vti_cutter *c, struct vt_exec *from, uint64_t insns
 	int r;
 
 	c->ids_buf.size = c->data.size = c->used.size = 0;
-	r = gather(c, from, &insns, err);
+	r = copy_part_steps(c, from, &insns, err);
 	if (r < 0 || !insns)
 		return r;
 	n = c->used.size / 4;
-	width = pack_ids(c, n, &base);
+	width = pack_block_ids(c, n, &base);
 	if (c->ids_buf.failed || c->data.failed || c->used.failed)
 		return vt_error_nomem(err);
 	row = vt_writer_row(c->w, VT_EXEC);
@@ -236,7 +237,7 @@ static uint32_t unit_insn(enum vt_sampler_unit unit, const struct vt_step *step,
 /* ---- a run ---- */
 
 /* Writes the part that is open, as far as it lies in the run. */
-static int flush(struct vti_run *r, struct vt_error *err)
+static int flush_part(struct vti_run *r, struct vt_error *err)
 {
 	uint64_t end = r->end < r->total ? r->end : r->total;
 
@@ -246,7 +247,7 @@ static int flush(struct vti_run *r, struct vt_error *err)
 	return write_part(&r->s->cutter, &r->from, end - r->start, r->caller, err);
 }
 
-static int move_to(struct vti_run *r, uint64_t pos, struct vt_error *err)
+static int skip_run_to(struct vti_run *r, uint64_t pos, struct vt_error *err)
 {
 	int code = pos > r->at_pos ? vt_exec_skip(&r->at, pos - r->at_pos, err) : 0;
 
@@ -256,8 +257,8 @@ static int move_to(struct vti_run *r, uint64_t pos, struct vt_error *err)
 
 /* Puts instructions pos .. pos+n-1 into the part, after writing the last if it does not touch it.
  */
-static int take_part(struct vti_run *r, uint64_t pos, uint64_t n, uint64_t caller,
-		     struct vt_error *err)
+static int extend_part(struct vti_run *r, uint64_t pos, uint64_t n, uint64_t caller,
+		       struct vt_error *err)
 {
 	int code;
 
@@ -266,9 +267,9 @@ static int take_part(struct vti_run *r, uint64_t pos, uint64_t n, uint64_t calle
 			r->end = pos + n;
 		return 0;
 	}
-	code = flush(r, err);
+	code = flush_part(r, err);
 	if (code == 0)
-		code = move_to(r, pos, err);
+		code = skip_run_to(r, pos, err);
 	r->open = code == 0;
 	r->start = pos;
 	r->end = pos + n;
@@ -282,11 +283,11 @@ static int take_part(struct vti_run *r, uint64_t pos, uint64_t n, uint64_t calle
 static int finish_run(struct vti_run *r, struct vt_error *err)
 {
 	r->thread->burst = r->open && r->end > r->total ? r->end - r->total : 0;
-	return flush(r, err);
+	return flush_part(r, err);
 }
 
-static void write_sample(struct vt_sampler *s, const struct vt_exec *at, uint64_t ip,
-			 uint64_t period)
+static void write_exact_sample(struct vt_sampler *s, const struct vt_exec *at, uint64_t ip,
+			       uint64_t period)
 {
 	vt_sample_write(s->w, VTI_SAMPLER_EVENT, at->time, at->pid, at->tid, ip, period);
 }
@@ -300,7 +301,7 @@ static int take_sample(struct vti_run *r, uint64_t pos, uint64_t caller, struct 
 	struct vti_process *p = r->process;
 	struct vt_step step = {.block = NULL};
 	struct vt_exec here;
-	int code = move_to(r, pos, err);
+	int code = skip_run_to(r, pos, err);
 
 	here = r->at;
 	if (code == 0)
@@ -309,10 +310,10 @@ static int take_sample(struct vti_run *r, uint64_t pos, uint64_t caller, struct 
 		return code;
 	/* What a run says it has was there to be passed over, or that failed. */
 	assert(step.block);
-	write_sample(r->s, &r->at, vt_bblock_insn_addr(step.block, step.insn), p->interval);
+	write_exact_sample(r->s, &r->at, vt_bblock_insn_addr(step.block, step.insn), p->interval);
 	if (!o->burst || (o->fraction > 1 && vt_rng_below(&p->rng, o->fraction)))
 		return 0;
-	return take_part(r, pos, o->burst, caller, err);
+	return extend_part(r, pos, o->burst, caller, err);
 }
 
 static void next_interval(struct vti_run *r)
@@ -365,7 +366,7 @@ static int sample_step(struct vti_run *r, const struct vt_step *step, uint64_t p
 }
 
 /* The time of a run in cycles of the time-stamp counter, the inverse of TIMECONV. */
-static uint64_t cycles_of(const struct vt_sampler *s, uint64_t ns)
+static uint64_t convert_to_tsc(const struct vt_sampler *s, uint64_t ns)
 {
 	uint64_t shift = s->timeconv[0] & 63, mult = s->timeconv[1];
 	uint64_t whole = ns / mult, rest = ns % mult;
@@ -377,10 +378,10 @@ static uint64_t cycles_of(const struct vt_sampler *s, uint64_t ns)
  * Time is known where a run begins, and the process's counter has run out there or not: the sample
  * is the first instruction to come, as it would be of an interrupt that waits for the next chance.
  */
-static int sample_time(struct vti_run *r, struct vt_error *err)
+static int sample_by_time(struct vti_run *r, struct vt_error *err)
 {
 	struct vti_process *p = r->process;
-	uint64_t now = cycles_of(r->s, r->at.time);
+	uint64_t now = convert_to_tsc(r->s, r->at.time);
 	uint64_t passed = p->time && now > p->time ? now - p->time : 0;
 	uint64_t period = 0;
 	int code = 0;
@@ -449,7 +450,7 @@ static int follow_calls(struct vti_run *r, struct vt_error *err)
 		if (!by_time)
 			code = sample_step(r, &step, pos, err);
 		else if (pos == 0)
-			code = sample_time(r, err);
+			code = sample_by_time(r, err);
 		if (code < 0)
 			return code;
 		pos += step.insn_end - step.insn;
@@ -466,7 +467,7 @@ static int pick(struct vti_run *r, struct vt_error *err)
 	case VT_SAMPLER_INSNS:
 		return sample_insns(r, err);
 	case VT_SAMPLER_CYCLES:
-		return sample_time(r, err);
+		return sample_by_time(r, err);
 	default:
 		return pick_units(r, err);
 	}
@@ -519,7 +520,7 @@ static struct vti_turn *find_turn(struct vt_sampler *s, const struct vt_bblock *
 }
 
 /* The last of a burst is done: how long to leave the instruction alone. */
-static void back_off(struct vt_sampler *s, struct vti_turn *t)
+static void delay_next_burst(struct vt_sampler *s, struct vti_turn *t)
 {
 	t->off = s->o.backoff + vt_rng_below(&s->rng, t->bound - s->o.backoff + 1);
 	if (t->bound < MAX_BOUND)
@@ -546,25 +547,25 @@ static int take_instruction(struct turns_walk *w, const struct vt_step *step, ui
 		return 0;
 	}
 	if (t->on == s->o.burst) {
-		write_sample(s, &r->at, t->addr, t->since);
+		write_exact_sample(s, &r->at, t->addr, t->since);
 		t->since = 0;
 		t->mute = s->o.fraction > 1 && vt_rng_below(&s->rng, s->o.fraction);
 	}
 	if (--t->on == 0)
-		back_off(s, t);
+		delay_next_burst(s, t);
 	if (t->mute) {
 		w->apart = true;
 		return 0;
 	}
 	if (r->open && !w->apart && pos - r->end < BRIDGE)
-		code = take_part(r, r->end, pos + 1 - r->end, caller, err);
+		code = extend_part(r, r->end, pos + 1 - r->end, caller, err);
 	else
-		code = take_part(r, pos, 1, caller, err);
+		code = extend_part(r, pos, 1, caller, err);
 	w->apart = false;
 	return code;
 }
 
-static int take_step(struct turns_walk *w, const struct vt_step *step, struct vt_error *err)
+static int profile_step(struct turns_walk *w, const struct vt_step *step, struct vt_error *err)
 {
 	uint32_t last = UINT32_MAX;
 	uint32_t i;
@@ -592,7 +593,7 @@ static int take_turns(struct vti_run *r, struct vt_error *err)
 	while ((code = vt_exec_next(&x, &step, err)) > 0) {
 		if (r->s->o.follow)
 			vt_callstack_enter(&r->thread->stack, &step);
-		code = take_step(&w, &step, err);
+		code = profile_step(&w, &step, err);
 		if (code < 0)
 			return code;
 		w.pos += step.insn_end - step.insn;
@@ -617,7 +618,7 @@ int vti_sample_run(struct vt_sampler *s, struct vti_process *process, struct vti
 	if (s->o.per_instruction)
 		return take_turns(&r, err);
 	if (thread->burst)
-		code = take_part(&r, 0, thread->burst, 0, err);
+		code = extend_part(&r, 0, thread->burst, 0, err);
 	if (code == 0 && r.total)
 		code = pick(&r, err);
 	return code == 0 ? finish_run(&r, err) : code;
@@ -643,6 +644,6 @@ void vti_sampler_finish_turns(struct vt_sampler *s)
 		struct vt_exec at = {.pid = t->pid, .tid = t->pid};
 
 		if (t->since)
-			write_sample(s, &at, t->addr, t->since);
+			write_exact_sample(s, &at, t->addr, t->since);
 	}
 }

@@ -16,7 +16,7 @@ static const char *const unit_names[VT_NSAMPLERUNITS] = {
 	[VT_SAMPLER_BLOCKS] = "blocks",	     [VT_SAMPLER_CYCLES] = "cycles",
 };
 
-static void write_event(struct vt_sampler *s)
+static void write_sampler_event(struct vt_sampler *s)
 {
 	enum vt_sampler_unit unit = s->o.per_instruction ? VT_SAMPLER_INSNS : s->o.unit;
 	uint64_t *row = vt_writer_row(s->w, VT_EVENT);
@@ -28,7 +28,7 @@ static void write_event(struct vt_sampler *s)
 	vt_writer_text(s->w, VT_EVENT_UNIT, unit_names[unit]);
 }
 
-static void write_meta(struct vt_sampler *s)
+static void write_sampling_meta(struct vt_sampler *s)
 {
 	const struct vt_sampler_options *o = &s->o;
 	char text[200];
@@ -53,7 +53,7 @@ static void write_meta(struct vt_sampler *s)
  * Processes draw their numbers from generators of their own, seeded in the order in which they
  * appear: what is sampled of one does not depend on how it is mixed with the others.
  */
-static struct vti_process *find_process(struct vt_sampler *s, int64_t pid)
+static struct vti_process *find_sampled_process(struct vt_sampler *s, int64_t pid)
 {
 	bool added;
 	struct vti_process *p = vt_hash_add(&s->processes, &pid, &added);
@@ -65,8 +65,8 @@ static struct vti_process *find_process(struct vt_sampler *s, int64_t pid)
 	return p;
 }
 
-static struct vti_thread *find_thread(struct vt_sampler *s, uint64_t pid, uint64_t tid,
-				      struct vt_error *err)
+static struct vti_thread *find_sampler_thread(struct vt_sampler *s, uint64_t pid, uint64_t tid,
+					      struct vt_error *err)
 {
 	const uint64_t key[2] = {pid, tid};
 	struct vti_thread *t = vt_hash_add(&s->threads, key, NULL);
@@ -103,7 +103,7 @@ static int refuse_execution(struct vt_sampler *s, struct vt_error *err)
 	return 0;
 }
 
-static int take_block(struct vt_sampler *s, const struct vt_record *rec, struct vt_error *err)
+static int sample_block(struct vt_sampler *s, const struct vt_record *rec, struct vt_error *err)
 {
 	const struct vt_bblocks *dict = vt_context_blocks(s->o.context);
 
@@ -129,7 +129,7 @@ static int check_times(const struct vt_sampler *s, const struct vt_record *rec,
 	return 0;
 }
 
-static int take_exec(struct vt_sampler *s, const struct vt_record *rec, struct vt_error *err)
+static int sample_exec(struct vt_sampler *s, const struct vt_record *rec, struct vt_error *err)
 {
 	uint64_t pid = vt_record_u64(rec, VT_EXEC_PID);
 	struct vti_process *p;
@@ -139,8 +139,8 @@ static int take_exec(struct vt_sampler *s, const struct vt_record *rec, struct v
 	if (code < 0)
 		return code;
 	s->totals.execs++;
-	p = find_process(s, (int64_t)pid);
-	t = find_thread(s, pid, vt_record_u64(rec, VT_EXEC_TID), err);
+	p = find_sampled_process(s, (int64_t)pid);
+	t = find_sampler_thread(s, pid, vt_record_u64(rec, VT_EXEC_TID), err);
 	if (!p || !t)
 		return vt_error_nomem(err);
 	code = vti_sample_run(s, p, t, rec, err);
@@ -149,7 +149,8 @@ static int take_exec(struct vt_sampler *s, const struct vt_record *rec, struct v
 	return code < 0 ? refuse_execution(s, err) : 0;
 }
 
-static int take_meta(struct vt_sampler *s, const struct vt_record *rec, struct vt_error *err)
+static int copy_sampler_meta(struct vt_sampler *s, const struct vt_record *rec,
+			     struct vt_error *err)
 {
 	if (vt_record_is_meta(rec, "sampling"))
 		return vt_error_set(err, VT_E_ABSENT, VT_IS_SAMPLED);
@@ -157,10 +158,10 @@ static int take_meta(struct vt_sampler *s, const struct vt_record *rec, struct v
 	return 0;
 }
 
-static int take_state(struct vt_sampler *s, const struct vt_record *rec, struct vt_error *err)
+static int sample_state(struct vt_sampler *s, const struct vt_record *rec, struct vt_error *err)
 {
-	struct vti_thread *t = find_thread(s, vt_record_u64(rec, VT_STATE_PID),
-					   vt_record_u64(rec, VT_STATE_TID), err);
+	struct vti_thread *t = find_sampler_thread(s, vt_record_u64(rec, VT_STATE_PID),
+						   vt_record_u64(rec, VT_STATE_TID), err);
 
 	if (!t)
 		return -VT_E_NOMEM;
@@ -173,8 +174,8 @@ static int take_state(struct vt_sampler *s, const struct vt_record *rec, struct 
 
 static int take_signal(struct vt_sampler *s, const struct vt_record *rec, struct vt_error *err)
 {
-	struct vti_thread *t = find_thread(s, vt_record_u64(rec, VT_SIGNAL_PID),
-					   vt_record_u64(rec, VT_SIGNAL_TID), err);
+	struct vti_thread *t = find_sampler_thread(s, vt_record_u64(rec, VT_SIGNAL_PID),
+						   vt_record_u64(rec, VT_SIGNAL_TID), err);
 
 	if (!t)
 		return -VT_E_NOMEM;
@@ -184,10 +185,10 @@ static int take_signal(struct vt_sampler *s, const struct vt_record *rec, struct
 	return 0;
 }
 
-static int take_thread(struct vt_sampler *s, const struct vt_record *rec, struct vt_error *err)
+static int sample_thread(struct vt_sampler *s, const struct vt_record *rec, struct vt_error *err)
 {
-	struct vti_thread *t = find_thread(s, vt_record_u64(rec, VT_THREAD_PID),
-					   vt_record_u64(rec, VT_THREAD_TID), err);
+	struct vti_thread *t = find_sampler_thread(s, vt_record_u64(rec, VT_THREAD_PID),
+						   vt_record_u64(rec, VT_THREAD_TID), err);
 
 	if (!t)
 		return -VT_E_NOMEM;
@@ -197,21 +198,21 @@ static int take_thread(struct vt_sampler *s, const struct vt_record *rec, struct
 	return 0;
 }
 
-static int take_record(struct vt_sampler *s, const struct vt_record *rec, struct vt_error *err)
+static int sample_record(struct vt_sampler *s, const struct vt_record *rec, struct vt_error *err)
 {
 	switch (rec->kind) {
 	case VT_BLOCK:
-		return take_block(s, rec, err);
+		return sample_block(s, rec, err);
 	case VT_EXEC:
-		return take_exec(s, rec, err);
+		return sample_exec(s, rec, err);
 	case VT_META:
-		return take_meta(s, rec, err);
+		return copy_sampler_meta(s, rec, err);
 	case VT_STATE:
-		return take_state(s, rec, err);
+		return sample_state(s, rec, err);
 	case VT_SIGNAL:
 		return take_signal(s, rec, err);
 	case VT_THREAD:
-		return take_thread(s, rec, err);
+		return sample_thread(s, rec, err);
 	case VT_SYSCALL:
 	case VT_MEMORY:
 		if (s->o.keep)
@@ -235,10 +236,10 @@ static int take_record(struct vt_sampler *s, const struct vt_record *rec, struct
 	return 0;
 }
 
-static int take_checked(void *sampler, const struct vt_record *rec, struct vt_error *err)
+static int feed_sampler(void *sampler, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_sampler *s = sampler;
-	int code = take_record(s, rec, err);
+	int code = sample_record(s, rec, err);
 
 	/* A long recording is not read for nothing. */
 	return code == 0 ? vt_writer_error(s->w, err) : code;
@@ -262,9 +263,9 @@ struct vt_sampler *vt_sampler_new(const struct vt_sampler_options *o, struct vt_
 	vt_hash_init(&s->threads, sizeof(struct vti_thread), 2 * sizeof(int64_t));
 	vt_hash_init(&s->turns, sizeof(struct vti_turn), 2 * sizeof(uint64_t));
 	vt_rng_init(&s->rng, o->seed);
-	vt_context_add(o->context, &(struct vt_consumer){.record = take_checked, .arg = s});
-	write_event(s);
-	write_meta(s);
+	vt_context_add(o->context, &(struct vt_consumer){.record = feed_sampler, .arg = s});
+	write_sampler_event(s);
+	write_sampling_meta(s);
 	return s;
 }
 

@@ -22,7 +22,8 @@ struct thread_entry {
 
 /* ---- what retires ---- */
 
-static void write_sample(void *arg, const struct vt_sim_retired *r, uint32_t event, uint64_t period)
+static void write_model_sample(void *arg, const struct vt_sim_retired *r, uint32_t event,
+			       uint64_t period)
 {
 	const struct vti_simprocess *p = arg;
 	const struct vti_simthread *t = p->thread;
@@ -43,7 +44,7 @@ static void write_sample(void *arg, const struct vt_sim_retired *r, uint32_t eve
 	}
 }
 
-static void retire(void *arg, const struct vt_sim_retired *r)
+static void retire_insn(void *arg, const struct vt_sim_retired *r)
 {
 	struct vti_simprocess *p = arg;
 
@@ -52,11 +53,11 @@ static void retire(void *arg, const struct vt_sim_retired *r)
 	p->mispredicted = r->mispredicted;
 	if (p->s->o.truth)
 		vti_simtruth_retire(&p->s->truth, r);
-	vti_simcounters_retire(&p->counters, r, write_sample, p);
+	vti_simcounters_retire(&p->counters, r, write_model_sample, p);
 }
 
 /* What the front end finds where no instruction was executed. */
-static size_t read_code(void *arg, uint64_t addr, uint8_t *code, size_t size)
+static size_t read_wrong_path(void *arg, uint64_t addr, uint8_t *code, size_t size)
 {
 	const struct vti_simprocess *p = arg;
 	const struct vt_map *m = vt_addrspace_find(vt_context_space(p->s->o.context),
@@ -78,11 +79,12 @@ static size_t read_code(void *arg, uint64_t addr, uint8_t *code, size_t size)
  * Counters draw from generators of their own, seeded in the order in which processes appear: what
  * is sampled of one does not depend on how it is mixed with the others.
  */
-static struct vti_simprocess *find_process(struct vt_simulate *s, int64_t pid, struct vt_error *err)
+static struct vti_simprocess *find_simprocess(struct vt_simulate *s, int64_t pid,
+					      struct vt_error *err)
 {
 	struct process_entry *e = vt_hash_add(&s->processes, &pid, NULL);
 	struct vti_simprocess *p;
-	struct vt_sim_hooks hooks = {.retire = retire};
+	struct vt_sim_hooks hooks = {.retire = retire_insn};
 
 	if (e && e->process)
 		return e->process;
@@ -92,7 +94,7 @@ static struct vti_simprocess *find_process(struct vt_simulate *s, int64_t pid, s
 		return NULL;
 	}
 	hooks.arg = p;
-	hooks.code = vt_context_images(s->o.context) ? read_code : NULL;
+	hooks.code = vt_context_images(s->o.context) ? read_wrong_path : NULL;
 	p->pid = pid;
 	p->s = s;
 	p->core = vt_simcore_new(s->o.core, &hooks, err);
@@ -116,7 +118,7 @@ struct vti_simthread *vti_sim_thread(struct vt_simulate *s, int64_t pid, int64_t
 
 	if (s->thread && s->thread->pid == pid && s->thread->tid == tid)
 		return s->thread;
-	p = find_process(s, pid, err);
+	p = find_simprocess(s, pid, err);
 	e = p ? vt_hash_add(&s->threads, key, NULL) : NULL;
 	if (e && !e->thread) {
 		e->thread = calloc(1, sizeof(*e->thread));
@@ -193,7 +195,8 @@ static uint64_t next_due(const struct vt_simulate *s, const struct vti_simproces
 }
 
 /* What a thread holds is executed, and goes on to `next`. */
-static void release(struct vt_simulate *s, struct vti_simthread *t, uint64_t next, uint32_t to)
+static void run_pending_block(struct vt_simulate *s, struct vti_simthread *t, uint64_t next,
+			      uint32_t to)
 {
 	struct vti_simblock *k = t->block;
 
@@ -287,7 +290,7 @@ static void run_step(struct vt_simulate *s, struct vti_simthread *t, const struc
 		step->insn ? vt_bblock_insn_addr(step->block, step->insn) : step->block->addr;
 	uint32_t i;
 
-	release(s, t, addr, s->o.truth ? arrives_at(t, k, step->insn) : VTI_NONE);
+	run_pending_block(s, t, addr, s->o.truth ? arrives_at(t, k, step->insn) : VTI_NONE);
 	t->whole = false;
 	t->insn.accesses = t->accesses;
 	for (i = step->insn; i < step->insn_end; i++) {
@@ -325,7 +328,7 @@ static inline struct vti_simblock *coming(const struct vt_simulate *s, const str
  * What is known of blocks does not fit into the host's caches: it is asked for while others run,
  * step by step, as each part tells where the next one is.
  */
-static inline void look_ahead(const struct vt_simulate *s, const struct vt_exec *x)
+static inline void prefetch_blocks(const struct vt_simulate *s, const struct vt_exec *x)
 {
 	const struct vti_simblock *k;
 
@@ -356,14 +359,14 @@ static void run_whole(struct vt_simulate *s, struct vti_simthread *t, struct vt_
 		data = vt_exec_values(x, &size);
 		if (!vt_exec_pass(x, k->run.ninsns, k->data_size))
 			return;
-		look_ahead(s, x);
-		release(s, t, k->addr, s->o.truth ? k->insns[0].place : VTI_NONE);
+		prefetch_blocks(s, x);
+		run_pending_block(s, t, k->addr, s->o.truth ? k->insns[0].place : VTI_NONE);
 		hold(s, t, k, data);
 	}
 }
 
 /* Another thread takes over its process's processor. */
-static void take_turn(struct vti_simthread *t)
+static void switch_thread(struct vti_simthread *t)
 {
 	struct vti_simprocess *p = t->process;
 
@@ -388,7 +391,7 @@ int vti_sim_exec(struct vt_simulate *s, const struct vt_record *rec, struct vt_e
 	code = vt_exec_open(&x, vt_context_blocks(s->o.context), rec, err);
 	if (code < 0)
 		return code;
-	take_turn(t);
+	switch_thread(t);
 	t->time = x.time;
 	do {
 		run_whole(s, t, &x);
@@ -401,12 +404,12 @@ int vti_sim_exec(struct vt_simulate *s, const struct vt_record *rec, struct vt_e
 	return code;
 }
 
-static void interrupt(struct vt_simulate *s, struct vti_simthread *t)
+static void interrupt_simthread(struct vt_simulate *s, struct vti_simthread *t)
 {
 	if (!t->block)
 		return;
-	take_turn(t);
-	release(s, t, 0, VTI_NONE);
+	switch_thread(t);
+	run_pending_block(s, t, 0, VTI_NONE);
 	t->process->stack.count = 0;
 }
 
@@ -415,13 +418,13 @@ void vti_sim_interrupt(struct vt_simulate *s, struct vti_simthread *t)
 	size_t i;
 
 	if (t) {
-		interrupt(s, t);
+		interrupt_simthread(s, t);
 		return;
 	}
 	for (i = 0; i < s->threads.count; i++) {
 		struct thread_entry *e = vt_hash_at(&s->threads, i);
 
 		if (e->thread)
-			interrupt(s, e->thread);
+			interrupt_simthread(s, e->thread);
 	}
 }

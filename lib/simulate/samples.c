@@ -46,7 +46,8 @@ void vti_simcounters_init(struct vti_simcounters *c, const struct vt_simulate_op
 }
 
 /* Whether the instruction is an event of this kind, and in which cycle that happened. */
-static bool happened(enum vt_simulate_kind kind, const struct vt_sim_retired *r, uint64_t *cycle)
+static bool is_event_of_kind(enum vt_simulate_kind kind, const struct vt_sim_retired *r,
+			     uint64_t *cycle)
 {
 	switch (kind) {
 	case VT_SIMULATE_IMISS:
@@ -82,7 +83,7 @@ void vti_simcounters_count(struct vti_simcounters *c, const struct vt_sim_retire
 		struct vti_simcounter *t = &c->counters[i];
 		uint64_t cycle;
 
-		if (!happened(t->kind, r, &cycle))
+		if (!is_event_of_kind(t->kind, r, &cycle))
 			continue;
 		t->left -= t->left > 0;
 		/* An overflow while the last one's interrupt is under way waits for that. */
@@ -121,15 +122,16 @@ void vti_simstack_push(struct vti_simstack *k, const struct vti_simbranch *b)
 }
 
 /* The one before the newest by `back`. */
-static const struct vti_simbranch *at(const struct vti_simstack *k, uint64_t back)
+static const struct vti_simbranch *get_branch(const struct vti_simstack *k, uint64_t back)
 {
 	return &k->branches[(k->count - 1 - back) % k->size];
 }
 
 /* Of the oldest one, it is not known any more how long it took to come there. */
-static uint64_t cycles(const struct vti_simstack *k, uint64_t back, uint64_t n)
+static uint64_t get_branch_cycles(const struct vti_simstack *k, uint64_t back, uint64_t n)
 {
-	uint64_t since = back + 1 < n ? at(k, back)->cycle - at(k, back + 1)->cycle : 0;
+	uint64_t since =
+		back + 1 < n ? get_branch(k, back)->cycle - get_branch(k, back + 1)->cycle : 0;
 
 	return since < CYCLES_MAX ? since : CYCLES_MAX;
 }
@@ -140,12 +142,12 @@ void vti_simstack_write(const struct vti_simstack *k, struct vt_writer *w)
 	size_t n = k->count < k->size ? k->count : k->size, i;
 
 	for (i = 0; i < n; i++) {
-		const struct vti_simbranch *b = at(k, i);
+		const struct vti_simbranch *b = get_branch(k, i);
 
 		from[i] = b->from;
 		to[i] = b->to;
 		flags[i] = (b->mispredicted ? FLAG_MISPREDICTED : FLAG_PREDICTED) |
-			   cycles(k, i, n) << CYCLES_SHIFT;
+			   get_branch_cycles(k, i, n) << CYCLES_SHIFT;
 	}
 	vt_writer_words(w, VT_SAMPLE_BR_FROM, from, n);
 	vt_writer_words(w, VT_SAMPLE_BR_TO, to, n);

@@ -19,7 +19,7 @@
 
 /* ---- what the streams are told ---- */
 
-static void write_meta(struct vt_simulate *s, const char *key, const char *value)
+static void write_both_meta(struct vt_simulate *s, const char *key, const char *value)
 {
 	struct vt_writer *const streams[] = {s->w, s->o.truth};
 	size_t i;
@@ -33,10 +33,10 @@ static void write_total(struct vt_simulate *s, const char *key, uint64_t value)
 	char text[24];
 
 	snprintf(text, sizeof(text), "%" PRIu64, value);
-	write_meta(s, key, text);
+	write_both_meta(s, key, text);
 }
 
-static void write_events(struct vt_simulate *s, struct vt_writer *w)
+static void write_counter_events(struct vt_simulate *s, struct vt_writer *w)
 {
 	size_t i;
 
@@ -63,8 +63,8 @@ static void write_sampling(struct vt_simulate *s)
 		vt_buf_printf(&b, ", %s, interval %" PRIu64 " %s",
 			      vt_simulate_name(s->events[i].kind), s->events[i].interval.mean,
 			      vt_interval_words[s->events[i].interval.kind]);
-	write_meta(s, "cpu.model", s->o.core->name);
-	write_meta(s, "sampling", vt_buf_str(&b));
+	write_both_meta(s, "cpu.model", s->o.core->name);
+	write_both_meta(s, "sampling", vt_buf_str(&b));
 	vt_buf_free(&b);
 }
 
@@ -92,7 +92,7 @@ static const struct vt_slot *value_slot(const struct vt_bblock *b, uint32_t i)
 	return i + 1 < b->nslots && v->insn == a->insn && v->what == what ? v : NULL;
 }
 
-static void add_access(struct vti_simblock *k, uint32_t slot, uint16_t guard, uint32_t *count)
+static void add_slot_access(struct vti_simblock *k, uint32_t slot, uint16_t guard, uint32_t *count)
 {
 	const struct vt_slot *a = &k->b->slots[slot], *v = value_slot(k->b, slot);
 	struct vti_siminsn *insn = &k->insns[a->insn];
@@ -137,7 +137,7 @@ static bool add_accesses(struct vti_simblock *k)
 			continue;
 		if (guard != UINT16_MAX && b->slots[guard].insn != s->insn)
 			guard = UINT16_MAX;
-		add_access(k, i, guard, &count);
+		add_slot_access(k, i, guard, &count);
 		k->whole &= guard == UINT16_MAX;
 		guard = UINT16_MAX;
 	}
@@ -146,7 +146,7 @@ static bool add_accesses(struct vti_simblock *k)
 }
 
 /* Makes the block ready to be run as a whole. */
-static bool add_run(struct vti_simblock *k)
+static bool make_whole_run(struct vti_simblock *k)
 {
 	const struct vt_bblock *b = k->b;
 	struct vt_simulate_totals totals = {.insns = 0};
@@ -192,7 +192,7 @@ static bool add_run(struct vti_simblock *k)
 
 /* ---- instructions ---- */
 
-static uint32_t place_of(struct vt_simulate *s, int64_t pid, uint64_t addr)
+static uint32_t find_simplace(struct vt_simulate *s, int64_t pid, uint64_t addr)
 {
 	const struct vt_map *m =
 		vt_addrspace_find(vt_context_space(s->o.context), (int32_t)pid, addr, VTI_SIM_MODE);
@@ -214,14 +214,14 @@ static bool add_insns(struct vt_simulate *s, struct vti_simblock *k)
 			   &insn->op);
 		insn->counts =
 			!insn->op.length || (insn->op.flags & (VT_FACT_LOAD | VT_FACT_STORE));
-		insn->place = place_of(s, b->pid, b->addr + at);
+		insn->place = find_simplace(s, b->pid, b->addr + at);
 		if (insn->place == VTI_NONE)
 			return false;
 		if (i)
 			vti_simplace_at(&s->truth, insn[-1].place)->next = insn->place;
 	}
 	if (b->target) {
-		uint32_t to = place_of(s, b->pid, b->target);
+		uint32_t to = find_simplace(s, b->pid, b->target);
 
 		if (to == VTI_NONE)
 			return false;
@@ -255,13 +255,13 @@ static struct vti_simblock *new_block(struct vt_simulate *s, const struct vt_bbl
 	k->addr = b->addr;
 	k->data_size = b->data_size;
 	k->edge[0] = k->edge[1] = VTI_NONE;
-	if (add_insns(s, k) && add_accesses(k) && add_run(k))
+	if (add_insns(s, k) && add_accesses(k) && make_whole_run(k))
 		return k;
 	free_block(k);
 	return NULL;
 }
 
-static int add_block(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err)
+static int add_simblock(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err)
 {
 	int code = vt_context_refused(s->o.context, err);
 	const struct vt_bblock *b;
@@ -288,7 +288,7 @@ static void free_blocks(struct vt_simulate *s)
 
 /* ---- records ---- */
 
-static void pass_on(struct vt_simulate *s, const struct vt_record *rec)
+static void copy_to_both(struct vt_simulate *s, const struct vt_record *rec)
 {
 	vt_writer_copy(s->w, rec);
 	if (s->o.truth)
@@ -305,29 +305,30 @@ static int refuse_code(struct vt_simulate *s, struct vt_error *err)
 	return 0;
 }
 
-static int take_block(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err)
+static int simulate_block(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err)
 {
-	if (add_block(s, rec, err) < 0)
+	if (add_simblock(s, rec, err) < 0)
 		return refuse_code(s, err);
-	pass_on(s, rec);
+	copy_to_both(s, rec);
 	return 0;
 }
 
-static int take_exec(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err)
+static int simulate_exec(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err)
 {
 	return vti_sim_exec(s, rec, err) < 0 ? refuse_code(s, err) : 0;
 }
 
-static int take_meta(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err)
+static int copy_simulate_meta(struct vt_simulate *s, const struct vt_record *rec,
+			      struct vt_error *err)
 {
 	if (vt_record_is_meta(rec, "sampling"))
 		return vt_error_set(err, VT_E_ABSENT, VT_IS_SAMPLED);
-	pass_on(s, rec);
+	copy_to_both(s, rec);
 	return 0;
 }
 
 /* A thread whose recording begins or goes on, or which is another program now. */
-static int take_state(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err)
+static int simulate_state(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vti_simthread *t;
 
@@ -341,17 +342,17 @@ static int take_state(struct vt_simulate *s, const struct vt_record *rec, struct
 	return 0;
 }
 
-static int take_record(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err)
+static int simulate_record(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err)
 {
 	switch (rec->kind) {
 	case VT_BLOCK:
-		return take_block(s, rec, err);
+		return simulate_block(s, rec, err);
 	case VT_EXEC:
-		return take_exec(s, rec, err);
+		return simulate_exec(s, rec, err);
 	case VT_META:
-		return take_meta(s, rec, err);
+		return copy_simulate_meta(s, rec, err);
 	case VT_STATE:
-		return take_state(s, rec, err);
+		return simulate_state(s, rec, err);
 	case VT_SYSCALL:
 	case VT_MEMORY:
 		return 0;
@@ -367,14 +368,14 @@ static int take_record(struct vt_simulate *s, const struct vt_record *rec, struc
 	default:
 		break;
 	}
-	pass_on(s, rec);
+	copy_to_both(s, rec);
 	return 0;
 }
 
-static int take_checked(void *simulate, const struct vt_record *rec, struct vt_error *err)
+static int feed_simulate(void *simulate, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_simulate *s = simulate;
-	int code = take_record(s, rec, err);
+	int code = simulate_record(s, rec, err);
 
 	/* A long recording is not read for nothing. */
 	if (code == 0)
@@ -405,9 +406,9 @@ struct vt_simulate *vt_simulate_new(const struct vt_simulate_options *o, struct 
 	vt_hash_init(&s->processes, sizeof(int64_t) + sizeof(void *), sizeof(int64_t));
 	vt_hash_init(&s->threads, 2 * sizeof(int64_t) + sizeof(void *), 2 * sizeof(int64_t));
 	vti_simtruth_init(&s->truth);
-	vt_context_add(o->context, &(struct vt_consumer){.record = take_checked, .arg = s});
-	write_events(s, w);
-	write_events(s, o->truth);
+	vt_context_add(o->context, &(struct vt_consumer){.record = feed_simulate, .arg = s});
+	write_counter_events(s, w);
+	write_counter_events(s, o->truth);
 	write_sampling(s);
 	return s;
 }

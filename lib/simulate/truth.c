@@ -141,13 +141,13 @@ static double as_cycles(uint64_t slots, uint32_t width)
 	return (double)slots / width;
 }
 
-static void put(uint64_t *field, double v)
+static void store_double(uint64_t *field, double v)
 {
 	memcpy(field, &v, sizeof(v));
 }
 
 /* Stalls that the static schedule would not have. */
-static bool is_dynamic(uint8_t cause)
+static bool is_dynamic_stall(uint8_t cause)
 {
 	switch (cause) {
 	case VT_STALL_ICACHE:
@@ -173,24 +173,24 @@ static void write_freq(const struct vti_simtruth *t, const struct vti_simplace *
 	uint32_t i;
 
 	for (i = p->stalls; i != VTI_NONE; i = t->stalls[i].next)
-		if (is_dynamic(t->stalls[i].cause))
+		if (is_dynamic_stall(t->stalls[i].cause))
 			lost += as_cycles(t->stalls[i].slots, width);
 	row[VT_FREQ_IMAGE] = p->image;
 	row[VT_FREQ_OFFSET] = p->offset;
 	row[VT_FREQ_EVENT] = event;
 	row[VT_FREQ_SAMPLES] = p->samples;
 	row[VT_FREQ_PERIOD] = p->period;
-	put(&row[VT_FREQ_EXECUTIONS], n);
-	put(&row[VT_FREQ_LOW], n);
-	put(&row[VT_FREQ_HIGH], n);
-	put(&row[VT_FREQ_CYCLES], (double)p->head / n);
-	put(&row[VT_FREQ_ISSUE], ((double)p->head - lost) / n);
+	store_double(&row[VT_FREQ_EXECUTIONS], n);
+	store_double(&row[VT_FREQ_LOW], n);
+	store_double(&row[VT_FREQ_HIGH], n);
+	store_double(&row[VT_FREQ_CYCLES], (double)p->head / n);
+	store_double(&row[VT_FREQ_ISSUE], ((double)p->head - lost) / n);
 	row[VT_FREQ_CONFIDENCE] = VT_CONFIDENCE_EXACT;
 	row[VT_FREQ_METHOD] = VT_METHOD_MODEL;
 }
 
-static void write_stalls(const struct vti_simtruth *t, const struct vti_simplace *p, uint32_t width,
-			 struct vt_writer *w)
+static void write_stall_rows(const struct vti_simtruth *t, const struct vti_simplace *p,
+			     uint32_t width, struct vt_writer *w)
 {
 	uint32_t i;
 
@@ -204,8 +204,8 @@ static void write_stalls(const struct vti_simtruth *t, const struct vti_simplace
 		row[VT_STALL_IMAGE] = p->image;
 		row[VT_STALL_OFFSET] = p->offset;
 		row[VT_STALL_CAUSE] = s->cause;
-		put(&row[VT_STALL_LOW], cycles);
-		put(&row[VT_STALL_HIGH], cycles);
+		store_double(&row[VT_STALL_LOW], cycles);
+		store_double(&row[VT_STALL_HIGH], cycles);
 		row[VT_STALL_CONFIDENCE] = VT_CONFIDENCE_EXACT;
 		if (by && by->image == p->image)
 			vt_writer_words(w, VT_STALL_CULPRITS, &by->offset, 1);
@@ -227,14 +227,14 @@ static void write_edge(const struct vti_simtruth *t, const struct vti_simedge *e
 	row[VT_EDGE_IMAGE] = from->image;
 	row[VT_EDGE_FROM] = from->offset;
 	row[VT_EDGE_TO] = to->offset;
-	put(&row[VT_EDGE_EXECUTIONS], (double)e->executions);
-	put(&row[VT_EDGE_LOW], (double)e->executions);
-	put(&row[VT_EDGE_HIGH], (double)e->executions);
+	store_double(&row[VT_EDGE_EXECUTIONS], (double)e->executions);
+	store_double(&row[VT_EDGE_LOW], (double)e->executions);
+	store_double(&row[VT_EDGE_HIGH], (double)e->executions);
 	row[VT_EDGE_CONFIDENCE] = VT_CONFIDENCE_EXACT;
 	row[VT_EDGE_METHOD] = VT_METHOD_MODEL;
 }
 
-static int by_place(const void *a, const void *b)
+static int compare_simplaces(const void *a, const void *b)
 {
 	const struct vti_simplace *x = *(const struct vti_simplace *const *)a;
 	const struct vti_simplace *y = *(const struct vti_simplace *const *)b;
@@ -245,7 +245,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* What was executed in images, in order; owned by the caller. */
-static const struct vti_simplace **sort_places(const struct vti_simtruth *t, size_t *count)
+static const struct vti_simplace **sort_executed_places(const struct vti_simtruth *t, size_t *count)
 {
 	const struct vti_simplace **list = calloc(t->places.count + 1, sizeof(void *));
 	size_t i;
@@ -258,7 +258,7 @@ static const struct vti_simplace **sort_places(const struct vti_simtruth *t, siz
 			list[(*count)++] = p;
 	}
 	if (list)
-		qsort(list, *count, sizeof(void *), by_place);
+		qsort(list, *count, sizeof(void *), compare_simplaces);
 	return list;
 }
 
@@ -269,7 +269,7 @@ int vti_simtruth_write(struct vti_simtruth *t, uint32_t width, uint64_t event, s
 	size_t i, n = 0;
 
 	if (!t->failed && add_falls(t))
-		list = sort_places(t, &n);
+		list = sort_executed_places(t, &n);
 	if (!list)
 		return vt_error_nomem(err);
 	for (i = 0; i < n; i++)
@@ -277,7 +277,7 @@ int vti_simtruth_write(struct vti_simtruth *t, uint32_t width, uint64_t event, s
 	for (i = 0; i < t->edges.count; i++)
 		write_edge(t, vt_hash_at(&t->edges, i), w);
 	for (i = 0; i < n; i++)
-		write_stalls(t, list[i], width, w);
+		write_stall_rows(t, list[i], width, w);
 	free(list);
 	return 0;
 }

@@ -45,7 +45,7 @@ static const char *lea_kind(const ZydisDecodedOperand *o)
 		       : "";
 }
 
-static size_t put(char *form, size_t at, const char *text)
+static size_t append_form_text(char *form, size_t at, const char *text)
 {
 	size_t n = strlen(text);
 
@@ -62,14 +62,14 @@ static size_t put_operand(char *form, size_t at, const ZydisDecodedOperand *o)
 
 	switch (o->type) {
 	case ZYDIS_OPERAND_TYPE_REGISTER:
-		return put(form, at, register_kind(o->reg.value));
+		return append_form_text(form, at, register_kind(o->reg.value));
 	case ZYDIS_OPERAND_TYPE_MEMORY:
 		if (o->mem.type == ZYDIS_MEMOP_TYPE_AGEN)
-			return put(form, at, "a");
+			return append_form_text(form, at, "a");
 		snprintf(memory, sizeof(memory), "m%u", (unsigned)o->size);
-		return put(form, at, memory);
+		return append_form_text(form, at, memory);
 	default:
-		return put(form, at, "i");
+		return append_form_text(form, at, "i");
 	}
 }
 
@@ -81,17 +81,17 @@ void vti_form_write(const ZydisDecodedInstruction *insn, const ZydisDecodedOpera
 	unsigned i;
 
 	if (insn->attributes & ZYDIS_ATTRIB_HAS_LOCK)
-		at = put(form, at, "lock ");
+		at = append_form_text(form, at, "lock ");
 	if (insn->attributes &
 	    (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE))
-		at = put(form, at, "rep ");
-	at = put(form, at, mnemonic ? mnemonic : "?");
+		at = append_form_text(form, at, "rep ");
+	at = append_form_text(form, at, mnemonic ? mnemonic : "?");
 	if (insn->mnemonic == ZYDIS_MNEMONIC_LEA)
-		at = put(form, at, lea_kind(&operands[1]));
+		at = append_form_text(form, at, lea_kind(&operands[1]));
 	for (i = 0; i < insn->operand_count_visible; i++) {
 		if (operands[i].encoding == ZYDIS_OPERAND_ENCODING_MASK)
 			continue;
-		at = put(form, at, between);
+		at = append_form_text(form, at, between);
 		at = put_operand(form, at, &operands[i]);
 		between = ",";
 	}

@@ -82,7 +82,7 @@ static uint8_t other_number(ZydisRegister reg)
 	}
 }
 
-static uint8_t number_of(ZydisRegister reg)
+static uint8_t register_number(ZydisRegister reg)
 {
 	uint8_t number = VT_REG_NONE;
 
@@ -128,7 +128,7 @@ const char *vt_reg_name(unsigned reg, unsigned size)
 	return name ? name : "?";
 }
 
-static uint64_t bit(unsigned reg)
+static uint64_t register_bit(unsigned reg)
 {
 	return reg < VT_NREGS ? UINT64_C(1) << reg : 0;
 }
@@ -136,7 +136,7 @@ static uint64_t bit(unsigned reg)
 /* ---- types ---- */
 
 /* Inline, since decoding compares a lot of short names, and nearly all differ early. */
-static inline bool begins(const char *text, const char *with)
+static inline bool has_mnemonic_prefix(const char *text, const char *with)
 {
 	while (*with && *text == *with) {
 		text++;
@@ -148,7 +148,7 @@ static inline bool begins(const char *text, const char *with)
 static inline bool has(const char *text, const char *part)
 {
 	for (; *text; text++)
-		if (begins(text, part))
+		if (has_mnemonic_prefix(text, part))
 			return true;
 	return false;
 }
@@ -168,17 +168,21 @@ static void note_signs(struct decoded *d)
 {
 	const char *m = stem(d->mnemonic);
 
-	d->is_signed = begins(m, "movsx") || begins(m, "pmovsx") || begins(m, "cvtsi2") ||
-		       begins(m, "idiv") || begins(m, "imul") || begins(m, "fild") ||
-		       begins(m, "fist") || begins(m, "sar") || begins(m, "cdq") ||
-		       begins(m, "cqo") || begins(m, "cwd") || begins(m, "cbw");
-	d->is_unsigned = begins(m, "movzx") || begins(m, "pmovzx") || begins(m, "cvtusi2") ||
-			 equals(m, "div") || equals(m, "mul") || equals(m, "mulx") ||
-			 begins(m, "set") || begins(m, "popcnt") || begins(m, "lzcnt") ||
-			 begins(m, "tzcnt");
-	d->is_opaque = begins(m, "movups") || begins(m, "movaps") || begins(m, "movdq") ||
-		       begins(m, "movlps") || begins(m, "movhps") || begins(m, "movntps") ||
-		       begins(m, "movntdq") || begins(m, "lddqu");
+	d->is_signed = has_mnemonic_prefix(m, "movsx") || has_mnemonic_prefix(m, "pmovsx") ||
+		       has_mnemonic_prefix(m, "cvtsi2") || has_mnemonic_prefix(m, "idiv") ||
+		       has_mnemonic_prefix(m, "imul") || has_mnemonic_prefix(m, "fild") ||
+		       has_mnemonic_prefix(m, "fist") || has_mnemonic_prefix(m, "sar") ||
+		       has_mnemonic_prefix(m, "cdq") || has_mnemonic_prefix(m, "cqo") ||
+		       has_mnemonic_prefix(m, "cwd") || has_mnemonic_prefix(m, "cbw");
+	d->is_unsigned = has_mnemonic_prefix(m, "movzx") || has_mnemonic_prefix(m, "pmovzx") ||
+			 has_mnemonic_prefix(m, "cvtusi2") || equals(m, "div") ||
+			 equals(m, "mul") || equals(m, "mulx") || has_mnemonic_prefix(m, "set") ||
+			 has_mnemonic_prefix(m, "popcnt") || has_mnemonic_prefix(m, "lzcnt") ||
+			 has_mnemonic_prefix(m, "tzcnt");
+	d->is_opaque = has_mnemonic_prefix(m, "movups") || has_mnemonic_prefix(m, "movaps") ||
+		       has_mnemonic_prefix(m, "movdq") || has_mnemonic_prefix(m, "movlps") ||
+		       has_mnemonic_prefix(m, "movhps") || has_mnemonic_prefix(m, "movntps") ||
+		       has_mnemonic_prefix(m, "movntdq") || has_mnemonic_prefix(m, "lddqu");
 }
 
 static enum vt_number integer(const struct decoded *d)
@@ -280,9 +284,10 @@ static bool is_move(const struct decoded *d)
 {
 	const char *m = stem(d->mnemonic);
 
-	return begins(m, "mov") && d->insn.meta.category != ZYDIS_CATEGORY_STRINGOP &&
-	       !begins(m, "movmsk") && !begins(m, "movbe") && !begins(m, "movddup") &&
-	       !begins(m, "movshdup") && !begins(m, "movsldup") && !begins(m, "movdir");
+	return has_mnemonic_prefix(m, "mov") && d->insn.meta.category != ZYDIS_CATEGORY_STRINGOP &&
+	       !has_mnemonic_prefix(m, "movmsk") && !has_mnemonic_prefix(m, "movbe") &&
+	       !has_mnemonic_prefix(m, "movddup") && !has_mnemonic_prefix(m, "movshdup") &&
+	       !has_mnemonic_prefix(m, "movsldup") && !has_mnemonic_prefix(m, "movdir");
 }
 
 static uint32_t name_flags(const struct decoded *d)
@@ -293,14 +298,14 @@ static uint32_t name_flags(const struct decoded *d)
 	/* Carry-less and Galois-field products are not numbers' products. */
 	if (has(m, "mul") && !has(m, "clmul") && !has(m, "gf2"))
 		flags |= VT_FACT_MULTIPLY;
-	if (begins(stem(m), "fmadd") || begins(stem(m), "fmsub") || begins(stem(m), "fnmadd") ||
-	    begins(stem(m), "fnmsub"))
+	if (has_mnemonic_prefix(stem(m), "fmadd") || has_mnemonic_prefix(stem(m), "fmsub") ||
+	    has_mnemonic_prefix(stem(m), "fnmadd") || has_mnemonic_prefix(stem(m), "fnmsub"))
 		flags |= VT_FACT_MULTIPLY;
 	if (has(m, "div"))
 		flags |= VT_FACT_DIVIDE;
-	if (begins(m, "push"))
+	if (has_mnemonic_prefix(m, "push"))
 		flags |= VT_FACT_PUSH;
-	if (begins(m, "pop") && !begins(m, "popcnt"))
+	if (has_mnemonic_prefix(m, "pop") && !has_mnemonic_prefix(m, "popcnt"))
 		flags |= VT_FACT_POP;
 	if (d->insn.mnemonic == ZYDIS_MNEMONIC_LEA)
 		flags |= VT_FACT_LEA;
@@ -326,7 +331,8 @@ static uint32_t attribute_flags(const struct decoded *d)
 	if (d->insn.meta.isa_set == ZYDIS_ISA_SET_X87)
 		flags |= VT_FACT_X87;
 	if (d->insn.avx.mask.mode > ZYDIS_MASK_MODE_DISABLED ||
-	    begins(stem(d->mnemonic), "maskmov") || begins(d->mnemonic, "vpmaskmov"))
+	    has_mnemonic_prefix(stem(d->mnemonic), "maskmov") ||
+	    has_mnemonic_prefix(d->mnemonic, "vpmaskmov"))
 		flags |= VT_FACT_MASKED;
 	return flags;
 }
@@ -339,8 +345,8 @@ static void take_memory(const struct decoded *d, const ZydisDecodedOperand *o, s
 
 	if (d->insn.mnemonic == ZYDIS_MNEMONIC_LEA && o->mem.type == ZYDIS_MEMOP_TYPE_AGEN)
 		*m = (struct vt_memory){
-			.base = number_of(o->mem.base),
-			.index = number_of(o->mem.index),
+			.base = register_number(o->mem.base),
+			.index = register_number(o->mem.index),
 			.scale = o->mem.scale,
 			.segment = VT_REG_NONE,
 			.displacement = o->mem.disp.has_displacement ? o->mem.disp.value : 0};
@@ -354,10 +360,10 @@ static void take_memory(const struct decoded *d, const ZydisDecodedOperand *o, s
 	m->implied = o->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
 	m->gather = o->mem.type == ZYDIS_MEMOP_TYPE_VSIB;
 	m->size = (uint16_t)((m->gather ? o->element_size : o->size) / 8);
-	m->base = number_of(o->mem.base);
-	m->index = number_of(o->mem.index);
+	m->base = register_number(o->mem.base);
+	m->index = register_number(o->mem.index);
 	m->scale = m->index == VT_REG_NONE ? 0 : o->mem.scale;
-	m->segment = number_of(o->mem.segment);
+	m->segment = register_number(o->mem.segment);
 	if (m->segment != VT_REG_FS && m->segment != VT_REG_GS)
 		m->segment = VT_REG_NONE;
 	m->displacement = o->mem.disp.has_displacement ? o->mem.disp.value : 0;
@@ -373,14 +379,14 @@ static void take_memory(const struct decoded *d, const ZydisDecodedOperand *o, s
 	m->type.may_point = m->size == VT_ADDRESS_SIZE && m->type.number != VT_NUMBER_FLOAT &&
 			    !(f->flags & (VT_FACT_DIVIDE | VT_FACT_MULTIPLY));
 	f->flags |= (m->read ? VT_FACT_LOAD : 0u) | (m->written ? VT_FACT_STORE : 0u);
-	f->reads |= bit(m->base) | bit(m->index) | bit(m->segment);
+	f->reads |= register_bit(m->base) | register_bit(m->index) | register_bit(m->segment);
 	f->nmemories++;
 }
 
 static struct vt_operand register_operand(const struct decoded *d, const ZydisDecodedOperand *o)
 {
 	struct vt_operand r = {.where = VT_WHERE_REGISTER,
-			       .reg = number_of(o->reg.value),
+			       .reg = register_number(o->reg.value),
 			       .high = is_high_byte(o->reg.value),
 			       .size = (uint16_t)(o->size / 8),
 			       .type = type_of(d, o)};
@@ -395,9 +401,9 @@ static void take_register(const struct decoded *d, const ZydisDecodedOperand *o,
 	bool hidden = o->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
 
 	if (o->actions & READ)
-		f->reads |= bit(r.reg);
+		f->reads |= register_bit(r.reg);
 	if (o->actions & WRITE)
-		f->writes |= bit(r.reg);
+		f->writes |= register_bit(r.reg);
 	if (r.reg >= VT_REG_VECTOR && r.reg != VT_REG_NONE && !hidden)
 		f->flags |= VT_FACT_VECTOR;
 	if (r.reg >= VT_NREGS || r.reg == VT_REG_FLAGS || r.reg == VT_REG_IP ||
@@ -444,7 +450,7 @@ static void take_divisor(const struct decoded *d, struct vt_facts *f)
 	}
 }
 
-static bool is_float(const ZydisDecodedOperand *o)
+static bool is_float_operand(const ZydisDecodedOperand *o)
 {
 	return o->element_type == ZYDIS_ELEMENT_TYPE_FLOAT16 ||
 	       o->element_type == ZYDIS_ELEMENT_TYPE_FLOAT32 ||
@@ -459,29 +465,29 @@ static void take_unnamed(const struct decoded *d, struct vt_facts *f)
 	unsigned i;
 
 	if (flags && flags->tested)
-		f->reads |= bit(VT_REG_FLAGS);
+		f->reads |= register_bit(VT_REG_FLAGS);
 	if (flags && (flags->modified | flags->set_0 | flags->set_1 | flags->undefined))
-		f->writes |= bit(VT_REG_FLAGS);
+		f->writes |= register_bit(VT_REG_FLAGS);
 	if (may_exchange(d)) {
-		f->reads |= bit(VT_REG_AX) | bit(VT_REG_R8);
-		f->writes |= bit(VT_REG_AX) | bit(VT_REG_R8);
+		f->reads |= register_bit(VT_REG_AX) | register_bit(VT_REG_R8);
+		f->writes |= register_bit(VT_REG_AX) | register_bit(VT_REG_R8);
 	}
 	if (!(f->flags & VT_FACT_STRING))
 		return;
 	for (i = 0; i < f->nmemories; i++)
-		f->writes |= bit(f->memories[i].base);
+		f->writes |= register_bit(f->memories[i].base);
 	if (f->flags & VT_FACT_REPEATED)
-		f->writes |= bit(VT_REG_CX);
+		f->writes |= register_bit(VT_REG_CX);
 }
 
-static void take_operands(const struct decoded *d, struct vt_facts *f)
+static void collect_operands(const struct decoded *d, struct vt_facts *f)
 {
 	unsigned i;
 
 	for (i = 0; i < d->insn.operand_count; i++) {
 		const ZydisDecodedOperand *o = &d->operands[i];
 
-		if (is_float(o) && !d->is_opaque)
+		if (is_float_operand(o) && !d->is_opaque)
 			f->flags |= VT_FACT_FLOAT;
 		if (o->type == ZYDIS_OPERAND_TYPE_MEMORY)
 			take_memory(d, o, f);
@@ -491,12 +497,13 @@ static void take_operands(const struct decoded *d, struct vt_facts *f)
 			take_immediate(o, f);
 		/* The address that lea computes, and those of nothing accessed. */
 		if (o->type == ZYDIS_OPERAND_TYPE_MEMORY && !(f->flags & VT_FACT_NOP))
-			f->reads |= bit(number_of(o->mem.base)) | bit(number_of(o->mem.index));
+			f->reads |= register_bit(register_number(o->mem.base)) |
+				    register_bit(register_number(o->mem.index));
 	}
 	if (d->insn.mnemonic == ZYDIS_MNEMONIC_XCHG && f->nmemories)
 		f->flags |= VT_FACT_ATOMIC;
 	if (!f->nresults && !(f->flags & (VT_FACT_STORE | VT_FACT_BRANCH | VT_FACT_SYSCALL)) &&
-	    (f->writes & bit(VT_REG_FLAGS)) && d->insn.operand_count_visible > 1)
+	    (f->writes & register_bit(VT_REG_FLAGS)) && d->insn.operand_count_visible > 1)
 		f->flags |= VT_FACT_COMPARE;
 	if (f->flags & VT_FACT_DIVIDE)
 		take_divisor(d, f);
@@ -521,7 +528,7 @@ bool vt_facts_decode_form(const uint8_t *bytes, size_t size, struct vt_facts *f,
 	d.mnemonic = f->mnemonic;
 	note_signs(&d);
 	f->flags = branch_flags(&d) | name_flags(&d) | attribute_flags(&d);
-	take_operands(&d, f);
+	collect_operands(&d, f);
 	if (form)
 		vti_form_write(&d.insn, d.operands, form);
 	return true;

@@ -84,7 +84,7 @@ typedef unsigned long fn6(unsigned long, unsigned long, unsigned long, unsigned 
 #define MAX_ARGS 6
 
 /* Helpers that return nothing are called so, too: what is returned then is not used. */
-static uint64_t call(void *fn, const uint64_t *a, unsigned n)
+static uint64_t call_with_words(void *fn, const uint64_t *a, unsigned n)
 {
 	switch (n) {
 	case 0:
@@ -186,7 +186,7 @@ void vti_call_pure(struct vt_interp *m, const struct vti_op *op, struct vt_word 
 	}
 	if (c->nargs <= MAX_ARGS && c->result_size <= 8 && known_args(c, slots, args) &&
 	    may_call(m, op->aux, args))
-		set_result(c, slots, call(c->fn, args, c->nargs));
+		set_result(c, slots, call_with_words(c->fn, args, c->nargs));
 	else
 		unknown_result(c, slots);
 }
@@ -235,7 +235,7 @@ static bool call_on_state(struct vt_interp *m, const struct vti_call *c, struct 
 	for (i = 0; i < sizeof(copy.words) / 8; i++)
 		copy.words[i] = m->state[i].value;
 	args[0] = (uintptr_t)&copy.vex;
-	value = call(c->fn, args, c->nargs + 1u);
+	value = call_with_words(c->fn, args, c->nargs + 1u);
 	for (i = 0; i < c->nstate; i++) {
 		if (!(c->state[i].effect & EFFECT_WRITE))
 			continue;
@@ -263,7 +263,7 @@ static bool call_store_f80(struct vt_interp *m, const struct vti_call *c, struct
 	if (c->nargs != 2 || !known_args(c, slots, args) || is_nan(args[1]))
 		return false;
 	args[0] = (uintptr_t)bytes;
-	call(c->fn, args, 2);
+	call_with_words(c->fn, args, 2);
 	words[0] = vt_word_of(bytes[0]);
 	words[1] = vt_word_of(bytes[1]);
 	vti_store(m, slots[c->address], 10, words);
@@ -285,7 +285,7 @@ static bool call_load_f80(struct vt_interp *m, const struct vti_op *op, const st
 		return false;
 	bytes[0] = words[0].value;
 	bytes[1] = words[1].value;
-	value = call(c->fn, &arg, 1);
+	value = call_with_words(c->fn, &arg, 1);
 	if (is_nan(value))
 		return false;
 	amd64g_dirtyhelper_storeF80le((uintptr_t)back, value);

@@ -34,7 +34,7 @@ bool vti_code_init(struct vt_interp *m)
 	return m->near != NULL;
 }
 
-static void free_code(struct vti_code *code)
+static void free_lifted_code(struct vti_code *code)
 {
 	if (!code)
 		return;
@@ -52,7 +52,7 @@ void vt_interp_forget_code(struct vt_interp *m)
 	size_t i;
 
 	for (i = 0; i < m->blocks.count; i++)
-		free_code(((struct kept *)vt_hash_at(&m->blocks, i))->code);
+		free_lifted_code(((struct kept *)vt_hash_at(&m->blocks, i))->code);
 	vt_hash_clear(&m->blocks);
 	forget_near(m);
 	m->code_size = 0;
@@ -77,7 +77,7 @@ void vt_interp_forget_space(struct vt_interp *m, uint64_t space)
 		if (k->space != space || !k->code)
 			continue;
 		m->code_size -= k->code->block->memory + sizeof(*k->code);
-		free_code(k->code);
+		free_lifted_code(k->code);
 		k->code = NULL;
 	}
 	forget_near(m);
@@ -89,7 +89,7 @@ void vt_interp_forget_space(struct vt_interp *m, uint64_t space)
  * An instruction that loads, computes and exchanges if nothing has changed meanwhile, again and
  * again: VEX's way to say that it is atomic.
  */
-static bool tries_again(const struct vti_block *b, const struct vti_op *cas)
+static bool retries_exchange(const struct vti_block *b, const struct vti_op *cas)
 {
 	uint64_t self = b->addr + b->offset[cas->insn];
 	const struct vti_op *op;
@@ -100,7 +100,7 @@ static bool tries_again(const struct vti_block *b, const struct vti_op *cas)
 	return false;
 }
 
-static bool divides(const struct vti_op *op)
+static bool is_divide_op(const struct vti_op *op)
 {
 	static const unsigned irops[] = {
 		Iop_DivModU64to32, Iop_DivModS64to32, Iop_DivModU128to64, Iop_DivModS128to64,
@@ -174,7 +174,7 @@ static unsigned of_one(const struct vti_op *op)
 {
 	switch (op->op) {
 	case VTI_IROP:
-		return divides(op) ? VTI_RUN_DIVIDE : op->op;
+		return is_divide_op(op) ? VTI_RUN_DIVIDE : op->op;
 	case VTI_ITE:
 		return op->aux == 1 ? VTI_RUN_ITE : op->op;
 	case VTI_CCALL:
@@ -188,14 +188,14 @@ static unsigned of_one(const struct vti_op *op)
 	}
 }
 
-static void settle(const struct vti_block *b, struct vti_op *op, const struct vti_op *end)
+static void choose_run_op(const struct vti_block *b, struct vti_op *op, const struct vti_op *end)
 {
 	unsigned run;
 
 	if (op->op == VTI_CCALL || op->op == VTI_DIRTY)
 		op->aux = (uint16_t)vti_call_kind((const struct vti_call *)op->data);
 	else if (op->op == VTI_CAS)
-		op->aux = tries_again(b, op);
+		op->aux = retries_exchange(b, op);
 	run = of_several(op, end);
 	op->run = (uint16_t)(run ? run : of_one(op));
 	op->dst2 = (uint16_t)(2 * op->dst);
@@ -204,7 +204,7 @@ static void settle(const struct vti_block *b, struct vti_op *op, const struct vt
 }
 
 /* Settles once what would be asked each time, and how each operation is run. */
-static void prepare(struct vti_block *b)
+static void prepare_block(struct vti_block *b)
 {
 	const struct vti_op *end = b->ops + b->nops;
 	struct vti_op *op;
@@ -213,18 +213,18 @@ static void prepare(struct vti_block *b)
 	for (op = b->ops; op < end; op++) {
 		while (insn < b->ninsns && op >= b->ops + b->first[insn + 1])
 			insn++;
-		settle(b, op, insn < b->ninsns ? b->ops + b->first[insn + 1] : end);
+		choose_run_op(b, op, insn < b->ninsns ? b->ops + b->first[insn + 1] : end);
 	}
 }
 
-static struct vti_code *no_memory(struct vt_error *err)
+static struct vti_code *set_lift_nomem(struct vt_error *err)
 {
 	vt_error_set(err, VT_E_NOMEM, "out of memory for lifted code");
 	return NULL;
 }
 
-static struct vti_code *add_block(struct vt_interp *m, uint64_t addr, uint32_t max_insns,
-				  struct vti_block *block, struct vt_error *err)
+static struct vti_code *add_lifted_code(struct vt_interp *m, uint64_t addr, uint32_t max_insns,
+					struct vti_block *block, struct vt_error *err)
 {
 	const uint64_t key[3] = {m->space, addr, max_insns};
 	struct vti_code *code = calloc(1, sizeof(*code));
@@ -233,10 +233,10 @@ static struct vti_code *add_block(struct vt_interp *m, uint64_t addr, uint32_t m
 	if (!k) {
 		free(code);
 		vti_block_free(block);
-		return no_memory(err);
+		return set_lift_nomem(err);
 	}
 	block->space = m->space;
-	prepare(block);
+	prepare_block(block);
 	code->block = block;
 	k->code = code;
 	m->code_size += block->memory + sizeof(*code);
@@ -261,7 +261,7 @@ static struct vti_code *lift(struct vt_interp *m, uint64_t addr, uint32_t max_in
 	if (m->code_size >= max)
 		vt_interp_forget_code(m);
 	block = vti_lift(addr, bytes, size, max_insns, m->opt.capture, err);
-	return block ? add_block(m, addr, max_insns, block, err) : NULL;
+	return block ? add_lifted_code(m, addr, max_insns, block, err) : NULL;
 }
 
 struct vti_code *vti_code_near(struct vt_interp *m, uint64_t addr)

@@ -71,7 +71,7 @@ static void run_irop(const struct vt_interp *m, const struct vti_op *op, struct 
 	((const struct vti_irop *)op->data)->fn(&m->fp, &slots[op->dst], args);
 }
 
-static void set_unknown(const struct vti_op *op, struct vt_word *slots)
+static void set_result_unknown(const struct vti_op *op, struct vt_word *slots)
 {
 	unsigned i;
 
@@ -81,7 +81,7 @@ static void set_unknown(const struct vti_op *op, struct vt_word *slots)
 		slots[op->dst + i] = vt_word_unknown(64);
 }
 
-static inline struct vt_word choose(struct vt_word by, struct vt_word yes, struct vt_word no)
+static inline struct vt_word select_word(struct vt_word by, struct vt_word yes, struct vt_word no)
 {
 	if (!vt_word_is_known(by))
 		return vti_fast_either(yes, no);
@@ -94,7 +94,7 @@ static void choose_words(const struct vti_op *op, struct vt_word *slots)
 	unsigned i;
 
 	for (i = 0; i < op->aux; i++)
-		slots[op->dst + i] = choose(by, slots[op->b + i], slots[op->c + i]);
+		slots[op->dst + i] = select_word(by, slots[op->b + i], slots[op->c + i]);
 }
 
 static void condition(const struct vti_op *op, struct vt_word *slots)
@@ -138,8 +138,8 @@ static inline bool load_known(const struct vt_interp *m, struct vt_word addr, un
 	return true;
 }
 
-static inline void load(struct vt_interp *m, const struct vti_op *op, unsigned size,
-			struct vt_word *slots, bool asks)
+static inline void load_words(struct vt_interp *m, const struct vti_op *op, unsigned size,
+			      struct vt_word *slots, bool asks)
 {
 	struct vt_word addr = vti_word_at(slot(slots, op->a2));
 
@@ -149,8 +149,8 @@ static inline void load(struct vt_interp *m, const struct vti_op *op, unsigned s
 		vti_ask_load(m, op, addr, size, slot(slots, op->dst2));
 }
 
-static inline void store(struct vt_interp *m, const struct vti_op *op, unsigned size,
-			 struct vt_word *slots)
+static inline void store_words(struct vt_interp *m, const struct vti_op *op, unsigned size,
+			       struct vt_word *slots)
 {
 	struct vt_word addr = vti_word_at(slot(slots, op->a2));
 	const struct vt_word *words = slot(slots, op->b2);
@@ -205,7 +205,7 @@ static void capture_words(struct vt_interp *m, const struct vti_op *op, const st
 		capture(m, op, vti_word_at(&words[i]), i);
 }
 
-static void capture_state(struct vt_interp *m, const struct vti_op *op)
+static void capture_state_words(struct vt_interp *m, const struct vti_op *op)
 {
 	struct vt_word words[4];
 
@@ -245,9 +245,9 @@ static void capture_insn(struct vt_interp *m, const struct vti_op *op)
 	GO_ON(1);
 
 #define MEMORY(n)                                                                                  \
-	do_LOAD##n : load(m, op, n, s, asks);                                                      \
+	do_LOAD##n : load_words(m, op, n, s, asks);                                                \
 	GO_ON(1);                                                                                  \
-	do_STORE##n : store(m, op, n, s);                                                          \
+	do_STORE##n : store_words(m, op, n, s);                                                    \
 	GO_ON(1);
 
 struct vti_op *vti_eval(struct vt_interp *m, struct vti_op *op)
@@ -331,8 +331,8 @@ do_ITE:
 	choose_words(op, s);
 	GO_ON(1);
 do_RUN_ITE:
-	*slot(s, op->dst2) = choose(vti_word_at(slot(s, op->a2)), vti_word_at(slot(s, op->b2)),
-				    vti_word_at(&s[op->c]));
+	*slot(s, op->dst2) = select_word(vti_word_at(slot(s, op->a2)), vti_word_at(slot(s, op->b2)),
+					 vti_word_at(&s[op->c]));
 	GO_ON(1);
 do_GETI:
 	vti_get_element(m, op, s);
@@ -347,7 +347,7 @@ do_IROP:
 	run_irop(m, op, s);
 	GO_ON(1);
 do_UNKNOWN:
-	set_unknown(op, s);
+	set_result_unknown(op, s);
 	GO_ON(1);
 do_CCALL:
 	vti_call_pure(m, op, s);
@@ -380,7 +380,7 @@ do_CAPTURE:
 	capture_words(m, op, slot(s, op->a2));
 	GO_ON(1);
 do_CAPTURE_STATE:
-	capture_state(m, op);
+	capture_state_words(m, op);
 	GO_ON(1);
 do_CAPTURE_INSN:
 	capture_insn(m, op);

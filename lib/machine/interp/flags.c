@@ -39,7 +39,7 @@ enum {
 };
 
 /* Flags that instructions leave undefined (Intel SDM volume 2), where VEX computes something. */
-static uint64_t undefined_flags(uint64_t op)
+static uint64_t undefined_op_flags(uint64_t op)
 {
 	if (op < OP_LOGIC)
 		return 0;
@@ -90,8 +90,8 @@ static struct vt_word result_flags(struct vt_word result, unsigned bits)
 }
 
 /* Overflow of a sum: the operands' signs agree, the result's is another. */
-static struct vt_word overflow(struct vt_word a, struct vt_word b, struct vt_word result,
-			       unsigned bits)
+static struct vt_word sum_overflow(struct vt_word a, struct vt_word b, struct vt_word result,
+				   unsigned bits)
 {
 	return bit_of(vti_fast_and(vti_fast_xor(a, result), vti_fast_xor(b, result)), bits - 1);
 }
@@ -104,7 +104,7 @@ static struct vt_word add_flags(struct vt_word a, struct vt_word b, unsigned bit
 	/* There is a carry when a is above what b leaves up to the greatest number. */
 	put_flag(&flags, VTI_FLAG_C, vti_fast_below(vti_fast_not(b, bits), a));
 	put_flag(&flags, VTI_FLAG_A, bit_of(vti_fast_xor(vti_fast_xor(a, b), result), 4));
-	put_flag(&flags, VTI_FLAG_O, overflow(a, b, result, bits));
+	put_flag(&flags, VTI_FLAG_O, sum_overflow(a, b, result, bits));
 	return flags;
 }
 
@@ -119,7 +119,7 @@ static struct vt_word sub_flags(struct vt_word a, struct vt_word b, unsigned bit
 	put_flag(&flags, VTI_FLAG_Z, equal);
 	put_flag(&flags, VTI_FLAG_C, vti_fast_below(a, b));
 	put_flag(&flags, VTI_FLAG_A, bit_of(vti_fast_xor(vti_fast_xor(a, b), result), 4));
-	put_flag(&flags, VTI_FLAG_O, overflow(a, nb, result, bits));
+	put_flag(&flags, VTI_FLAG_O, sum_overflow(a, nb, result, bits));
 	return flags;
 }
 
@@ -196,7 +196,7 @@ struct vt_word vti_flags_all(struct vt_word op, struct vt_word dep1, struct vt_w
 			~UINT64_C(0)};
 	else
 		flags = partial_flags(op.value, dep1, dep2, ndep);
-	flags.known &= ~undefined_flags(op.value);
+	flags.known &= ~undefined_op_flags(op.value);
 	flags.value &= flags.known;
 	return flags;
 }

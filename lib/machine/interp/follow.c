@@ -40,7 +40,7 @@ static uint32_t op_number(const struct vti_block *b, const struct vti_op *op)
 }
 
 /* The number of the instruction in the block. */
-static uint32_t insn_of(const struct vti_block *b, const struct vti_op *op)
+static uint32_t get_op_insn(const struct vti_block *b, const struct vti_op *op)
 {
 	if (op->op == VTI_END)
 		return b->ninsns - 1;
@@ -53,7 +53,7 @@ static uint64_t addr_of(const struct vti_block *b, uint32_t insn)
 }
 
 /* Where the path goes after an instruction of the block; 0: that is not known. */
-static uint64_t after(const struct vt_interp *m, const struct piece *p, uint32_t insn)
+static uint64_t find_next_address(const struct vt_interp *m, const struct piece *p, uint32_t insn)
 {
 	const struct vti_block *b = m->code->block;
 
@@ -134,7 +134,7 @@ static bool ends_at(const struct vti_block *b, uint64_t addr)
  * The block's last instruction is one that is run again and again: a string instruction.  What
  * compares leaves when there is no more to do, and otherwise goes back to itself, or else on.
  */
-static bool repeats(const struct vti_block *b)
+static bool ends_with_repeat(const struct vti_block *b)
 {
 	uint64_t self = addr_of(b, b->ninsns - 1);
 	const struct vti_op *op, *first = NULL;
@@ -184,7 +184,7 @@ static enum step infer_from_branch(struct vt_interp *m, const struct vti_op *op,
 }
 
 /* An atomic instruction would try again only if somebody had come between. */
-static bool tries_again(const struct vti_block *b, const struct vti_op *exit, uint32_t insn)
+static bool retries_atomic(const struct vti_block *b, const struct vti_op *exit, uint32_t insn)
 {
 	const struct vti_op *op;
 
@@ -224,11 +224,11 @@ static enum step plain_exit(struct vt_interp *m, struct piece *p, const struct v
 {
 	const struct vti_block *b = m->code->block;
 	struct vt_word guard = b->slots[op->a];
-	uint32_t insn = insn_of(b, op);
-	uint64_t want = after(m, p, insn);
-	bool again = !m->opt.valgrind && insn + 1 == b->ninsns && repeats(b);
+	uint32_t insn = get_op_insn(b, op);
+	uint64_t want = find_next_address(m, p, insn);
+	bool again = !m->opt.valgrind && insn + 1 == b->ninsns && ends_with_repeat(b);
 
-	if (tries_again(b, op, insn) && want != op->imm)
+	if (retries_atomic(b, op, insn) && want != op->imm)
 		return GO_ON;
 	if (vt_word_is_known(guard) && again && op->imm == addr_of(b, insn))
 		return repeat(m, p);
@@ -284,13 +284,13 @@ static enum step plain_end(struct vt_interp *m, struct piece *p, const struct vt
 	struct vti_block *b = m->code->block;
 	struct vt_word target = b->slots[op->a];
 	uint32_t insn = b->ninsns - 1;
-	uint64_t want = after(m, p, insn);
+	uint64_t want = find_next_address(m, p, insn);
 
 	if (!m->opt.valgrind && want != addr_of(b, insn) && ends_at(b, addr_of(b, insn)))
 		return repeat(m, p);
 	if (!want)
 		return ARRIVED;
-	if (m->opt.valgrind && want == addr_of(b, insn) && repeats(b))
+	if (m->opt.valgrind && want == addr_of(b, insn) && ends_with_repeat(b))
 		return ARRIVED;
 	if (vt_word_is_known(target))
 		return target.value == want ? ARRIVED : CONTRADICTION;
@@ -358,7 +358,7 @@ static enum step follow_block(struct vt_interp *m, struct piece *p, uint32_t *in
 			break;
 	}
 	if (step == ARRIVED)
-		*insns = m->piece + (op->op == VTI_STOP ? op->insn : insn_of(b, op) + 1);
+		*insns = m->piece + (op->op == VTI_STOP ? op->insn : get_op_insn(b, op) + 1);
 	else if (step == REPEAT)
 		*insns = m->piece + b->ninsns - 1;
 	return step;
@@ -371,8 +371,8 @@ static enum vt_stop contradiction(struct vt_interp *m)
 	return VT_STOP_PATH;
 }
 
-static enum vt_stop follow(struct vt_interp *m, struct piece *p, uint64_t addr,
-			   struct vt_error *err)
+static enum vt_stop follow_piece(struct vt_interp *m, struct piece *p, uint64_t addr,
+				 struct vt_error *err)
 {
 	uint64_t base = m->insns;
 	uint32_t done = 0;
@@ -412,7 +412,7 @@ enum vt_stop vt_interp_follow(struct vt_interp *m, uint64_t space, uint64_t addr
 	m->space = space;
 	m->following = true;
 	m->hooks = &m->opt.hooks;
-	why = follow(m, &piece, addr, err);
+	why = follow_piece(m, &piece, addr, err);
 	m->state[VTI_STATE(RIP)] =
 		why == VT_STOP_LENGTH && next ? vt_word_of(next) : vt_word_unknown(64);
 	if (m->no_memory) {

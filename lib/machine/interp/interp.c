@@ -88,7 +88,7 @@ uint64_t vt_interp_inferred(const struct vt_interp *m)
 
 /* ---- a free run ---- */
 
-static void set_ip(struct vt_interp *m, uint64_t addr)
+static void set_ip_word(struct vt_interp *m, uint64_t addr)
 {
 	m->state[VTI_STATE(RIP)] = vt_word_of(addr);
 }
@@ -99,7 +99,7 @@ static void forget_ip(struct vt_interp *m)
 }
 
 /* So many instructions of the block at hand were run. */
-static void count(struct vt_interp *m, uint64_t n)
+static void count_run_insns(struct vt_interp *m, uint64_t n)
 {
 	m->left -= n;
 	m->insns += n;
@@ -112,8 +112,8 @@ static void stop_inside(struct vt_interp *m, uint32_t insn)
 
 	if (insn)
 		vti_state_forget(m, offsetof(VexGuestAMD64State, guest_CC_OP), 4 * 8);
-	count(m, insn);
-	set_ip(m, b->addr + b->offset[insn]);
+	count_run_insns(m, insn);
+	set_ip_word(m, b->addr + b->offset[insn]);
 }
 
 /* A jump of a kind that is more than a jump. */
@@ -154,21 +154,21 @@ static bool stays(const struct vt_interp *m, const struct vti_op *op)
 }
 
 /* The operation that the evaluator came to: VT_STOP_LENGTH to go on at the address in IP. */
-static enum vt_stop look_at(struct vt_interp *m, const struct vti_op *op)
+static enum vt_stop run_special_op(struct vt_interp *m, const struct vti_op *op)
 {
 	const struct vti_block *b = m->code->block;
 	const struct vt_word *slots = b->slots;
 
 	switch (op->op) {
 	case VTI_EXIT:
-		count(m, op->insn);
+		count_run_insns(m, op->insn);
 		forget_ip(m);
 		if (!vt_word_is_known(slots[op->a]))
 			return VT_STOP_BRANCH;
-		set_ip(m, op->imm);
+		set_ip_word(m, op->imm);
 		return after_jump(m, op->aux);
 	case VTI_END:
-		count(m, b->ninsns);
+		count_run_insns(m, b->ninsns);
 		m->state[VTI_STATE(RIP)] = slots[op->a];
 		if (!vt_word_is_known(slots[op->a]) && vti_plain_jump(op->aux))
 			return VT_STOP_TARGET;
@@ -207,7 +207,7 @@ static enum vt_stop run_block(struct vt_interp *m)
 		stop_inside(m, cut ? (uint32_t)m->left : 0);
 		return VT_STOP_LENGTH;
 	}
-	return look_at(m, op);
+	return run_special_op(m, op);
 }
 
 enum vt_stop vt_interp_run(struct vt_interp *m, uint64_t space, uint64_t max, uint64_t *done,

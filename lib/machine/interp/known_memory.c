@@ -58,7 +58,7 @@ struct vt_known_memory {
 	size_t ngone;
 };
 
-static bool add_chunk(struct vt_known_memory *m)
+static bool add_page_chunk(struct vt_known_memory *m)
 {
 	struct vti_known_page *chunk;
 
@@ -87,7 +87,7 @@ struct vt_known_memory *vt_known_memory_new(vt_known_fill_fn *fill, void *arg, s
 		m->max_pages = UINT32_MAX / 4;
 	m->slot_bits = MIN_SLOT_BITS;
 	m->slots = calloc((size_t)1 << m->slot_bits, sizeof(*m->slots));
-	if (!m->slots || !add_chunk(m)) {
+	if (!m->slots || !add_page_chunk(m)) {
 		vt_known_memory_free(m);
 		return NULL;
 	}
@@ -148,7 +148,7 @@ static struct vti_known_page *page_at(const struct vt_known_memory *m, size_t i)
 }
 
 /* The slot of a page, or the free one where it belongs. */
-static struct slot *find_slot(const struct vt_known_memory *m, uint64_t number)
+static struct slot *find_page_slot(const struct vt_known_memory *m, uint64_t number)
 {
 	size_t mask = ((size_t)1 << m->slot_bits) - 1;
 	/* 2^64 / golden ratio: Fibonacci hashing, Knuth's The Art of Computer Programming 6.4. */
@@ -159,7 +159,7 @@ static struct slot *find_slot(const struct vt_known_memory *m, uint64_t number)
 	return &m->slots[i];
 }
 
-static bool grow_slots(struct vt_known_memory *m)
+static bool grow_page_slots(struct vt_known_memory *m)
 {
 	struct slot *grown = calloc((size_t)2 << m->slot_bits, sizeof(*grown));
 	size_t i;
@@ -172,15 +172,16 @@ static bool grow_slots(struct vt_known_memory *m)
 	for (i = 0; i < m->npages; i++) {
 		uint64_t number = page_at(m, i)->number;
 
-		*find_slot(m, number) = (struct slot){number, m->stamp, (uint32_t)i};
+		*find_page_slot(m, number) = (struct slot){number, m->stamp, (uint32_t)i};
 	}
 	return true;
 }
 
 static bool has_room(struct vt_known_memory *m)
 {
-	return m->npages < m->max_pages && (m->npages < m->nchunks * CHUNK_PAGES || add_chunk(m)) &&
-	       (m->npages < ((size_t)1 << m->slot_bits) / 2 || grow_slots(m));
+	return m->npages < m->max_pages &&
+	       (m->npages < m->nchunks * CHUNK_PAGES || add_page_chunk(m)) &&
+	       (m->npages < ((size_t)1 << m->slot_bits) / 2 || grow_page_slots(m));
 }
 
 static struct vti_known_page *add_page(struct vt_known_memory *m, uint64_t number)
@@ -193,7 +194,7 @@ static struct vti_known_page *add_page(struct vt_known_memory *m, uint64_t numbe
 	p = page_at(m, m->npages);
 	p->number = number;
 	p->present = 0;
-	*find_slot(m, number) = (struct slot){number, m->stamp, (uint32_t)m->npages++};
+	*find_page_slot(m, number) = (struct slot){number, m->stamp, (uint32_t)m->npages++};
 	return p;
 }
 
@@ -204,7 +205,7 @@ static struct vti_known_page *find_page(struct vt_known_memory *m, uint64_t numb
 
 	if (c->tag == (m->head.tag | number))
 		return c->page;
-	s = find_slot(m, number);
+	s = find_page_slot(m, number);
 	c->page = s->stamp == m->stamp ? page_at(m, s->page) : add_page(m, number);
 	c->tag = m->head.tag | number;
 	return c->page;
@@ -262,7 +263,7 @@ static inline uint64_t *known_of(struct vti_known_page *p, uint64_t addr)
 }
 
 /* A mask of 8 bytes to one of 64 bits, and the bytes of which each bit is known to a mask. */
-static inline uint64_t spread(uint64_t mask)
+static inline uint64_t spread_byte_mask(uint64_t mask)
 {
 	uint64_t one_each = (mask & 0xff) * UINT64_C(0x0101010101010101);
 
@@ -272,7 +273,7 @@ static inline uint64_t spread(uint64_t mask)
 	return (one_each >> 7 & UINT64_C(0x0101010101010101)) * 0xff;
 }
 
-static inline uint64_t gather(uint64_t known)
+static inline uint64_t fold_known_mask(uint64_t known)
 {
 	known &= known >> 4;
 	known &= known >> 2;
@@ -287,7 +288,7 @@ static inline struct vt_word word_at(const uint8_t *p, unsigned size, uint64_t m
 	struct vt_word w;
 
 	memcpy(&w.value, p, sizeof(w.value));
-	known = spread(mask);
+	known = spread_byte_mask(mask);
 	w.value &= known & low;
 	w.known = known | ~low;
 	return w;
@@ -351,8 +352,8 @@ void vt_known_memory_load(struct vt_known_memory *m, uint64_t addr, unsigned siz
 }
 
 /* Writes bytes that lie in one line; bit i of `mask`: byte i is known. */
-static inline void put(struct vt_known_memory *m, uint64_t addr, const uint8_t *bytes,
-		       unsigned size, uint64_t mask)
+static inline void put_line_bytes(struct vt_known_memory *m, uint64_t addr, const uint8_t *bytes,
+				  unsigned size, uint64_t mask)
 {
 	unsigned at = (unsigned)(addr % VT_KNOWN_LINE);
 	struct vti_known_page *p = touch(m, addr);
@@ -374,11 +375,11 @@ static void store_across(struct vt_known_memory *m, uint64_t addr, unsigned size
 
 	for (i = 0; i < (size + 7) / 8; i++) {
 		memcpy(bytes + 8 * (size_t)i, &words[i].value, 8);
-		mask |= gather(words[i].known) << 8 * i;
+		mask |= fold_known_mask(words[i].known) << 8 * i;
 	}
 	for (i = 0; i < size; i += n) {
 		n = line_part(addr + i, size - i);
-		put(m, addr + i, bytes + i, n, mask >> i);
+		put_line_bytes(m, addr + i, bytes + i, n, mask >> i);
 	}
 }
 
@@ -410,7 +411,7 @@ void vt_known_memory_store(struct vt_known_memory *m, uint64_t addr, unsigned si
 	else if (vt_word_is_known(*words))
 		*known |= place;
 	else
-		*known = (*known & ~place) | (gather(words->known) << at & place);
+		*known = (*known & ~place) | (fold_known_mask(words->known) << at & place);
 }
 
 void vt_known_memory_set(struct vt_known_memory *m, uint64_t addr, const uint8_t *bytes,
@@ -420,12 +421,12 @@ void vt_known_memory_set(struct vt_known_memory *m, uint64_t addr, const uint8_t
 
 	for (; size; size -= n, addr += n, bytes += n) {
 		n = line_part(addr, size);
-		put(m, addr, bytes, n, ~UINT64_C(0));
+		put_line_bytes(m, addr, bytes, n, ~UINT64_C(0));
 	}
 }
 
 /* Joins the two ranges at `i` and after it. */
-static void join(struct vt_known_memory *m, size_t i)
+static void join_gone_ranges(struct vt_known_memory *m, size_t i)
 {
 	if (m->gone[i].last < m->gone[i + 1].last)
 		m->gone[i].last = m->gone[i + 1].last;
@@ -446,7 +447,7 @@ static void add_gone(struct vt_known_memory *m, uint64_t first, uint64_t last)
 	while (i + 1 < m->ngone && m->gone[i].first <= last) {
 		if (m->gone[i + 1].first <= m->gone[i].last ||
 		    m->gone[i + 1].first == m->gone[i].last + 1)
-			join(m, i);
+			join_gone_ranges(m, i);
 		else
 			i++;
 	}
@@ -457,7 +458,7 @@ static void add_gone(struct vt_known_memory *m, uint64_t first, uint64_t last)
 		    m->gone[closest + 1].first - m->gone[closest].last)
 			closest = i;
 	/* What lies between the two may have been filled and stay; what comes later will not. */
-	join(m, closest);
+	join_gone_ranges(m, closest);
 }
 
 /* Of the pages that there are, whatever lies in the range. */

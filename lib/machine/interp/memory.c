@@ -8,14 +8,14 @@
 
 #include "machine/lift/fastop.h"
 
-static void set_unknown(struct vt_word *words, unsigned size)
+static void set_words_unknown(struct vt_word *words, unsigned size)
 {
 	for (; size > 8; size -= 8)
 		*words++ = vt_word_unknown(64);
 	*words = vt_word_unknown(8 * size);
 }
 
-static bool same(const struct vt_word *a, const struct vt_word *b, unsigned size)
+static bool equal_words(const struct vt_word *a, const struct vt_word *b, unsigned size)
 {
 	uint64_t differ = 0;
 	unsigned i;
@@ -33,7 +33,7 @@ void vti_ask_load(struct vt_interp *m, const struct vti_op *op, struct vt_word a
 
 	vti_words_copy(before, words, (size + 7) / 8);
 	m->hooks->load(m->hooks->arg, m->piece + op->insn, addr, size, words);
-	if (vt_word_is_known(addr) && !same(before, words, size))
+	if (vt_word_is_known(addr) && !equal_words(before, words, size))
 		vt_known_memory_store(m->mem, addr.value, size, words);
 }
 
@@ -43,7 +43,7 @@ void vti_load(struct vt_interp *m, const struct vti_op *op, struct vt_word addr,
 	if (vt_word_is_known(addr))
 		vt_known_memory_load(m->mem, addr.value, size, words);
 	else
-		set_unknown(words, size);
+		set_words_unknown(words, size);
 	if (m->hooks->load)
 		vti_ask_load(m, op, addr, size, words);
 }
@@ -149,7 +149,7 @@ void vti_compare_and_swap(struct vt_interp *m, const struct vti_op *op, struct v
 
 /* ---- guarded accesses ---- */
 
-static struct vt_word widen(struct vt_word w, unsigned conversion)
+static struct vt_word widen_load(struct vt_word w, unsigned conversion)
 {
 	switch (conversion) {
 	case ILGop_16Sto32:
@@ -175,7 +175,7 @@ void vti_load_guarded(struct vt_interp *m, const struct vti_op *op, struct vt_wo
 		return;
 	}
 	vti_load(m, op, slots[g->address], g->size, words);
-	words[0] = widen(words[0], g->conversion);
+	words[0] = widen_load(words[0], g->conversion);
 	for (i = 0; i < n; i++)
 		dst[i] = vt_word_is_known(guard) ? words[i] : vti_fast_either(words[i], instead[i]);
 }
@@ -204,7 +204,7 @@ void vti_get_element(struct vt_interp *m, const struct vti_op *op, struct vt_wor
 	if (vt_word_is_known(slots[op->a]))
 		vti_state_get(m, element(a, slots[op->a]), a->size, &slots[op->dst]);
 	else
-		set_unknown(&slots[op->dst], a->size);
+		set_words_unknown(&slots[op->dst], a->size);
 }
 
 void vti_put_element(struct vt_interp *m, const struct vti_op *op, const struct vt_word *slots)

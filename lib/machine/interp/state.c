@@ -51,7 +51,7 @@ void vti_state_get(const struct vt_interp *m, unsigned offset, unsigned size, st
 		words[size / 8].known |= ~vt_low_bits(8 * (size % 8));
 }
 
-static void put_part(struct vt_word *to, struct vt_word from, unsigned at, unsigned bits)
+static void put_word_bits(struct vt_word *to, struct vt_word from, unsigned at, unsigned bits)
 {
 	uint64_t place = vt_low_bits(bits) << at;
 
@@ -66,7 +66,7 @@ void vti_state_put(struct vt_interp *m, unsigned offset, unsigned size, const st
 
 	if (is_plain(offset, size)) {
 		if (size < 8)
-			put_part(w, *words, 8 * (offset % 8), 8 * size);
+			put_word_bits(w, *words, 8 * (offset % 8), 8 * size);
 		else
 			vti_words_copy(w, words, size / 8);
 		return;
@@ -75,7 +75,7 @@ void vti_state_put(struct vt_interp *m, unsigned offset, unsigned size, const st
 		struct vt_word byte = {byte_of(words[i / 8].value, i),
 				       byte_of(words[i / 8].known, i)};
 
-		put_part(&m->state[(offset + i) / 8], byte, 8 * ((offset + i) % 8), 8);
+		put_word_bits(&m->state[(offset + i) / 8], byte, 8 * ((offset + i) % 8), 8);
 	}
 }
 
@@ -112,7 +112,7 @@ static unsigned general(unsigned reg)
 }
 
 /* Index of a register's lane, or 0. */
-static unsigned place_of(unsigned reg, unsigned lane)
+static unsigned find_register_lane(unsigned reg, unsigned lane)
 {
 	if (reg >= VT_REG_VECTOR && reg < VT_REG_VECTOR + 16)
 		return lane < 4 ? (unsigned)(VTI_STATE(YMM0) + 4 * (reg - VT_REG_VECTOR) + lane)
@@ -171,7 +171,7 @@ static void set_flags(struct vt_interp *m, struct vt_word w)
 
 struct vt_word vt_interp_get(const struct vt_interp *m, unsigned reg, unsigned lane)
 {
-	unsigned at = place_of(reg, lane);
+	unsigned at = find_register_lane(reg, lane);
 
 	if (reg == VT_REG_FLAGS && !lane)
 		return get_flags(m);
@@ -180,7 +180,7 @@ struct vt_word vt_interp_get(const struct vt_interp *m, unsigned reg, unsigned l
 
 void vt_interp_set(struct vt_interp *m, unsigned reg, unsigned lane, struct vt_word w)
 {
-	unsigned at = place_of(reg, lane);
+	unsigned at = find_register_lane(reg, lane);
 
 	w.value &= w.known;
 	if (reg == VT_REG_FLAGS && !lane)

@@ -23,12 +23,12 @@
 #define FLAG_ONE 0x002
 #define FLAG_IF	 0x200
 
-static bool is(const struct vt_facts *f, const char *mnemonic)
+static bool has_mnemonic(const struct vt_facts *f, const char *mnemonic)
 {
 	return strcmp(f->mnemonic, mnemonic) == 0;
 }
 
-static bool begins(const struct vt_facts *f, const char *with)
+static bool has_prefix(const struct vt_facts *f, const char *with)
 {
 	return strncmp(f->mnemonic, with, strlen(with)) == 0;
 }
@@ -104,50 +104,51 @@ bool vti_is_mistaken(const struct vt_facts *f, const uint8_t *bytes)
 	if (p.idle_rex)
 		return true;
 	/* It lets every transaction fail at once, where the machine may run it. */
-	if (is(f, "xbegin") || is(f, "xabort") || is(f, "xtest"))
+	if (has_mnemonic(f, "xbegin") || has_mnemonic(f, "xabort") || has_mnemonic(f, "xtest"))
 		return true;
 	/* It says what its own machine has. */
-	if (is(f, "xgetbv"))
+	if (has_mnemonic(f, "xgetbv"))
 		return true;
 	/* It traps at what xsavec leaves. */
-	if (begins(f, "xrstor"))
+	if (has_prefix(f, "xrstor"))
 		return true;
 	/* Undefined: the result of these for 16 bits, of the double shifts by more than that. */
-	if ((is(f, "shld") || is(f, "shrd") || is(f, "bswap")) && is_narrow(f))
+	if ((has_mnemonic(f, "shld") || has_mnemonic(f, "shrd") || has_mnemonic(f, "bswap")) &&
+	    is_narrow(f))
 		return true;
 	/* It always takes it for a pause (insn.c's may_exchange()). */
-	if (is(f, "pause") && f->writes)
+	if (has_mnemonic(f, "pause") && f->writes)
 		return true;
 	/* It takes this for adcx. */
-	if (is(f, "adox") && p.operand)
+	if (has_mnemonic(f, "adox") && p.operand)
 		return true;
 	/* "Equal ordered": it stops where the text ends, though an empty word is found behind it.
 	 */
-	if ((begins(f, "pcmp") || begins(f, "vpcmp")) && strstr(f->mnemonic, "str") &&
+	if ((has_prefix(f, "pcmp") || has_prefix(f, "vpcmp")) && strstr(f->mnemonic, "str") &&
 	    (f->immediate & 0x0c) == 0x0c)
 		return true;
 	/* It takes lengths of 64 bits for such of 32. */
-	if ((begins(f, "pcmpestr") || begins(f, "vpcmpestr")) && p.wide)
+	if ((has_prefix(f, "pcmpestr") || has_prefix(f, "vpcmpestr")) && p.wide)
 		return true;
 	/* It does not repeat these. */
 	if ((f->flags & VT_FACT_STRING) &&
-	    ((begins(f, "lods") && (p.rep || p.repne)) ||
-	     ((begins(f, "movs") || begins(f, "stos")) && p.repne && !p.rep)))
+	    ((has_prefix(f, "lods") && (p.rep || p.repne)) ||
+	     ((has_prefix(f, "movs") || has_prefix(f, "stos")) && p.repne && !p.rep)))
 		return true;
 	/* It writes more of rax than these 16 bits. */
-	if (is(f, "xchg") && !f->nmemories && f->nresults && f->results[0].size == 2)
+	if (has_mnemonic(f, "xchg") && !f->nmemories && f->nresults && f->results[0].size == 2)
 		return true;
 	/* "Equal or unordered", "not equal but ordered": it takes no heed of what is unordered. */
-	if (begins(f, "vcmp") && ((f->immediate & 0x0f) == 0x8 || (f->immediate & 0x0f) == 0xc))
+	if (has_prefix(f, "vcmp") && ((f->immediate & 0x0f) == 0x8 || (f->immediate & 0x0f) == 0xc))
 		return true;
 	/* It leaves the registers that this empties. */
-	if (is(f, "fnsave"))
+	if (has_mnemonic(f, "fnsave"))
 		return true;
 	/* It writes 6 bytes of what are 10 in 64-bit code. */
-	if (is(f, "sgdt") || is(f, "sidt"))
+	if (has_mnemonic(f, "sgdt") || has_mnemonic(f, "sidt"))
 		return true;
 	/* It knows but the first components, and says that each is in use. */
-	if (begins(f, "xsave"))
+	if (has_prefix(f, "xsave"))
 		return true;
 	return is_register_bit_test(f) || reads_selector(f);
 }
@@ -159,13 +160,13 @@ static uint16_t compute(struct vti_build *b, IROp op, uint16_t x, uint16_t y)
 	return vti_emit_binary(b, op, Ity_I64, x, y);
 }
 
-static uint16_t same(struct vti_build *b, uint16_t x, uint64_t value)
+static uint16_t emit_equals(struct vti_build *b, uint16_t x, uint64_t value)
 {
 	return vti_emit_binary(b, Iop_CmpEQ64, Ity_I1, x, vti_build_u64(b, value));
 }
 
 /* Of two words, what holds for whichever it is when the condition is unknown. */
-static uint16_t choose(struct vti_build *b, uint16_t by, uint16_t yes, uint16_t no)
+static uint16_t emit_select(struct vti_build *b, uint16_t by, uint16_t yes, uint16_t no)
 {
 	return vti_emit_choice(b, 1, by, yes, no);
 }
@@ -174,7 +175,7 @@ static uint16_t either(struct vti_build *b, uint16_t x, uint16_t y)
 {
 	const struct vt_word unknown = vt_word_unknown(1);
 
-	return choose(b, vti_build_const(b, &unknown, 1), x, y);
+	return emit_select(b, vti_build_const(b, &unknown, 1), x, y);
 }
 
 /* The same number, of which these bits are unknown. */
@@ -185,12 +186,12 @@ static uint16_t blur(struct vti_build *b, uint16_t slot, uint64_t bits)
 	return compute(b, Iop_Xor64, slot, vti_build_const(b, &unknown, 1));
 }
 
-static uint16_t get(struct vti_build *b, unsigned offset)
+static uint16_t emit_state_read(struct vti_build *b, unsigned offset)
 {
 	return vti_emit_get(b, offset, 8);
 }
 
-static void put(struct vti_build *b, unsigned offset, uint16_t slot)
+static void emit_state_word(struct vti_build *b, unsigned offset, uint16_t slot)
 {
 	vti_emit_put(b, offset, 8, slot);
 }
@@ -207,35 +208,35 @@ static unsigned register_at(unsigned reg)
 /* The flags, as they are. */
 static void put_all_flags(struct vti_build *b, uint16_t flags)
 {
-	put(b, CC_OP, vti_build_u64(b, 0)); /* the flags themselves are in DEP1 */
-	put(b, CC_DEP1, flags);
-	put(b, CC_DEP2, vti_build_u64(b, 0));
-	put(b, CC_NDEP, vti_build_u64(b, 0));
+	emit_state_word(b, CC_OP, vti_build_u64(b, 0)); /* the flags themselves are in DEP1 */
+	emit_state_word(b, CC_DEP1, flags);
+	emit_state_word(b, CC_DEP2, vti_build_u64(b, 0));
+	emit_state_word(b, CC_NDEP, vti_build_u64(b, 0));
 }
 
 /* ---- repeated string instructions ---- */
 
 uint16_t vti_emit_done(struct vti_build *b)
 {
-	return same(b, get(b, register_at(VT_REG_CX)), 0);
+	return emit_equals(b, emit_state_read(b, register_at(VT_REG_CX)), 0);
 }
 
 uint16_t vti_amend_again(struct vti_build *b, uint16_t guard)
 {
-	return choose(b, vti_emit_done(b), vti_build_u64(b, 0), guard);
+	return emit_select(b, vti_emit_done(b), vti_build_u64(b, 0), guard);
 }
 
 /* ---- flags ---- */
 
 /* Undefined flags of instructions that leave all flags computed. */
-static uint64_t undefined_flags(const struct vt_facts *f)
+static uint64_t undefined_flag_bits(const struct vt_facts *f)
 {
-	if (is(f, "bsf") || is(f, "bsr"))
+	if (has_mnemonic(f, "bsf") || has_mnemonic(f, "bsr"))
 		return C | O | S | A | P;
-	if (is(f, "tzcnt") || is(f, "lzcnt") || is(f, "bt") || is(f, "bts") || is(f, "btr") ||
-	    is(f, "btc"))
+	if (has_mnemonic(f, "tzcnt") || has_mnemonic(f, "lzcnt") || has_mnemonic(f, "bt") ||
+	    has_mnemonic(f, "bts") || has_mnemonic(f, "btr") || has_mnemonic(f, "btc"))
 		return O | S | A | P;
-	if (is(f, "rcl") || is(f, "rcr"))
+	if (has_mnemonic(f, "rcl") || has_mnemonic(f, "rcr"))
 		return f->has_immediate && f->immediate == 1 ? 0 : O;
 	return 0;
 }
@@ -243,7 +244,8 @@ static uint64_t undefined_flags(const struct vt_facts *f)
 /* More than the width of a number is shifted out: what the last bit of it was is undefined. */
 static bool may_shift_all_out(const struct vt_facts *f)
 {
-	if ((!is(f, "shl") && !is(f, "shr") && !is(f, "sal")) || !is_narrow(f))
+	if ((!has_mnemonic(f, "shl") && !has_mnemonic(f, "shr") && !has_mnemonic(f, "sal")) ||
+	    !is_narrow(f))
 		return false;
 	return !f->has_immediate || (f->immediate & 31) >= 8;
 }
@@ -254,15 +256,15 @@ uint16_t vti_amend_put(struct vti_flat *f, const IRExpr *data, unsigned offset, 
 	uint64_t undefined = 0;
 	uint16_t amended;
 
-	if (is(facts, "fnstsw"))
+	if (has_mnemonic(facts, "fnstsw"))
 		return vti_amend_store(f, slot);
-	if (offset == CC_DEP1 && is(facts, "bextr"))
+	if (offset == CC_DEP1 && has_mnemonic(facts, "bextr"))
 		/* The sign of what it computes flags from. */
 		return blur(f->b, slot,
 			    facts->nresults && facts->results[0].size == 4 ? 1u << 31
 									   : UINT64_C(1) << 63);
 	if (offset == CC_DEP1)
-		undefined = undefined_flags(facts);
+		undefined = undefined_flag_bits(facts);
 	if (offset == CC_DEP2 && may_shift_all_out(facts))
 		undefined = UINT64_MAX;
 	if (!undefined)
@@ -282,9 +284,9 @@ uint16_t vti_amend_store(struct vti_flat *f, uint16_t slot)
 {
 	const struct vt_facts *facts = vti_at_hand(f->b);
 
-	if (is(facts, "fnstsw"))
+	if (has_mnemonic(facts, "fnstsw"))
 		return blur(f->b, slot, 0x82ff);
-	return begins(facts, "pushf") ? blur(f->b, slot, FLAG_ONE | FLAG_IF) : slot;
+	return has_prefix(facts, "pushf") ? blur(f->b, slot, FLAG_ONE | FLAG_IF) : slot;
 }
 
 /* The machine makes a NaN that it loads into an x87 register a quiet one. */
@@ -297,7 +299,7 @@ uint16_t vti_amend_load(struct vti_flat *f, IRType type, uint16_t slot)
 	if (type != Ity_F64 || !(vti_at_hand(b)->flags & VT_FACT_X87))
 		return slot;
 	magnitude = compute(b, Iop_And64, slot, vti_build_u64(b, INT64_MAX));
-	return choose(
+	return emit_select(
 		b, vti_emit_binary(b, Iop_CmpLT64U, Ity_I1, vti_build_u64(b, infinity), magnitude),
 		blur(b, slot, UINT64_C(1) << 51), slot);
 }
@@ -310,7 +312,7 @@ uint16_t vti_amend_load(struct vti_flat *f, IRType type, uint16_t slot)
  */
 static bool negates(const struct vt_facts *f)
 {
-	return begins(f, "vfnm");
+	return has_prefix(f, "vfnm");
 }
 
 uint16_t vti_amend_negation(struct vti_flat *f, IROp op, uint16_t arg, uint16_t slot)
@@ -321,8 +323,8 @@ uint16_t vti_amend_negation(struct vti_flat *f, IROp op, uint16_t arg, uint16_t 
 
 	if (arg != f->fused || !negates(vti_at_hand(b)))
 		return slot;
-	zero = same(b, compute(b, Iop_And64, slot, vti_build_u64(b, sign - 1)), 0);
-	return choose(b, zero, blur(b, slot, sign), slot);
+	zero = emit_equals(b, compute(b, Iop_And64, slot, vti_build_u64(b, sign - 1)), 0);
+	return emit_select(b, zero, blur(b, slot, sign), slot);
 }
 
 uint16_t vti_amend_rounding(struct vti_flat *f, uint16_t slot)
@@ -332,7 +334,7 @@ uint16_t vti_amend_rounding(struct vti_flat *f, uint16_t slot)
 
 	if (!negates(vti_at_hand(b)))
 		return slot;
-	return choose(b, same(b, slot, 0), slot, vti_build_const(b, &unknown, 1));
+	return emit_select(b, emit_equals(b, slot, 0), slot, vti_build_const(b, &unknown, 1));
 }
 
 /* ---- around an instruction ---- */
@@ -342,23 +344,24 @@ static bool is_scalar_fused(const struct vt_facts *f)
 {
 	size_t n = strlen(f->mnemonic);
 
-	return (begins(f, "vfm") || begins(f, "vfnm")) && f->nresults && f->mnemonic[n - 2] == 's';
+	return (has_prefix(f, "vfm") || has_prefix(f, "vfnm")) && f->nresults &&
+	       f->mnemonic[n - 2] == 's';
 }
 
 /* The 32-bit registers that it writes, or leaves alone without clearing their upper halves. */
 static bool may_leave(const struct vt_facts *f, unsigned i)
 {
-	return is(f, "cmpxchg") && f->results[i].size == 4;
+	return has_mnemonic(f, "cmpxchg") && f->results[i].size == 4;
 }
 
 static bool scans_bits(const struct vt_facts *f)
 {
-	return (is(f, "bsf") || is(f, "bsr")) && f->nresults;
+	return (has_mnemonic(f, "bsf") || has_mnemonic(f, "bsr")) && f->nresults;
 }
 
-static bool divides(const struct vt_facts *f)
+static bool is_division(const struct vt_facts *f)
 {
-	return is(f, "div") || is(f, "idiv");
+	return has_mnemonic(f, "div") || has_mnemonic(f, "idiv");
 }
 
 bool vti_ends_piece(const struct vt_facts *f)
@@ -368,7 +371,7 @@ bool vti_ends_piece(const struct vt_facts *f)
 	for (i = 0; i < f->nresults; i++)
 		if (may_leave(f, i))
 			return true;
-	return is_scalar_fused(f) || scans_bits(f) || divides(f) || is(f, "bextr");
+	return is_scalar_fused(f) || scans_bits(f) || is_division(f) || has_mnemonic(f, "bextr");
 }
 
 void vti_amend_begin(struct vti_build *b)
@@ -377,12 +380,12 @@ void vti_amend_begin(struct vti_build *b)
 	unsigned i;
 
 	if (is_scalar_fused(f)) {
-		b->old[0] = get(b, register_at(f->results[0].reg));
-		b->old[1] = get(b, register_at(f->results[0].reg) + 8);
+		b->old[0] = emit_state_read(b, register_at(f->results[0].reg));
+		b->old[1] = emit_state_read(b, register_at(f->results[0].reg) + 8);
 	}
 	for (i = 0; i < f->nresults; i++)
 		if (may_leave(f, i))
-			b->old[i] = get(b, register_at(f->results[i].reg));
+			b->old[i] = emit_state_read(b, register_at(f->results[i].reg));
 }
 
 static void end_scalar_fused(struct vti_build *b, const struct vt_facts *f)
@@ -392,30 +395,33 @@ static void end_scalar_fused(struct vti_build *b, const struct vt_facts *f)
 	uint16_t now;
 
 	if (f->mnemonic[strlen(f->mnemonic) - 1] == 's') {
-		now = get(b, at);
-		put(b, at,
-		    either(b, now,
-			   compute(b, Iop_Or64, now,
-				   compute(b, Iop_And64, b->old[0], vti_build_u64(b, high)))));
+		now = emit_state_read(b, at);
+		emit_state_word(
+			b, at,
+			either(b, now,
+			       compute(b, Iop_Or64, now,
+				       compute(b, Iop_And64, b->old[0], vti_build_u64(b, high)))));
 	}
-	put(b, at + 8, either(b, get(b, at + 8), b->old[1]));
+	emit_state_word(b, at + 8, either(b, emit_state_read(b, at + 8), b->old[1]));
 }
 
 static void end_exchange(struct vti_build *b, unsigned at, uint16_t old)
 {
-	uint16_t now = get(b, at);
+	uint16_t now = emit_state_read(b, at);
 	uint16_t high = compute(b, Iop_And64, old, vti_build_u64(b, UINT64_MAX << 32));
 
-	put(b, at, either(b, now, compute(b, Iop_Or64, now, high)));
+	emit_state_word(b, at, either(b, now, compute(b, Iop_Or64, now, high)));
 }
 
 /* Of a zero, there is no bit to be found: the manual leaves the result undefined. */
 static void end_bit_scan(struct vti_build *b, const struct vt_facts *f)
 {
 	unsigned at = register_at(f->results[0].reg);
-	uint16_t none = same(b, compute(b, Iop_And64, get(b, CC_DEP1), vti_build_u64(b, Z)), Z);
+	uint16_t none = emit_equals(
+		b, compute(b, Iop_And64, emit_state_read(b, CC_DEP1), vti_build_u64(b, Z)), Z);
 
-	put(b, at, choose(b, none, vti_build_unknown(b, 8), get(b, at)));
+	emit_state_word(b, at,
+			emit_select(b, none, vti_build_unknown(b, 8), emit_state_read(b, at)));
 }
 
 static void end_division(struct vti_build *b)
@@ -437,7 +443,7 @@ void vti_amend_end(struct vti_build *b)
 			end_exchange(b, register_at(f->results[i].reg), b->old[i]);
 	if (scans_bits(f))
 		end_bit_scan(b, f);
-	else if (divides(f))
+	else if (is_division(f))
 		end_division(b);
 }
 
@@ -462,10 +468,10 @@ static uint16_t all_flags(struct vti_build *b)
 	c.result_size = 8;
 	c.guard = c.address = VTI_NO_SLOT;
 	c.nargs = 4;
-	c.args[0] = get(b, CC_OP);
-	c.args[1] = get(b, CC_DEP1);
-	c.args[2] = get(b, CC_DEP2);
-	c.args[3] = get(b, CC_NDEP);
+	c.args[0] = emit_state_read(b, CC_OP);
+	c.args[1] = emit_state_read(b, CC_DEP1);
+	c.args[2] = emit_state_read(b, CC_DEP2);
+	c.args[3] = emit_state_read(b, CC_NDEP);
 	c.dst = vti_build_temp(b, 1);
 	vti_build_add_with(b, (struct vti_op){.op = VTI_CCALL, .dst = c.dst},
 			   (struct vti_widths){0}, &c, sizeof(c));
@@ -497,7 +503,7 @@ static void put_result(struct vti_build *b, const struct vt_facts *f, uint16_t o
 	/* 32 bits of a register clear those above, 16 do not. */
 	if (size == 4)
 		now = compute(b, Iop_And64, now, vti_build_u64(b, all));
-	put(b, at, now);
+	emit_state_word(b, at, now);
 	vti_capture_put(b, at, size, false);
 }
 
@@ -510,8 +516,8 @@ bool vti_lift_bit_test(struct vti_build *b)
 	if (!is_register_bit_test(f) || prefixes_of(b->bytes + n->offset, f->length).idle_rex)
 		return false;
 	vti_emit_begin(b);
-	from = get(b, register_at(f->sources[0].reg));
-	index = get(b, register_at(f->sources[1].reg));
+	from = emit_state_read(b, register_at(f->sources[0].reg));
+	index = emit_state_read(b, register_at(f->sources[1].reg));
 	count = compute(b, Iop_And64, index, vti_build_u64(b, 8u * f->sources[0].size - 1));
 	bit = compute(b, Iop_And64, compute(b, Iop_Shr64, from, count), vti_build_u64(b, C));
 	put_flags(b, bit);

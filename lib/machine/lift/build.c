@@ -179,7 +179,7 @@ static int part_of(IROp op)
 	}
 }
 
-static void move(struct vti_build *b, unsigned dst, unsigned src, unsigned words)
+static void copy_slot(struct vti_build *b, unsigned dst, unsigned src, unsigned words)
 {
 	vti_build_add(b,
 		      (struct vti_op){.op = words == 1 ? VTI_MOVE1 : VTI_MOVE2,
@@ -206,7 +206,7 @@ static bool is_join(IROp op)
 	}
 }
 
-static uint16_t join(struct vti_build *b, IROp op, IRType type, const uint16_t *args)
+static uint16_t join_halves(struct vti_build *b, IROp op, IRType type, const uint16_t *args)
 {
 	unsigned words = vti_type_words(type), i;
 	uint16_t dst = vti_build_temp(b, words);
@@ -214,24 +214,24 @@ static uint16_t join(struct vti_build *b, IROp op, IRType type, const uint16_t *
 	switch (op) {
 	case Iop_64HLto128:
 	case Iop_64HLtoV128:
-		move(b, dst, args[1], 1);
-		move(b, dst + 1u, args[0], 1);
+		copy_slot(b, dst, args[1], 1);
+		copy_slot(b, dst + 1u, args[0], 1);
 		break;
 	case Iop_V128HLtoV256:
-		move(b, dst, args[1], 2);
-		move(b, dst + 2u, args[0], 2);
+		copy_slot(b, dst, args[1], 2);
+		copy_slot(b, dst + 2u, args[0], 2);
 		break;
 	case Iop_64x4toV256:
 		for (i = 0; i < 4; i++)
-			move(b, dst + i, args[3 - i], 1);
+			copy_slot(b, dst + i, args[3 - i], 1);
 		break;
 	case Iop_SetV128lo64:
-		move(b, dst, args[1], 1);
-		move(b, dst + 1u, args[0] + 1u, 1);
+		copy_slot(b, dst, args[1], 1);
+		copy_slot(b, dst + 1u, args[0] + 1u, 1);
 		break;
 	default:
-		move(b, dst, args[0], 1);
-		move(b, dst + 1u, vti_build_u64(b, 0), 1);
+		copy_slot(b, dst, args[0], 1);
+		copy_slot(b, dst + 1u, vti_build_u64(b, 0), 1);
 		break;
 	}
 	return dst;
@@ -297,7 +297,7 @@ uint16_t vti_emit_operator(struct vti_build *b, IROp op, IRType type, const uint
 	if (changes_nothing(b, op, args[0]))
 		return args[0];
 	if (is_join(op))
-		return join(b, op, type, args);
+		return join_halves(b, op, type, args);
 	fast = vti_fast_op(op);
 	irop = fast ? NULL : find_irop(b, op);
 	if (!fast && (!irop || irop->nargs != nargs || irop->words != vti_type_words(type))) {
@@ -404,14 +404,14 @@ bool vti_find_register(unsigned reg, unsigned *offset)
 	return true;
 }
 
-static bool wants(const struct vti_build *b, enum vt_what what)
+static bool is_captured(const struct vti_build *b, enum vt_what what)
 {
 	return b->capture >> what & 1;
 }
 
 void vti_capture(struct vti_build *b, enum vt_what what, unsigned reg, uint16_t slot, unsigned size)
 {
-	if (!wants(b, what))
+	if (!is_captured(b, what))
 		return;
 	vti_build_add(b,
 		      (struct vti_op){.op = VTI_CAPTURE,
@@ -426,12 +426,12 @@ void vti_capture(struct vti_build *b, enum vt_what what, unsigned reg, uint16_t 
 void vti_capture_if(struct vti_build *b, uint16_t guard, enum vt_what what, uint16_t slot,
 		    unsigned size)
 {
-	if (guard != VTI_NO_SLOT && wants(b, what))
+	if (guard != VTI_NO_SLOT && is_captured(b, what))
 		slot = vti_emit_choice(b, (size + 7) / 8, guard, slot, vti_build_unknown(b, size));
 	vti_capture(b, what, 0, slot, size);
 }
 
-static void capture_state(struct vti_build *b, enum vt_what what, unsigned reg, unsigned size)
+static void add_state_capture(struct vti_build *b, enum vt_what what, unsigned reg, unsigned size)
 {
 	unsigned offset;
 
@@ -459,16 +459,16 @@ static void capture_begin(struct vti_build *b)
 	unsigned i;
 
 	b->written = b->written_vectors = 0;
-	if (wants(b, VT_WHAT_UNKNOWN))
+	if (is_captured(b, VT_WHAT_UNKNOWN))
 		vti_build_add(b, (struct vti_op){.op = VTI_CAPTURE_INSN, .imm = vti_address(b)},
 			      (struct vti_widths){0});
-	if (!wants(b, VT_WHAT_OPERAND))
+	if (!is_captured(b, VT_WHAT_OPERAND))
 		return;
 	for (i = 0; i < f->nsources; i++) {
 		const struct vt_operand *o = &f->sources[i];
 
-		capture_state(b, VT_WHAT_OPERAND, o->reg,
-			      o->reg < VT_REG_VECTOR ? 8 : vector_size(o->size));
+		add_state_capture(b, VT_WHAT_OPERAND, o->reg,
+				  o->reg < VT_REG_VECTOR ? 8 : vector_size(o->size));
 	}
 }
 
@@ -507,15 +507,15 @@ void vti_capture_results(struct vti_build *b)
 
 	for (i = 0; i < f->nresults; i++)
 		results |= f->results[i].reg < VT_NREGS ? UINT64_C(1) << f->results[i].reg : 0;
-	for (i = 0; i < 16 && wants(b, VT_WHAT_RESULT); i++)
+	for (i = 0; i < 16 && is_captured(b, VT_WHAT_RESULT); i++)
 		if (b->written >> i & 1 && results >> perf_number[i] & 1)
-			capture_state(b, VT_WHAT_RESULT, perf_number[i], 8);
-	for (i = 0; i < 16 && wants(b, VT_WHAT_RESULT); i++) {
+			add_state_capture(b, VT_WHAT_RESULT, perf_number[i], 8);
+	for (i = 0; i < 16 && is_captured(b, VT_WHAT_RESULT); i++) {
 		if (!(b->written_vectors >> i & 1) || !(results >> (VT_REG_VECTOR + i) & 1))
 			continue;
 		for (size = 4; size < b->extent[i]; size *= 2)
 			;
-		capture_state(b, VT_WHAT_RESULT, VT_REG_VECTOR + i, size);
+		add_state_capture(b, VT_WHAT_RESULT, VT_REG_VECTOR + i, size);
 	}
 	b->written = b->written_vectors = 0;
 }
@@ -526,8 +526,8 @@ void vti_capture_args(struct vti_build *b)
 					VT_REG_CX, VT_REG_R8, VT_REG_R8 + 1};
 	unsigned i;
 
-	for (i = 0; i < 6 && wants(b, VT_WHAT_ARG); i++)
-		capture_state(b, VT_WHAT_ARG, regs[i], 8);
+	for (i = 0; i < 6 && is_captured(b, VT_WHAT_ARG); i++)
+		add_state_capture(b, VT_WHAT_ARG, regs[i], 8);
 }
 
 void vti_capture_unlifted(struct vti_build *b)
@@ -535,10 +535,10 @@ void vti_capture_unlifted(struct vti_build *b)
 	const struct vt_facts *f = vti_at_hand(b);
 	unsigned i;
 
-	for (i = 0; i < f->nresults && wants(b, VT_WHAT_RESULT); i++) {
+	for (i = 0; i < f->nresults && is_captured(b, VT_WHAT_RESULT); i++) {
 		const struct vt_operand *o = &f->results[i];
 
-		capture_state(b, VT_WHAT_RESULT, o->reg,
-			      o->reg < VT_REG_VECTOR ? 8 : vector_size(o->size));
+		add_state_capture(b, VT_WHAT_RESULT, o->reg,
+				  o->reg < VT_REG_VECTOR ? 8 : vector_size(o->size));
 	}
 }

@@ -103,7 +103,7 @@ static size_t maker_of(const struct vti_build *b, size_t before, uint16_t slot)
 	return SIZE_MAX;
 }
 
-static enum vti_compare compare_of(const struct vti_op *op, unsigned *bits)
+static enum vti_compare get_exit_compare(const struct vti_op *op, unsigned *bits)
 {
 	if (op->op == VTI_MOVE1)
 		return VTI_COMPARE_BIT;
@@ -125,7 +125,7 @@ static void note_exit(const struct vti_build *b, size_t exit)
 		if (at == SIZE_MAX)
 			return;
 		op = &b->ops[at].op;
-		how = compare_of(op, &bits);
+		how = get_exit_compare(op, &bits);
 		inverted ^= how == VTI_COMPARE_NOT;
 		slot = op->a;
 	}

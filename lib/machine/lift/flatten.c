@@ -14,7 +14,7 @@
 /* ---- constants ---- */
 
 /* A word of a vector constant, which has a bit for each byte. */
-static uint64_t spread(unsigned bits)
+static uint64_t spread_v_bits(unsigned bits)
 {
 	uint64_t v = 0;
 	unsigned i;
@@ -26,7 +26,7 @@ static uint64_t spread(unsigned bits)
 }
 
 /* VEX's NaN, of an x87 register that is empty: the machine's has a sign. */
-static uint16_t number(struct vti_build *b, uint64_t f64)
+static uint16_t build_f64(struct vti_build *b, uint64_t f64)
 {
 	return f64 == UINT64_C(0x7ff8000000000000) ? vti_build_unknown(b, 8)
 						   : vti_build_u64(b, f64);
@@ -57,17 +57,17 @@ static uint16_t constant(struct vti_build *b, const IRConst *c)
 		return vti_build_u64(b, c->Ico.F32i);
 	case Ico_F64:
 		memcpy(&v, &c->Ico.F64, sizeof(v));
-		return number(b, v);
+		return build_f64(b, v);
 	case Ico_F64i:
-		return number(b, c->Ico.F64i);
+		return build_f64(b, c->Ico.F64i);
 	case Ico_U128:
 	case Ico_V128:
 		for (i = 0; i < 2; i++)
-			w[i] = vt_word_of(spread(c->Ico.V128 >> 8 * i & 0xff));
+			w[i] = vt_word_of(spread_v_bits(c->Ico.V128 >> 8 * i & 0xff));
 		return vti_build_const(b, w, 2);
 	case Ico_V256:
 		for (i = 0; i < 4; i++)
-			w[i] = vt_word_of(spread(c->Ico.V256 >> 8 * i & 0xff));
+			w[i] = vt_word_of(spread_v_bits(c->Ico.V256 >> 8 * i & 0xff));
 		return vti_build_const(b, w, 4);
 	}
 	return vti_build_unknown(b, 8);
@@ -123,7 +123,7 @@ static bool is_fused(IROp op)
 	return op == Iop_MAddF32 || op == Iop_MSubF32 || op == Iop_MAddF64 || op == Iop_MSubF64;
 }
 
-static uint16_t get(struct vti_build *b, unsigned offset, unsigned size)
+static uint16_t flatten_get(struct vti_build *b, unsigned offset, unsigned size)
 {
 	/* The guest state's instruction pointer is not kept. */
 	if (offset == RIP_AT && size == 8)
@@ -164,7 +164,7 @@ static uint16_t operator(struct vti_flat *f, const IRExpr *e)
 		words[i] = (uint8_t)vti_type_words(typeOfIRExpr(f->in->tyenv, in[i]));
 	}
 	if (rounds_as_mxcsr_says(op) && in[0]->tag == Iex_Const)
-		args[0] = get(f->b, SSEROUND_AT, 4);
+		args[0] = flatten_get(f->b, SSEROUND_AT, 4);
 	if (is_fused(op))
 		args[0] = vti_amend_rounding(f, args[0]);
 	slot = vti_emit_operator(f->b, op, typeOfIRExpr(f->in->tyenv, e), args, words, n);
@@ -177,7 +177,7 @@ static uint16_t operator(struct vti_flat *f, const IRExpr *e)
 
 /* ---- the others ---- */
 
-static uint16_t load(struct vti_flat *f, const IRExpr *e)
+static uint16_t flatten_load(struct vti_flat *f, const IRExpr *e)
 {
 	unsigned size = (unsigned)sizeofIRType(e->Iex.Load.ty);
 	unsigned words = vti_type_words(e->Iex.Load.ty);
@@ -217,7 +217,7 @@ static uint16_t ite(struct vti_flat *f, const IRExpr *e)
 			       atom(f, e->Iex.ITE.iffalse));
 }
 
-static uint16_t call(struct vti_flat *f, const IRExpr *e)
+static uint16_t flatten_ccall(struct vti_flat *f, const IRExpr *e)
 {
 	const IRCallee *cee = e->Iex.CCall.cee;
 	IRType type = e->Iex.CCall.retty;
@@ -251,8 +251,8 @@ static uint16_t expression(struct vti_flat *f, const IRExpr *e)
 	case Iex_RdTmp:
 		return atom(f, e);
 	case Iex_Get:
-		return get(f->b, (unsigned)e->Iex.Get.offset,
-			   (unsigned)sizeofIRType(e->Iex.Get.ty));
+		return flatten_get(f->b, (unsigned)e->Iex.Get.offset,
+				   (unsigned)sizeofIRType(e->Iex.Get.ty));
 	case Iex_GetI:
 		return geti(f, e);
 	case Iex_Unop:
@@ -261,11 +261,11 @@ static uint16_t expression(struct vti_flat *f, const IRExpr *e)
 	case Iex_Qop:
 		return operator(f, e);
 	case Iex_Load:
-		return load(f, e);
+		return flatten_load(f, e);
 	case Iex_ITE:
 		return ite(f, e);
 	case Iex_CCall:
-		return call(f, e);
+		return flatten_ccall(f, e);
 	default:
 		return vti_emit_unknown(f->b, typeOfIRExpr(f->in->tyenv, e));
 	}
@@ -273,7 +273,7 @@ static uint16_t expression(struct vti_flat *f, const IRExpr *e)
 
 /* ---- statements ---- */
 
-static void put(struct vti_flat *f, const IRStmt *st)
+static void flatten_put(struct vti_flat *f, const IRStmt *st)
 {
 	const IRExpr *data = st->Ist.Put.data;
 	unsigned size = (unsigned)sizeofIRType(typeOfIRExpr(f->in->tyenv, data));
@@ -298,7 +298,7 @@ static void puti(struct vti_flat *f, const IRPutI *p)
 		sizeof(array));
 }
 
-static void store(struct vti_flat *f, const IRExpr *to, const IRExpr *data)
+static void flatten_store(struct vti_flat *f, const IRExpr *to, const IRExpr *data)
 {
 	unsigned size = (unsigned)sizeofIRType(typeOfIRExpr(f->in->tyenv, data));
 	uint16_t addr = atom(f, to), value = vti_amend_store(f, atom(f, data));
@@ -369,7 +369,7 @@ static void loadg(struct vti_flat *f, const IRLoadG *l)
  * VEX makes a locked read-modify-write of a load, a compare-and-swap, and a jump back to the start
  * should another thread have been faster.  The machine does not lose: it is a load and a store.
  */
-static bool tries_again(const struct vti_flat *f, int at)
+static bool retries_when_lost(const struct vti_flat *f, int at)
 {
 	for (at++; at < f->in->stmts_used && f->in->stmts[at]->tag != Ist_IMark; at++) {
 		const IRStmt *st = f->in->stmts[at];
@@ -394,7 +394,7 @@ static uint16_t equal(struct vti_build *b, uint16_t x, uint16_t y)
 	return vti_emit_binary(b, Iop_CmpEQ64, Ity_I1, x, y);
 }
 
-static void capture_cas(struct vti_build *b, const struct vti_cas *c)
+static void capture_cas_access(struct vti_build *b, const struct vti_cas *c)
 {
 	bool two = c->old[1] != VTI_NO_SLOT;
 	unsigned size = two ? 2u * c->size : c->size;
@@ -422,9 +422,9 @@ static void cas(struct vti_flat *f, int at)
 	bool two = in->oldHi != IRTemp_INVALID;
 	struct vti_cas c;
 
-	if (!two && tries_again(f, at)) {
+	if (!two && retries_when_lost(f, at)) {
 		f->temps[in->oldLo] = atom(f, in->expdLo);
-		store(f, in->addr, in->dataLo);
+		flatten_store(f, in->addr, in->dataLo);
 		return;
 	}
 	memset(&c, 0, sizeof(c));
@@ -440,7 +440,7 @@ static void cas(struct vti_flat *f, int at)
 		f->temps[in->oldHi] = c.old[1];
 	vti_build_add_with(f->b, (struct vti_op){.op = VTI_CAS}, (struct vti_widths){0}, &c,
 			   sizeof(c));
-	capture_cas(f->b, &c);
+	capture_cas_access(f->b, &c);
 }
 
 /* ---- helpers ---- */
@@ -451,7 +451,7 @@ static unsigned effect(IREffect fx)
 }
 
 /* False: it does not fit. */
-static bool take_state(struct vti_call *c, const IRDirty *d)
+static bool take_dirty_state(struct vti_call *c, const IRDirty *d)
 {
 	int i, k;
 
@@ -498,7 +498,7 @@ static bool dirty(struct vti_flat *f, const IRDirty *d)
 	c.address = c.memory ? atom(f, d->mAddr) : VTI_NO_SLOT;
 	c.size = c.memory ? (uint16_t)d->mSize : 0;
 	c.dst = VTI_NO_SLOT;
-	if (!take_state(&c, d) || !take_args(f, &c, d))
+	if (!take_dirty_state(&c, d) || !take_args(f, &c, d))
 		return false;
 	if (d->tmp != IRTemp_INVALID) {
 		IRType type = typeOfIRTemp(f->in->tyenv, d->tmp);
@@ -528,8 +528,8 @@ static bool is_fault(IRJumpKind jk)
 	return jk >= Ijk_SigILL && jk <= Ijk_SigFPE_IntOvf;
 }
 
-static void add_exit(struct vti_build *b, uint16_t guard, uint32_t insn, IRJumpKind kind,
-		     uint64_t to)
+static void emit_exit(struct vti_build *b, uint16_t guard, uint32_t insn, IRJumpKind kind,
+		      uint64_t to)
 {
 	vti_build_add(b,
 		      (struct vti_op){.op = VTI_EXIT,
@@ -540,7 +540,7 @@ static void add_exit(struct vti_build *b, uint16_t guard, uint32_t insn, IRJumpK
 		      (struct vti_widths){.a = 1});
 }
 
-static void leave(struct vti_flat *f, const IRStmt *st)
+static void flatten_exit(struct vti_flat *f, const IRStmt *st)
 {
 	struct vti_build *b = f->b;
 	uint64_t to = st->Ist.Exit.dst->Ico.U64;
@@ -558,14 +558,14 @@ static void leave(struct vti_flat *f, const IRStmt *st)
 	guard = atom(f, st->Ist.Exit.guard);
 	if (to == vti_address(b) && (vti_at_hand(b)->flags & VT_FACT_REPEATED))
 		guard = vti_amend_again(b, guard);
-	add_exit(b, guard, fault ? b->insn : b->insn + 1, jk, to);
+	emit_exit(b, guard, fault ? b->insn : b->insn + 1, jk, to);
 }
 
 /*
  * A processor leaves a repeated string instruction behind its last repetition; VEX comes back to it
  * to see that there is no more to do, which would count as one more.
  */
-static void leave_when_done(struct vti_flat *f)
+static void exit_when_done(struct vti_flat *f)
 {
 	const struct vt_facts *facts = vti_at_hand(f->b);
 
@@ -573,8 +573,8 @@ static void leave_when_done(struct vti_flat *f)
 	    f->in->next->tag != Iex_Const ||
 	    f->in->next->Iex.Const.con->Ico.U64 != vti_address(f->b))
 		return;
-	add_exit(f->b, vti_emit_done(f->b), f->b->insn + 1, Ijk_Boring,
-		 vti_address(f->b) + facts->length);
+	emit_exit(f->b, vti_emit_done(f->b), f->b->insn + 1, Ijk_Boring,
+		  vti_address(f->b) + facts->length);
 }
 
 static bool is_turn(const struct vti_flat *f)
@@ -590,7 +590,7 @@ static void end(struct vti_flat *f)
 	uint32_t flags = vti_at_hand(b)->flags;
 
 	insn_end(b);
-	leave_when_done(f);
+	exit_when_done(f);
 	if (f->in->jumpkind == Ijk_Call)
 		vti_capture_args(b);
 	if ((flags & VT_FACT_INDIRECT) && (flags & (VT_FACT_CALL | VT_FACT_JUMP)))
@@ -601,7 +601,7 @@ static void end(struct vti_flat *f)
 /* ---- a piece ---- */
 
 /* False where VEX's view of the next instruction is not to be had or not to be used. */
-static bool begin(struct vti_build *b, const IRStmt *mark)
+static bool begin_flat_insn(struct vti_build *b, const IRStmt *mark)
 {
 	const struct vti_build_insn *n = &b->insns[b->emitted];
 
@@ -625,7 +625,7 @@ static bool statement(struct vti_flat *f, int at)
 	case Ist_MBE:
 		return true;
 	case Ist_Put:
-		put(f, st);
+		flatten_put(f, st);
 		return true;
 	case Ist_PutI:
 		puti(f, st->Ist.PutI.details);
@@ -634,7 +634,7 @@ static bool statement(struct vti_flat *f, int at)
 		f->temps[st->Ist.WrTmp.tmp] = expression(f, st->Ist.WrTmp.data);
 		return true;
 	case Ist_Store:
-		store(f, st->Ist.Store.addr, st->Ist.Store.data);
+		flatten_store(f, st->Ist.Store.addr, st->Ist.Store.data);
 		return true;
 	case Ist_StoreG:
 		storeg(f, st->Ist.StoreG.details);
@@ -648,7 +648,7 @@ static bool statement(struct vti_flat *f, int at)
 	case Ist_Dirty:
 		return dirty(f, st->Ist.Dirty.details);
 	case Ist_Exit:
-		leave(f, st);
+		flatten_exit(f, st);
 		return true;
 	default:
 		return false;
@@ -656,14 +656,14 @@ static bool statement(struct vti_flat *f, int at)
 }
 
 /* Takes back the instruction at hand. */
-static enum vti_piece give_up(struct vti_build *b)
+static enum vti_piece drop_insn(struct vti_build *b)
 {
 	b->nops = b->insns[b->insn].first;
 	b->emitted = b->insn;
 	return VTI_PIECE_UNLIFTED;
 }
 
-static enum vti_piece run(struct vti_flat *f)
+static enum vti_piece flatten_piece(struct vti_flat *f)
 {
 	struct vti_build *b = f->b;
 	bool begun = false;
@@ -677,15 +677,15 @@ static enum vti_piece run(struct vti_flat *f)
 				insn_end(b);
 			if (b->emitted == b->limit)
 				return VTI_PIECE_ON;
-			if (!begin(b, st))
+			if (!begin_flat_insn(b, st))
 				return VTI_PIECE_UNLIFTED;
 			begun = true;
 		} else if (begun && !statement(f, i)) {
-			return give_up(b);
+			return drop_insn(b);
 		}
 	}
 	if (!begun || f->in->jumpkind == Ijk_NoDecode)
-		return begun ? give_up(b) : VTI_PIECE_UNLIFTED;
+		return begun ? drop_insn(b) : VTI_PIECE_UNLIFTED;
 	if (f->in->jumpkind == Ijk_Boring && f->in->next->tag == Iex_Const &&
 	    f->in->next->Iex.Const.con->Ico.U64 == vti_address(b) + vti_at_hand(b)->length) {
 		insn_end(b);
@@ -707,7 +707,7 @@ enum vti_piece vti_flatten(struct vti_build *b, const IRSB *in)
 		return VTI_PIECE_END;
 	}
 	memset(f.temps, 0xff, (n + 1) * sizeof(*f.temps));
-	what = run(&f);
+	what = flatten_piece(&f);
 	free(f.temps);
 	return what;
 }

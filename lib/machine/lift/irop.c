@@ -368,7 +368,7 @@ static inline bool amount_is_good(struct vt_word n, size_t lane)
 
 /* ---- with functions of their own ---- */
 
-static inline void put_wide(struct vt_word *dst, u128 value)
+static inline void put_u128(struct vt_word *dst, u128 value)
 {
 	dst[0] = vt_word_of((uint64_t)value);
 	dst[1] = vt_word_of((uint64_t)(value >> 64));
@@ -381,7 +381,7 @@ static void multiply_wide(struct vt_word *dst, struct vt_word a, struct vt_word 
 	if (vti_fast_max(a) == 0 || vti_fast_max(b) == 0)
 		dst[1] = vt_word_of(0);
 	else if (vt_word_is_known(a) && vt_word_is_known(b))
-		put_wide(dst, is_signed ? (u128)((s128)(int64_t)a.value * (int64_t)b.value)
+		put_u128(dst, is_signed ? (u128)((s128)(int64_t)a.value * (int64_t)b.value)
 					: (u128)a.value * b.value);
 }
 

@@ -117,8 +117,8 @@ static bool may_be_flushed(const struct vti_fp_operation *op, uint64_t result, u
 }
 
 /* Operands as they are taken. False: that is not known. */
-static bool take_operands(const struct vti_fpmode *mode, const struct vti_fp_operation *op,
-			  const uint64_t *in, uint64_t taken[3])
+static bool take_fp_operands(const struct vti_fpmode *mode, const struct vti_fp_operation *op,
+			     const uint64_t *in, uint64_t taken[3])
 {
 	for (unsigned i = 0; i < op->count; i++) {
 		taken[i] = in[i];
@@ -138,7 +138,7 @@ struct vt_word vti_fp_compute(const struct vti_fpmode *mode, int rounding,
 	uint32_t flags = 0;
 	uint64_t result;
 
-	if (!take_operands(mode, op, in, taken))
+	if (!take_fp_operands(mode, op, in, taken))
 		return unknown;
 	if (round == 0 && mode->zeroes == 0 && rounding >= 0)
 		result = op->run(taken);
@@ -215,7 +215,7 @@ enum {
 	UNORDERED = 8,
 };
 
-static uint64_t flush(uint64_t x, unsigned bits)
+static uint64_t flush_denormal(uint64_t x, unsigned bits)
 {
 	static const struct vti_fpmode zero = {0, VTI_MXCSR_DAZ};
 
@@ -240,7 +240,8 @@ static unsigned relation(const struct vti_fpmode *mode, struct vt_word a, struct
 	if (!vt_word_is_known(a) || !vt_word_is_known(b))
 		return 0;
 	const unsigned honoured = relate(a.value, b.value, bits);
-	const unsigned flushed = relate(flush(a.value, bits), flush(b.value, bits), bits);
+	const unsigned flushed =
+		relate(flush_denormal(a.value, bits), flush_denormal(b.value, bits), bits);
 
 	if (mode->zeroes < 0)
 		return honoured == flushed ? honoured : 0;
@@ -266,8 +267,8 @@ static unsigned relation(const struct vti_fpmode *mode, struct vt_word a, struct
  * As the machine chooses: the second operand unless the first is surely the better one.  Whether
  * what was taken as zero is given back as zero, no manual says.
  */
-static struct vt_word choose(const struct vti_fpmode *mode, struct vt_word a, struct vt_word b,
-			     unsigned bits, unsigned better)
+static struct vt_word choose_operand(const struct vti_fpmode *mode, struct vt_word a,
+				     struct vt_word b, unsigned bits, unsigned better)
 {
 	const unsigned how = relation(mode, a, b, bits);
 
@@ -283,8 +284,9 @@ static struct vt_word choose(const struct vti_fpmode *mode, struct vt_word a, st
 		memcpy(dst, args[0], (words) * sizeof(*dst));                                      \
 		for (unsigned i = 0; i < (lanes); i++)                                             \
 			vti_fp_put_lane(dst, i, bits,                                              \
-					choose(mode, vti_fp_get_lane(args[0], i, bits),            \
-					       vti_fp_get_lane(args[1], i, bits), bits, better));  \
+					choose_operand(mode, vti_fp_get_lane(args[0], i, bits),    \
+						       vti_fp_get_lane(args[1], i, bits), bits,    \
+						       better));                                   \
 	}
 
 #include "machine/lift/irop_float.def"

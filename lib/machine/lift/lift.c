@@ -56,7 +56,7 @@ static UInt self_check(void *arg, VexRegisterUpdates *px, const VexGuestExtents 
 }
 
 /* Registers are in the guest state at each instruction; a block is a straight piece of code. */
-static void start(void)
+static void start_vex(void)
 {
 	VexControl c;
 
@@ -103,7 +103,7 @@ static IRSB *vex_lift(uint64_t addr, const uint8_t *bytes, size_t size)
 	if (size > VTI_LIFT_BYTES || setjmp(vex_failed))
 		return NULL;
 	if (!vex_ready)
-		start();
+		start_vex();
 	memcpy(vex_bytes, bytes, size);
 	memset(vex_bytes + size, NO_INSN, sizeof(vex_bytes) - size);
 	memset(&args, 0, sizeof(args));

@@ -149,7 +149,7 @@ static int split(struct reader *r, const char *p, const char *end)
 }
 
 /* Decimal, with K or M for 1024 and its square. */
-static int number(struct reader *r, const char *word, uint32_t max, uint32_t *v)
+static int parse_core_number(struct reader *r, const char *word, uint32_t max, uint32_t *v)
 {
 	const char *p = word;
 	uint64_t n = 0;
@@ -228,9 +228,9 @@ static int parse_class(struct reader *r)
 				"");
 	e = op_class(r, r->words[1], &c);
 	if (e == 0)
-		e = number(r, r->words[2], 10000, &latency);
+		e = parse_core_number(r, r->words[2], 10000, &latency);
 	if (e == 0 && r->nwords == 4)
-		e = number(r, r->words[3], 10000, &busy);
+		e = parse_core_number(r, r->words[3], 10000, &busy);
 	if (e < 0)
 		return e;
 	r->m->classes[c].latency = (uint16_t)latency;
@@ -300,7 +300,7 @@ static int parse_field(struct reader *r, const char *key, const char *word)
 		if (strcmp(f->line, r->words[0]) != 0 || !f->key != !key ||
 		    (key && strcmp(f->key, key) != 0))
 			continue;
-		e = number(r, word, f->max, &v);
+		e = parse_core_number(r, word, f->max, &v);
 		if (e == 0)
 			memcpy((char *)r->m + f->offset, &v, sizeof(v));
 		return e;
@@ -340,7 +340,7 @@ static int parse_line(struct reader *r)
 
 /* ---- what a machine must have ---- */
 
-static bool is_power(uint32_t v)
+static bool is_power_of_2(uint32_t v)
 {
 	return v && !(v & (v - 1));
 }
@@ -351,7 +351,7 @@ static const char *cache_fault(const struct vt_cache_shape *c)
 
 	if (!c->size)
 		return NULL;
-	if (!is_power(c->line) || c->line < 8)
+	if (!is_power_of_2(c->line) || c->line < 8)
 		return "a cache's line is no power of 2";
 	if (!set || c->size % set)
 		return "a cache is no multiple of line times ways";
@@ -362,7 +362,7 @@ static const char *tlb_fault(const struct vt_tlb_shape *t)
 {
 	if (!t->entries)
 		return NULL;
-	if (!is_power(t->page) || t->page < 1024)
+	if (!is_power_of_2(t->page) || t->page < 1024)
 		return "a TLB's page is no power of 2";
 	if (!t->ways || t->entries % t->ways)
 		return "a TLB is no multiple of its ways";
@@ -383,7 +383,7 @@ static const char *queue_fault(const struct vt_core *m)
 	return NULL;
 }
 
-static int check(const struct vt_core *m, const char *name, struct vt_error *err)
+static int check_core(const struct vt_core *m, const char *name, struct vt_error *err)
 {
 	const struct vt_cache_shape caches[] = {m->icache, m->dcache, m->l2, m->l3};
 	const struct vt_tlb_shape tlbs[] = {m->itlb, m->dtlb, m->stlb};
@@ -430,7 +430,7 @@ static int parse(struct vt_core *m, const char *name, const char *text, size_t s
 			return e;
 		p = next ? next + 1 : end;
 	}
-	return check(m, name, err);
+	return check_core(m, name, err);
 }
 
 /* ---- where descriptions come from ---- */

@@ -157,7 +157,7 @@ static int integer_class(const struct vt_facts *f)
 #define PLAIN (VT_FACT_MOVE | VT_FACT_COMPARE | VT_FACT_LEA | VT_FACT_PUSH | VT_FACT_POP)
 
 /* The class of what an instruction does beside loading and storing. */
-static enum vt_op_class classify(const struct vt_facts *f)
+static enum vt_op_class find_op_class(const struct vt_facts *f)
 {
 	int found = -1;
 
@@ -262,7 +262,7 @@ static bool only_moves(const struct vt_facts *f)
 static void crack_insn(const struct vt_core *m, const struct vt_facts *f, struct vt_mop *op)
 {
 	const bool load = f->flags & VT_FACT_LOAD, store = f->flags & VT_FACT_STORE;
-	const enum vt_op_class c = classify(f);
+	const enum vt_op_class c = find_op_class(f);
 	unsigned from = VT_UOP_READS;
 
 	if (c == VT_OP_NOP && !load && !store) {

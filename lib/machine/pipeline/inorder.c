@@ -61,7 +61,7 @@ uint32_t vti_cost_add_stall(struct vt_inorder_cost *c, uint8_t cause, uint64_t b
 }
 
 /* What is left of the cycle at hand is lost, and those up to `cycle`, which is a later one. */
-static void pass(struct issue *x, uint64_t cycle, uint8_t cause, uint64_t by)
+static void pass_cycles(struct issue *x, uint64_t cycle, uint8_t cause, uint64_t by)
 {
 	struct vt_inorder *e = x->e;
 	uint64_t lost = (cycle - e->cycle) * e->width - e->used;
@@ -78,7 +78,7 @@ static void pass(struct issue *x, uint64_t cycle, uint8_t cause, uint64_t by)
 static inline void wait_until(struct issue *x, uint64_t cycle, uint8_t cause, uint64_t by)
 {
 	if (cycle > x->e->cycle)
-		pass(x, cycle, cause, by);
+		pass_cycles(x, cycle, cause, by);
 }
 
 /* ---- operands ---- */
@@ -253,7 +253,7 @@ static void wait_for_holds(struct issue *x)
 	e->nholds = 0;
 }
 
-static void make_results(struct issue *x, const struct vt_uop *u)
+static void publish_results(struct issue *x, const struct vt_uop *u)
 {
 	struct vt_inorder *e = x->e;
 	struct vti_inorder_value v = {.made = e->cycle + u->latency, .by = x->tag};
@@ -293,7 +293,7 @@ static void issue_uop(struct issue *x, const struct vt_uop *u)
 		wait_for_store(x);
 	wait_for_unit(x, u);
 	e->used++;
-	make_results(x, u);
+	publish_results(x, u);
 	x->loads += u->op_class == VT_OP_LOAD;
 	x->stores += u->op_class == VT_OP_STORE;
 	if (waits)

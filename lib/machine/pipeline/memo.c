@@ -52,14 +52,14 @@ static inline const uint8_t *ranges(const struct vti_simrun *r)
 	return (const uint8_t *)r->body;
 }
 
-static inline const uint16_t *written(const struct vti_simmemo *m, const struct vti_simrun *r)
+static inline const uint16_t *run_written(const struct vti_simmemo *m, const struct vti_simrun *r)
 {
 	return r->body + m->nread;
 }
 
 static inline const uint16_t *units(const struct vti_simmemo *m, const struct vti_simrun *r)
 {
-	return written(m, r) + m->nwritten;
+	return run_written(m, r) + m->nwritten;
 }
 
 /* ---- what a block reads and writes ---- */
@@ -95,7 +95,7 @@ struct uses {
 	uint8_t reader[VT_NREGS];
 };
 
-static bool look(const struct vt_sim_insn *insns, uint32_t n, struct uses *u)
+static bool find_block_regs(const struct vt_sim_insn *insns, uint32_t n, struct uses *u)
 {
 	uint64_t regs;
 	uint32_t i;
@@ -146,7 +146,7 @@ struct vti_simmemo *vti_simmemo_new(const struct vt_core *core, const struct vt_
 	struct uses u;
 
 	if (core->nunits > VTI_SIMMEMO_UNITS || core->issue > LONG || !n || n > VTI_SIMMEMO_INSNS ||
-	    !look(insns, n, &u))
+	    !find_block_regs(insns, n, &u))
 		return NULL;
 	nread = put_regs(u.read, read);
 	nwritten = put_regs(u.written, write);
@@ -165,7 +165,7 @@ struct vti_simmemo *vti_simmemo_new(const struct vt_core *core, const struct vt_
 	return m;
 }
 
-static void forget(struct vti_simmemo *m)
+static void forget_runs(struct vti_simmemo *m)
 {
 	struct vti_simrun *r, *older;
 
@@ -181,7 +181,7 @@ void vti_simmemo_free(struct vti_simmemo *m)
 {
 	if (!m)
 		return;
-	forget(m);
+	forget_runs(m);
 	free(m->plans[0]);
 	free(m->plans[1]);
 	free(m);
@@ -252,8 +252,8 @@ bool vti_simmemo_entry(const struct vti_simmemo *m, const struct vt_inorder *e, 
 	return true;
 }
 
-static inline bool fits(const struct vti_simmemo *m, const struct vti_simrun *r,
-			const struct vti_simentry *entry)
+static inline bool run_fits_entry(const struct vti_simmemo *m, const struct vti_simrun *r,
+				  const struct vti_simentry *entry)
 {
 	const uint8_t *range = ranges(r);
 	uint32_t i;
@@ -281,7 +281,7 @@ struct vti_simrun *vti_simmemo_find(struct vti_simmemo *m, const struct vti_sime
 	struct vti_simrun **at;
 
 	for (at = &m->first; *at; at = &(*at)->next)
-		if (fits(m, *at, entry))
+		if (run_fits_entry(m, *at, entry))
 			return put_first(&m->first, at);
 	return NULL;
 }
@@ -292,7 +292,7 @@ struct vti_simrun *vti_simmemo_other(const struct vti_simmemo *m, const struct v
 	struct vti_simrun **at;
 
 	for (at = &run->others; *at; at = &(*at)->next)
-		if ((*at)->at == i && (*at)->answer == answer && fits(m, *at, entry))
+		if ((*at)->at == i && (*at)->answer == answer && run_fits_entry(m, *at, entry))
 			return put_first(&run->others, at);
 	return NULL;
 }
@@ -304,7 +304,7 @@ bool vti_simmemo_pays(const struct vti_simmemo *m)
 
 /* ---- remembering ---- */
 
-static struct vti_simrun *make_run(const struct vti_simmemo *m, uint32_t nevents)
+static struct vti_simrun *new_simrun(const struct vti_simmemo *m, uint32_t nevents)
 {
 	uint32_t issued = m->nread + m->nwritten + 2 * (uint32_t)m->nunits;
 	struct vti_simrun *r =
@@ -431,11 +431,11 @@ void vti_simmemo_add(struct vti_simmemo *m, const struct vti_simentry *entry,
 
 	if (!is_short(m, entry, done->after) || !keeps_plan(m, entry->fetches, done))
 		return;
-	r = make_run(m, done->nevents);
+	r = new_simrun(m, done->nevents);
 	if (!r)
 		return;
 	if (m->nruns == RUNS) {
-		forget(m);
+		forget_runs(m);
 		from = NULL;
 	}
 	set_run(m, entry, done, r);
@@ -469,7 +469,7 @@ void vti_simmemo_apply(struct vti_simmemo *m, const struct vti_simentry *entry,
 	for (i = 0; i < m->nwritten; i++) {
 		struct vti_inorder_value *v = &e->values[written_regs(m)[i]];
 
-		v->made = v->tlb = v->ready = base + written(m, run)[i];
+		v->made = v->tlb = v->ready = base + run_written(m, run)[i];
 		v->by = UNKNOWN;
 	}
 	for (touched = run->touched; touched; touched &= touched - 1) {

@@ -160,7 +160,7 @@ static void move_up(const struct cache *c, size_t set, uint32_t i, uint64_t numb
 }
 
 /* Whether the line of this number is there: then it is now the first of its set. */
-static bool find(const struct cache *c, uint64_t number)
+static bool find_line(const struct cache *c, uint64_t number)
 {
 	size_t set = set_of(c, number);
 	const uint64_t *n = c->number + set;
@@ -178,7 +178,7 @@ static bool find(const struct cache *c, uint64_t number)
 }
 
 /* Puts a line in the place of the least recently used. */
-static void put(const struct cache *c, uint64_t number, struct line line)
+static void insert_line(const struct cache *c, uint64_t number, struct line line)
 {
 	move_up(c, set_of(c, number), c->ways - 1, number, line);
 }
@@ -201,7 +201,7 @@ static bool find_wide(struct cache *c, uint64_t number)
 	return true;
 }
 
-static void put_wide(struct cache *c, uint64_t number)
+static void insert_wide(struct cache *c, uint64_t number)
 {
 	uint32_t i, least = 0;
 
@@ -218,7 +218,7 @@ static inline bool tlb_find(struct cache *c, uint64_t page)
 {
 	if (c->number[c->used ? c->latest : set_of(c, page)] == page)
 		return true;
-	return c->used ? find_wide(c, page) : find(c, page);
+	return c->used ? find_wide(c, page) : find_line(c, page);
 }
 
 static void tlb_put(struct cache *c, uint64_t page)
@@ -226,9 +226,9 @@ static void tlb_put(struct cache *c, uint64_t page)
 	const struct line none = {0};
 
 	if (c->used)
-		put_wide(c, page);
+		insert_wide(c, page);
 	else
-		put(c, page, none);
+		insert_line(c, page, none);
 }
 
 /* ---- the hierarchy ---- */
@@ -300,14 +300,14 @@ static uint64_t reach(struct vt_simmem *s, struct cache *c, uint64_t cycle, uint
 
 	if (c->sets == 0)
 		return next ? reach(s, next, cycle, addr, missed) : cycle + s->m->memory;
-	if (find(c, number))
+	if (find_line(c, number))
 		return await_line(s, c, &c->line[set_of(c, number)], cycle, missed);
 	busy = take_miss(s, c, &cycle);
 	below = c->bit;
 	ready = next ? reach(s, next, cycle, addr, &below) : cycle + s->m->memory;
 	if (busy)
 		*busy = (struct miss){begin, ready};
-	put(c, number, (struct line){ready, clip(ready - begin), below});
+	insert_line(c, number, (struct line){ready, clip(ready - begin), below});
 	*missed |= below;
 	return ready;
 }
@@ -345,7 +345,7 @@ static struct vt_simmem_access access_line(struct vt_simmem *s, struct cache *ca
 	return a;
 }
 
-static inline struct waiting *buffer_at(const struct vt_simmem *s, uint32_t i)
+static inline struct waiting *write_buffer_at(const struct vt_simmem *s, uint32_t i)
 {
 	i += s->first;
 	return &s->buffer[i < s->m->write_buffer ? i : i - s->m->write_buffer];
@@ -370,7 +370,7 @@ static uint32_t buffer_store(struct vt_simmem *s, uint64_t cycle, uint64_t numbe
 	while (s->held && remaining(s, s->buffer[s->first].end, cycle) == 0)
 		buffer_leave(s);
 	for (i = 0; i < s->held; i++) {
-		w = buffer_at(s, i);
+		w = write_buffer_at(s, i);
 		if (w->number == number && w->begin > cycle)
 			return 0;
 	}
@@ -380,7 +380,7 @@ static uint32_t buffer_store(struct vt_simmem *s, uint64_t cycle, uint64_t numbe
 	}
 	cycle += wait;
 	begin = cycle + remaining(s, s->written, cycle);
-	w = buffer_at(s, s->held++);
+	w = write_buffer_at(s, s->held++);
 	w->number = number;
 	w->begin = begin;
 	w->end = begin + s->m->drain;

@@ -66,7 +66,7 @@ struct vt_ooo {
 
 /* ---- the front end ---- */
 
-static void fetch(struct vt_ooo *e, struct step *x)
+static void fetch_step(struct vt_ooo *e, struct step *x)
 {
 	struct vt_simmem_access a = {0};
 	uint64_t at = vti_places_when(&e->fetched, 1);
@@ -144,7 +144,7 @@ static uint64_t when_room(struct vt_ooo *e, const struct needs *n, uint64_t at, 
 	return when;
 }
 
-static void place(struct vt_ooo *e, struct step *x)
+static void place_step(struct vt_ooo *e, struct step *x)
 {
 	uint64_t came = x->fetched + e->depth - 1;
 	uint64_t at = came > e->place.cycle ? came : e->place.cycle;
@@ -307,7 +307,7 @@ static bool forward(const struct vt_ooo *e, struct vt_ooo_place p, struct runnin
 	return false;
 }
 
-static void load(struct vt_ooo *e, unsigned nth, struct running *r)
+static void run_load(struct vt_ooo *e, unsigned nth, struct running *r)
 {
 	struct vt_ooo_place p = {0};
 	struct vt_simmem_access a;
@@ -338,13 +338,13 @@ static void run_uop(struct vt_ooo *e, struct step *x, unsigned n, unsigned *load
 		vti_oooqueue_push(&e->queue, r->issued);
 	r->made = r->issued + u->latency;
 	if (u->op_class == VT_OP_LOAD)
-		load(e, (*loads)++, r);
+		run_load(e, (*loads)++, r);
 	r->done = r->made + r->tlb + r->cache + r->forward;
 	if (r->done > x->done)
 		x->done = r->done;
 }
 
-static void make_results(struct vt_ooo *e, const struct step *x)
+static void publish_values(struct vt_ooo *e, const struct step *x)
 {
 	const struct vt_mop *op = x->in->op;
 	struct value v = {.by = x->in->tag};
@@ -405,7 +405,7 @@ static void write_stores(struct vt_ooo *e, const struct step *x)
 	}
 }
 
-static void retire(struct vt_ooo *e, const struct step *x, struct vt_inorder_cost *cost)
+static void retire_step(struct vt_ooo *e, const struct step *x, struct vt_inorder_cost *cost)
 {
 	struct lane before = e->retire;
 	uint64_t first, free;
@@ -464,13 +464,13 @@ void vt_ooo_run(struct vt_ooo *e, const struct vt_ooo_insn *insn, struct vt_inor
 
 	x.in = insn;
 	x.nuops = op->nuops < VT_MOP_UOPS ? op->nuops : VT_MOP_UOPS;
-	fetch(e, &x);
-	place(e, &x);
+	fetch_step(e, &x);
+	place_step(e, &x);
 	x.done = x.placed + 1;
 	for (i = 0; i < x.nuops; i++)
 		run_uop(e, &x, i, &loads);
-	make_results(e, &x);
-	retire(e, &x, cost);
+	publish_values(e, &x);
+	retire_step(e, &x, cost);
 	redirect(e, &x);
 	if (times) {
 		*times = (struct vt_ooo_times){.fetched = x.begun,

@@ -35,7 +35,7 @@ void vti_oooqueue_push(struct vti_oooqueue *q, uint64_t leaves)
 }
 
 /* Those in the list that have left are gone, and those that will soon are counted. */
-static void look_ahead(struct vti_oooqueue *q)
+static void sort_far_entries(struct vti_oooqueue *q)
 {
 	uint32_t i, n = 0;
 
@@ -53,7 +53,7 @@ static void look_ahead(struct vti_oooqueue *q)
 }
 
 /* Those that have left at `at` are gone. */
-static void leave(struct vti_oooqueue *q, uint64_t at)
+static void advance_queue(struct vti_oooqueue *q, uint64_t at)
 {
 	uint64_t last = at - q->at < AHEAD ? at : q->at + AHEAD - 1, cycle;
 
@@ -63,13 +63,13 @@ static void leave(struct vti_oooqueue *q, uint64_t at)
 	}
 	q->at = at;
 	if (q->nfar)
-		look_ahead(q);
+		sort_far_entries(q);
 }
 
 void vti_oooqueue_leave(struct vti_oooqueue *q, uint64_t at)
 {
 	if (q->room)
-		leave(q, at);
+		advance_queue(q, at);
 }
 
 /* When the first of the others will leave. */
@@ -90,10 +90,10 @@ static uint64_t next_leaves(const struct vti_oooqueue *q)
 uint64_t vti_oooqueue_make_room(struct vti_oooqueue *q, uint64_t at, uint32_t n)
 {
 	if (at > q->at)
-		leave(q, at);
+		advance_queue(q, at);
 	while (q->held && q->held + n > q->room) {
 		at = next_leaves(q);
-		leave(q, at);
+		advance_queue(q, at);
 	}
 	return at;
 }

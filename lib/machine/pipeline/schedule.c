@@ -68,7 +68,7 @@ static void sort_by_slots(struct vt_inorder_stall *s, uint32_t n)
 /* Tags that hold an index below. */
 #define PACKED (-1)
 
-static int32_t index_of(uint64_t tag, int64_t warm)
+static int32_t tag_index(uint64_t tag, int64_t warm)
 {
 	if (warm != PACKED)
 		return (int32_t)((int64_t)tag - warm);
@@ -90,7 +90,7 @@ static void tell_cost(struct vt_inorder_cost *c, uint32_t width, uint64_t tag, i
 	sort_by_slots(c->stalls, c->nstalls);
 	for (i = 0; i < c->nstalls; i++) {
 		const struct vt_inorder_stall *s = &c->stalls[i];
-		int32_t by = index_of(s->by, warm);
+		int32_t by = tag_index(s->by, warm);
 
 		add_stall(out, static_cause(s->cause), by, (float)s->slots / (float)width);
 		if (!is_dependence(s->cause) || s->by >= tag || s->by < latest)
@@ -127,7 +127,7 @@ void vt_schedule_next(struct vt_inorder *e, const struct vt_mop *op, uint64_t ta
 		tell_cost(&c, e->width, tag, PACKED, cost);
 }
 
-static bool is_taken(const struct vt_mop *const *op, bool last)
+static bool is_taken_in_sequence(const struct vt_mop *const *op, bool last)
 {
 	if (op[0]->flags & (VT_FACT_JUMP | VT_FACT_CALL | VT_FACT_RETURN))
 		return true;
@@ -148,7 +148,7 @@ void vt_schedule_on(struct vt_ooo *e, const struct vt_core *m, const struct vt_m
 		in.op = ops[i];
 		in.tag = i;
 		in.brief = i < warm;
-		in.taken = is_taken(&ops[i], i + 1 == n);
+		in.taken = is_taken_in_sequence(&ops[i], i + 1 == n);
 		vt_ooo_run(e, &in, &cost, NULL);
 		if (i < warm)
 			continue;

@@ -157,7 +157,7 @@ static inline bool enters_line(struct vt_simcore *s, uint64_t addr, uint32_t len
 	return enters;
 }
 
-static inline void begin_insn(struct vt_simcore *s, const struct vt_sim_insn *insn)
+static inline void begin_retired(struct vt_simcore *s, const struct vt_sim_insn *insn)
 {
 	s->insn = insn;
 	s->out.fetch_missed = 0;
@@ -191,7 +191,7 @@ static const struct answer *again(struct trial *t)
 	return t->given < t->nanswers ? &t->answers[t->given++] : NULL;
 }
 
-static void note(struct vt_simcore *s, struct vti_simask ask, uint64_t cycle, uint64_t answer)
+static void note_event(struct vt_simcore *s, struct vti_simask ask, uint64_t cycle, uint64_t answer)
 {
 	struct trial *t = s->trial;
 
@@ -229,7 +229,7 @@ static struct vt_simmem_access ask_fetch(struct vt_simcore *s, uint64_t start, u
 	base = s->trial->entry.base;
 	ask.offset = (uint16_t)(addr - s->trial->addr);
 	s->trial->failed |= addr - s->trial->addr > UINT16_MAX;
-	note(s, ask, base, answer_of(start, a.cycles, cycle > base ? cycle : base, base));
+	note_event(s, ask, base, answer_of(start, a.cycles, cycle > base ? cycle : base, base));
 	return a;
 }
 
@@ -251,7 +251,7 @@ static struct vt_simmem_access ask_access(struct vt_simcore *s, bool store, unsi
 	} else {
 		a = vti_sim_access(s->mem, insn, store, nth, cycle, &s->out);
 	}
-	note(s, ask, cycle, a.cycles);
+	note_event(s, ask, cycle, a.cycles);
 	return a;
 }
 
@@ -261,7 +261,7 @@ static struct vt_simmem_access ask_access(struct vt_simcore *s, bool store, unsi
  * The front end keeps ahead of the instruction that is issued by a group, so that a miss costs what
  * is left when all before it has been issued.
  */
-static void fetch(struct vt_simcore *s, const struct vt_sim_insn *insn)
+static void fetch_inorder(struct vt_simcore *s, const struct vt_sim_insn *insn)
 {
 	uint32_t length = insn_length(insn);
 	struct vt_simmem_access a;
@@ -299,7 +299,7 @@ static void mispredict(struct vt_simcore *s, uint64_t tag, uint64_t cycle)
 	vt_inorder_hold(&s->engine, s->front, VT_STALL_MISPREDICT, tag);
 }
 
-static void branch(struct vt_simcore *s, const struct vt_sim_insn *insn, uint64_t cycle)
+static void run_branch(struct vt_simcore *s, const struct vt_sim_insn *insn, uint64_t cycle)
 {
 	uint64_t fall = insn->addr + insn->op->length, to;
 
@@ -313,13 +313,13 @@ static void run_inorder(struct vt_simcore *s, const struct vt_sim_insn *insn)
 {
 	struct vt_inorder_cost cost;
 
-	begin_insn(s, insn);
-	fetch(s, insn);
+	begin_retired(s, insn);
+	fetch_inorder(s, insn);
 	vt_inorder_issue(&s->engine, insn->op, insn->tag, insn->naccesses ? go_to_memory : NULL, s,
 			 &cost);
 	s->issued[s->at++ % RING] = cost.cycle;
 	if ((insn->op->flags & VT_FACT_BRANCH) && insn->next)
-		branch(s, insn, cost.cycle);
+		run_branch(s, insn, cost.cycle);
 	end_insn(s, &cost);
 	s->out.done_cycle = s->engine.done;
 	s->hooks.retire(s->hooks.arg, &s->out);
@@ -401,7 +401,7 @@ static const struct vti_simrun *try_run(struct vt_simcore *s, const struct vt_si
 }
 
 /* The last instruction of a block, which was issued at `cycle`. */
-static void leave(struct vt_simcore *s, const struct vt_sim_block *b, uint64_t next)
+static void end_block_run(struct vt_simcore *s, const struct vt_sim_block *b, uint64_t next)
 {
 	const struct vti_simends *e = vti_simmemo_ends(b->memo);
 	uint64_t to;
@@ -414,8 +414,8 @@ static void leave(struct vt_simcore *s, const struct vt_sim_block *b, uint64_t n
 		mispredict(s, b->insns[b->ninsns - 1].tag, s->engine.cycle);
 }
 
-static void finish(struct vt_simcore *s, const struct vt_sim_block *b, uint64_t next,
-		   const struct vti_simrun *r)
+static void apply_run(struct vt_simcore *s, const struct vt_sim_block *b, uint64_t next,
+		      const struct vti_simrun *r)
 {
 	uint32_t i = b->ninsns > s->ahead ? b->ninsns - s->ahead : 0;
 
@@ -425,7 +425,7 @@ static void finish(struct vt_simcore *s, const struct vt_sim_block *b, uint64_t 
 	s->at += b->ninsns;
 	s->front = s->room.front;
 	s->out.fetch_cycle = s->room.fetched;
-	leave(s, b, next);
+	end_block_run(s, b, next);
 }
 
 static void run_each(struct vt_simcore *s, const struct vt_sim_block *b, uint64_t next)
@@ -439,7 +439,7 @@ static void run_each(struct vt_simcore *s, const struct vt_sim_block *b, uint64_
 }
 
 /* Runs a block in a way that is not known yet, and remembers it. */
-static void learn(struct vt_simcore *s, const struct vt_sim_block *b, uint64_t next)
+static void record_run(struct vt_simcore *s, const struct vt_sim_block *b, uint64_t next)
 {
 	struct trial *t = &s->room;
 	struct vti_simdone done = {.before = &s->before, .after = &s->engine, .issued = t->issued};
@@ -490,14 +490,14 @@ run_block_inorder(struct vt_simcore *s, struct vt_sim_block *b, uint64_t next, u
 	s->room.failed = false;
 	r = try_run(s, b);
 	if (r && s->room.entry.base + r->end < due) {
-		finish(s, b, next, r);
+		apply_run(s, b, next, r);
 		return s->engine.cycle - before;
 	}
 	s->trial = &s->room;
 	if (r)
 		run_each(s, b, next);
 	else
-		learn(s, b, next);
+		record_run(s, b, next);
 	s->trial = NULL;
 	if (!vti_simmemo_pays(b->memo))
 		vt_sim_block_fini(b);
@@ -573,7 +573,7 @@ static void go_astray(void *arg, uint64_t begin, uint64_t end)
 
 /* ---- out of order: memory ---- */
 
-static struct vt_ooo_place place(void *arg, bool store, unsigned nth)
+static struct vt_ooo_place find_access(void *arg, bool store, unsigned nth)
 {
 	struct vt_simcore *s = arg;
 	struct vt_ooo_place none = {0};
@@ -595,7 +595,7 @@ static void run_ooo(struct vt_simcore *s, const struct vt_sim_insn *insn, bool b
 	struct vt_ooo_insn in = {.op = insn->op, .tag = insn->tag, .brief = brief};
 	struct vt_ooo_times times;
 
-	begin_insn(s, insn);
+	begin_retired(s, insn);
 	if (insn->next) {
 		in.taken = insn->next != fall || vt_sim_insn_taken(insn);
 		s->predicted = vt_simbranch_predict(s->branches, insn->addr, insn->op->flags, fall,
@@ -639,7 +639,7 @@ static uint32_t fetched_ahead(const struct vt_core *m)
 struct vt_simcore *vt_simcore_new(const struct vt_core *m, const struct vt_sim_hooks *hooks,
 				  struct vt_error *err)
 {
-	struct vt_ooo_hooks asked = {fetch_ooo, go_to_memory, place, go_astray, NULL};
+	struct vt_ooo_hooks asked = {fetch_ooo, go_to_memory, find_access, go_astray, NULL};
 	bool ooo = m->order == VT_OUT_OF_ORDER, astray = ooo && hooks->code;
 	struct vt_simcore *s = calloc(1, sizeof(*s));
 

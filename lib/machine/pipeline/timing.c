@@ -9,7 +9,7 @@
 /* ---- finding a line ---- */
 
 /* Compares the line at `p` with the form; what stands before the rows is less than all of them. */
-static int compare(const char *p, const char *form, size_t n)
+static int compare_forms(const char *p, const char *form, size_t n)
 {
 	int c;
 
@@ -32,7 +32,7 @@ static const char *line_of(const struct vti_text *t, const char *form)
 		while (p > low && p[-1] != '\n')
 			p--;
 		end = memchr(p, '\n', (size_t)(t->text + t->size - p));
-		c = compare(p, form, n);
+		c = compare_forms(p, form, n);
 		if (c == 0)
 			return p + n + 1;
 		if (c < 0)
@@ -45,7 +45,7 @@ static const char *line_of(const struct vti_text *t, const char *form)
 
 /* ---- reading it ---- */
 
-static bool number(const char **p, uint16_t *v)
+static bool parse_timing_number(const char **p, uint16_t *v)
 {
 	unsigned n = 0;
 
@@ -78,7 +78,7 @@ static bool set(const struct vt_core *m, const char **p, uint32_t *units, uint16
 {
 	*units = 0;
 	*busy = 1;
-	if (number(p, busy)) {
+	if (parse_timing_number(p, busy)) {
 		if (**p != '*')
 			return false;
 		++*p;
@@ -98,8 +98,8 @@ bool vt_timing_find(const struct vt_core *m, const char *form, struct vt_timing_
 	const char *p = m->table ? line_of(m->table, form) : NULL;
 
 	memset(row, 0, sizeof(*row));
-	if (!p || !number(&p, &row->latency) || *p++ != '\t' || !number(&p, &row->uops) ||
-	    *p++ != '\t')
+	if (!p || !parse_timing_number(&p, &row->latency) || *p++ != '\t' ||
+	    !parse_timing_number(&p, &row->uops) || *p++ != '\t')
 		return false;
 	if (*p == '-')
 		return true;
