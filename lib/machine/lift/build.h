@@ -71,8 +71,8 @@ struct vti_build {
 	uint16_t written;
 	uint16_t written_vectors;
 	uint8_t extent[16]; /* bytes of each vector register, from its lowest */
-	/* What results of the instruction at hand were before it, where machine/lift/amend.c needs
-	 * it. */
+	/* What results of the instruction at hand were before it, where machine/lift/corrections.c
+	 * needs it. */
 	uint16_t old[VT_FACT_RESULTS];
 	bool failed; /* memory ran out */
 	bool full;   /* more slots than a number of 16 bits can tell apart */

@@ -5,7 +5,7 @@
 
 #include <libvex_guest_amd64.h>
 
-#include "machine/lift/amend.h"
+#include "machine/lift/corrections.h"
 #include "machine/lift/flatten.h"
 
 #define RIP_AT	    ((unsigned)offsetof(VexGuestAMD64State, guest_RIP))
@@ -166,10 +166,10 @@ static uint16_t operator(struct vti_flat *f, const IRExpr *e)
 	if (rounds_as_mxcsr_says(op) && in[0]->tag == Iex_Const)
 		args[0] = flatten_get(f->b, SSEROUND_AT, 4);
 	if (is_fused(op))
-		args[0] = vti_amend_rounding(f, args[0]);
+		args[0] = vti_correct_rounding(f, args[0]);
 	slot = vti_emit_operator(f->b, op, typeOfIRExpr(f->in->tyenv, e), args, words, n);
 	if (op == Iop_NegF32 || op == Iop_NegF64)
-		slot = vti_amend_negation(f, op, args[0], slot);
+		slot = vti_correct_negation(f, op, args[0], slot);
 	if (is_fused(op))
 		f->fused = slot;
 	return slot;
@@ -191,7 +191,7 @@ static uint16_t flatten_load(struct vti_flat *f, const IRExpr *e)
 		(struct vti_widths){.dst = (uint8_t)words, .a = 1});
 	vti_capture(f->b, VT_WHAT_LOAD_ADDRESS, 0, addr, 8);
 	vti_capture(f->b, VT_WHAT_LOAD, 0, dst, size);
-	return vti_amend_load(f, e->Iex.Load.ty, dst);
+	return vti_correct_load(f, e->Iex.Load.ty, dst);
 }
 
 static uint16_t geti(struct vti_flat *f, const IRExpr *e)
@@ -281,7 +281,7 @@ static void flatten_put(struct vti_flat *f, const IRStmt *st)
 
 	if (offset == RIP_AT)
 		return;
-	vti_emit_put(f->b, offset, size, vti_amend_put(f, data, offset, atom(f, data)));
+	vti_emit_put(f->b, offset, size, vti_correct_put(f, data, offset, atom(f, data)));
 	vti_capture_put(f->b, offset, size, data->tag == Iex_Const);
 }
 
@@ -301,7 +301,7 @@ static void puti(struct vti_flat *f, const IRPutI *p)
 static void flatten_store(struct vti_flat *f, const IRExpr *to, const IRExpr *data)
 {
 	unsigned size = (unsigned)sizeofIRType(typeOfIRExpr(f->in->tyenv, data));
-	uint16_t addr = atom(f, to), value = vti_amend_store(f, atom(f, data));
+	uint16_t addr = atom(f, to), value = vti_correct_store(f, atom(f, data));
 
 	vti_build_add(
 		f->b,
@@ -519,7 +519,7 @@ static bool dirty(struct vti_flat *f, const IRDirty *d)
 
 static void insn_end(struct vti_build *b)
 {
-	vti_amend_end(b);
+	vti_correct_end(b);
 	vti_capture_results(b);
 }
 
@@ -557,7 +557,7 @@ static void flatten_exit(struct vti_flat *f, const IRStmt *st)
 		vti_capture_results(b);
 	guard = atom(f, st->Ist.Exit.guard);
 	if (to == vti_address(b) && (vti_at_hand(b)->flags & VT_FACT_REPEATED))
-		guard = vti_amend_again(b, guard);
+		guard = vti_correct_again(b, guard);
 	emit_exit(b, guard, fault ? b->insn : b->insn + 1, jk, to);
 }
 
@@ -610,7 +610,7 @@ static bool begin_flat_insn(struct vti_build *b, const IRStmt *mark)
 	    vti_is_mistaken(&n->facts, b->bytes + n->offset))
 		return false;
 	vti_emit_begin(b);
-	vti_amend_begin(b);
+	vti_correct_begin(b);
 	return true;
 }
 

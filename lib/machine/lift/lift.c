@@ -9,7 +9,7 @@
 #include <libvex.h>
 #include <libvex_guest_amd64.h>
 
-#include "machine/lift/amend.h"
+#include "machine/lift/corrections.h"
 #include "machine/lift/flatten.h"
 
 /* Where a straight piece of code ends. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "machine/lift/amend.h"
+#include "machine/lift/corrections.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static bool has_mnemonic(const struct vt_facts *f, const char *mnemonic)
 	return strcmp(f->mnemonic, mnemonic) == 0;
 }
 
-static bool has_prefix(const struct vt_facts *f, const char *with)
+static bool mnemonic_has_prefix(const struct vt_facts *f, const char *with)
 {
 	return strncmp(f->mnemonic, with, strlen(with)) == 0;
 }
@@ -110,7 +110,7 @@ bool vti_is_mistaken(const struct vt_facts *f, const uint8_t *bytes)
 	if (has_mnemonic(f, "xgetbv"))
 		return true;
 	/* It traps at what xsavec leaves. */
-	if (has_prefix(f, "xrstor"))
+	if (mnemonic_has_prefix(f, "xrstor"))
 		return true;
 	/* Undefined: the result of these for 16 bits, of the double shifts by more than that. */
 	if ((has_mnemonic(f, "shld") || has_mnemonic(f, "shrd") || has_mnemonic(f, "bswap")) &&
@@ -124,22 +124,24 @@ bool vti_is_mistaken(const struct vt_facts *f, const uint8_t *bytes)
 		return true;
 	/* "Equal ordered": it stops where the text ends, though an empty word is found behind it.
 	 */
-	if ((has_prefix(f, "pcmp") || has_prefix(f, "vpcmp")) && strstr(f->mnemonic, "str") &&
-	    (f->immediate & 0x0c) == 0x0c)
+	if ((mnemonic_has_prefix(f, "pcmp") || mnemonic_has_prefix(f, "vpcmp")) &&
+	    strstr(f->mnemonic, "str") && (f->immediate & 0x0c) == 0x0c)
 		return true;
 	/* It takes lengths of 64 bits for such of 32. */
-	if ((has_prefix(f, "pcmpestr") || has_prefix(f, "vpcmpestr")) && p.wide)
+	if ((mnemonic_has_prefix(f, "pcmpestr") || mnemonic_has_prefix(f, "vpcmpestr")) && p.wide)
 		return true;
 	/* It does not repeat these. */
 	if ((f->flags & VT_FACT_STRING) &&
-	    ((has_prefix(f, "lods") && (p.rep || p.repne)) ||
-	     ((has_prefix(f, "movs") || has_prefix(f, "stos")) && p.repne && !p.rep)))
+	    ((mnemonic_has_prefix(f, "lods") && (p.rep || p.repne)) ||
+	     ((mnemonic_has_prefix(f, "movs") || mnemonic_has_prefix(f, "stos")) && p.repne &&
+	      !p.rep)))
 		return true;
 	/* It writes more of rax than these 16 bits. */
 	if (has_mnemonic(f, "xchg") && !f->nmemories && f->nresults && f->results[0].size == 2)
 		return true;
 	/* "Equal or unordered", "not equal but ordered": it takes no heed of what is unordered. */
-	if (has_prefix(f, "vcmp") && ((f->immediate & 0x0f) == 0x8 || (f->immediate & 0x0f) == 0xc))
+	if (mnemonic_has_prefix(f, "vcmp") &&
+	    ((f->immediate & 0x0f) == 0x8 || (f->immediate & 0x0f) == 0xc))
 		return true;
 	/* It leaves the registers that this empties. */
 	if (has_mnemonic(f, "fnsave"))
@@ -148,7 +150,7 @@ bool vti_is_mistaken(const struct vt_facts *f, const uint8_t *bytes)
 	if (has_mnemonic(f, "sgdt") || has_mnemonic(f, "sidt"))
 		return true;
 	/* It knows but the first components, and says that each is in use. */
-	if (has_prefix(f, "xsave"))
+	if (mnemonic_has_prefix(f, "xsave"))
 		return true;
 	return is_register_bit_test(f) || reads_selector(f);
 }
@@ -221,7 +223,7 @@ uint16_t vti_emit_done(struct vti_build *b)
 	return emit_equals(b, emit_state_read(b, register_at(VT_REG_CX)), 0);
 }
 
-uint16_t vti_amend_again(struct vti_build *b, uint16_t guard)
+uint16_t vti_correct_again(struct vti_build *b, uint16_t guard)
 {
 	return emit_select(b, vti_emit_done(b), vti_build_u64(b, 0), guard);
 }
@@ -250,14 +252,14 @@ static bool may_shift_all_out(const struct vt_facts *f)
 	return !f->has_immediate || (f->immediate & 31) >= 8;
 }
 
-uint16_t vti_amend_put(struct vti_flat *f, const IRExpr *data, unsigned offset, uint16_t slot)
+uint16_t vti_correct_put(struct vti_flat *f, const IRExpr *data, unsigned offset, uint16_t slot)
 {
 	const struct vt_facts *facts = vti_at_hand(f->b);
 	uint64_t undefined = 0;
-	uint16_t amended;
+	uint16_t corrected;
 
 	if (has_mnemonic(facts, "fnstsw"))
-		return vti_amend_store(f, slot);
+		return vti_correct_store(f, slot);
 	if (offset == CC_DEP1 && has_mnemonic(facts, "bextr"))
 		/* The sign of what it computes flags from. */
 		return blur(f->b, slot,
@@ -269,28 +271,28 @@ uint16_t vti_amend_put(struct vti_flat *f, const IRExpr *data, unsigned offset, 
 		undefined = UINT64_MAX;
 	if (!undefined)
 		return slot;
-	amended = blur(f->b, slot, undefined);
+	corrected = blur(f->b, slot, undefined);
 	/* What VEX makes of the flags in the next instructions, it makes of this. */
 	if (data->tag == Iex_RdTmp)
-		f->temps[data->Iex.RdTmp.tmp] = amended;
-	return amended;
+		f->temps[data->Iex.RdTmp.tmp] = corrected;
+	return corrected;
 }
 
 /*
  * x87's status word: VEX keeps no exceptions, nor what C1 says but for fxam.  Flags in memory: it
  * writes zeros for what is always 1 in a program.
  */
-uint16_t vti_amend_store(struct vti_flat *f, uint16_t slot)
+uint16_t vti_correct_store(struct vti_flat *f, uint16_t slot)
 {
 	const struct vt_facts *facts = vti_at_hand(f->b);
 
 	if (has_mnemonic(facts, "fnstsw"))
 		return blur(f->b, slot, 0x82ff);
-	return has_prefix(facts, "pushf") ? blur(f->b, slot, FLAG_ONE | FLAG_IF) : slot;
+	return mnemonic_has_prefix(facts, "pushf") ? blur(f->b, slot, FLAG_ONE | FLAG_IF) : slot;
 }
 
 /* The machine makes a NaN that it loads into an x87 register a quiet one. */
-uint16_t vti_amend_load(struct vti_flat *f, IRType type, uint16_t slot)
+uint16_t vti_correct_load(struct vti_flat *f, IRType type, uint16_t slot)
 {
 	struct vti_build *b = f->b;
 	uint64_t infinity = UINT64_C(0x7ff) << 52;
@@ -312,10 +314,10 @@ uint16_t vti_amend_load(struct vti_flat *f, IRType type, uint16_t slot)
  */
 static bool negates(const struct vt_facts *f)
 {
-	return has_prefix(f, "vfnm");
+	return mnemonic_has_prefix(f, "vfnm");
 }
 
-uint16_t vti_amend_negation(struct vti_flat *f, IROp op, uint16_t arg, uint16_t slot)
+uint16_t vti_correct_negation(struct vti_flat *f, IROp op, uint16_t arg, uint16_t slot)
 {
 	uint64_t sign = op == Iop_NegF32 ? UINT64_C(1) << 31 : UINT64_C(1) << 63;
 	struct vti_build *b = f->b;
@@ -327,7 +329,7 @@ uint16_t vti_amend_negation(struct vti_flat *f, IROp op, uint16_t arg, uint16_t 
 	return emit_select(b, zero, blur(b, slot, sign), slot);
 }
 
-uint16_t vti_amend_rounding(struct vti_flat *f, uint16_t slot)
+uint16_t vti_correct_rounding(struct vti_flat *f, uint16_t slot)
 {
 	const struct vt_word unknown = vt_word_unknown(32);
 	struct vti_build *b = f->b;
@@ -344,7 +346,7 @@ static bool is_scalar_fused(const struct vt_facts *f)
 {
 	size_t n = strlen(f->mnemonic);
 
-	return (has_prefix(f, "vfm") || has_prefix(f, "vfnm")) && f->nresults &&
+	return (mnemonic_has_prefix(f, "vfm") || mnemonic_has_prefix(f, "vfnm")) && f->nresults &&
 	       f->mnemonic[n - 2] == 's';
 }
 
@@ -374,7 +376,7 @@ bool vti_ends_piece(const struct vt_facts *f)
 	return is_scalar_fused(f) || scans_bits(f) || is_division(f) || has_mnemonic(f, "bextr");
 }
 
-void vti_amend_begin(struct vti_build *b)
+void vti_correct_begin(struct vti_build *b)
 {
 	const struct vt_facts *f = vti_at_hand(b);
 	unsigned i;
@@ -431,7 +433,7 @@ static void end_division(struct vti_build *b)
 	put_all_flags(b, vti_build_const(b, &undefined, 1));
 }
 
-void vti_amend_end(struct vti_build *b)
+void vti_correct_end(struct vti_build *b)
 {
 	const struct vt_facts *f = vti_at_hand(b);
 	unsigned i;
