@@ -93,7 +93,7 @@ static bool choose_freq_core(struct state *s)
 			app_say(s->app, "%s: taken for %s; --cpu chooses another",
 				cpu->description && *cpu->description
 					? cpu->description
-					: "a stream that does not tell its processor",
+					: "a stream that does not name its processor",
 				name);
 		}
 	}
@@ -125,8 +125,8 @@ static bool choose_freq_event(struct state *s)
 	how->clock = vt_freqrun_scale(e, s->o->clock, s->cpu.description, &how->scale);
 	if (how->clock && strcmp(how->clock, "assumed") == 0)
 		app_say(s->app,
-			"%s counts nanoseconds, and nothing tells the processor's clock: 1 GHz is "
-			"assumed; --clock tells",
+			"%s counts nanoseconds, and the stream does not have the processor's clock: "
+			"assuming 1 GHz; set it with --clock",
 			e->name);
 	return true;
 }
@@ -202,7 +202,7 @@ int main(int argc, char **argv)
 	struct app app;
 	const struct vt_opt opts[] = {
 		{'e', "event", VT_OPT_STRING, &o.event, .arg = "NAME",
-		 .help = "whose samples tell time (default: cycles, cpu-clock, …)"},
+		 .help = "the event that measures time (default: cycles, cpu-clock, …)"},
 		{0, "cpu", VT_OPT_STRING, &o.cpu, .arg = "NAME",
 		 .help = "the processor's model, or the FILE that describes it, with a '/' in its\n"
 			 "name (default: auto, by what the stream says)"},

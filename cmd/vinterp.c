@@ -234,7 +234,7 @@ int main(int argc, char **argv)
 		.usage = "[-l N] [-f 1/K] [--skip random] [-w LIST] [-p PLUGIN]... [options] "
 			 "[FILE]",
 		.about = "Interprets the instructions that follow each sample, from its registers "
-			 "and stack,\nor that were executed, and tells the values that it finds.",
+			 "and stack,\nor that were executed, and writes the values that it finds.",
 		.opts = opts,
 		.max_operands = 1,
 	};

@@ -102,7 +102,7 @@ int cmd_decode(int argc, char **argv)
 		{0, "cpuid-15h", VT_OPT_STRING, &args.crystal, .arg = "EAX,EBX",
 		 .help = "raw Intel PT: TSC ticks are those of the crystal clock\n* EBX / EAX"},
 		{0, "packets", VT_OPT_FLAG, &d.pt.packets,
-		 .help = "Intel PT: tell how many packets there are of each kind"},
+		 .help = "Intel PT: count the packets of each kind"},
 		{0},
 	};
 	struct vt_opt_page page = {

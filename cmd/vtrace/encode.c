@@ -224,7 +224,7 @@ int cmd_encode(int argc, char **argv)
 		{0, "slice", VT_OPT_U64, &c.opt.slice, .arg = "N", .min = 1,
 		 .help = "another processor after N instructions (default 100000)"},
 		{0, "cpu-wide", VT_OPT_FLAG, &c.opt.wide,
-		 .help = "tell switches as for whole processors"},
+		 .help = "write context switches as for whole processors"},
 		{0, "snapshot", VT_OPT_U64, &c.opt.snapshot, .arg = "BYTES", .min = 64,
 		 .max = VT_PT_WRAP_SNAPSHOT, .help = "only the last BYTES of each buffer"}};
 	struct vt_opt opts[sizeof(pt_opts) / sizeof(pt_opts[0]) + VT_OUTPUT_FORMATS +

@@ -632,7 +632,7 @@ static bool check_wrap_options(const struct vt_pt_wrap_options *opt, struct vt_e
 	}
 	if (opt->cpus && !opt->encode.tsc) {
 		vt_error_set(err, VT_E_USAGE,
-			     "who runs on a CPU when is told by times: TSC packets are needed");
+			     "TSC packets are needed: context switches are found by their times");
 		return false;
 	}
 	return true;

@@ -21,7 +21,7 @@ struct sum {
 };
 
 static const char bad_values[] = "values that do not fit the blocks";
-static const char bad_id[] = "a basic block that was not told";
+static const char bad_id[] = "an undeclared basic block";
 
 /* Finds the smallest and the largest id; as signed numbers, which SIMD instructions compare. */
 static void find_id_range(const uint32_t *ids, size_t n, struct sum *sum)

@@ -217,7 +217,7 @@ int vt_bblocks_add(struct vt_bblocks *d, const struct vt_record *rec, struct vt_
 	if (!why && id > d->count + VT_MAX_BLOCK_LEAP)
 		why = "leaves out too many ids";
 	if (!why && vt_bblocks_get(d, id))
-		why = "is told for the second time";
+		why = "is declared twice";
 	if (why)
 		return vt_error_set(err, VT_E_FORMAT, "block %" PRIu64 " %s", id, why);
 	b = make_bblock(rec, slots, &why);

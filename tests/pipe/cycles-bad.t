@@ -197,7 +197,7 @@ t_is "and kept in the stream" \
 	"$(vtrace dump -k META -F key,value z.f | sed -n 's/^vfreq.model\t//p')" skylake
 t_ok "vculprit takes the same" vculprit --symfs "$demo/symfs" -o z.c z.f
 t_is "and says so" "$(vculprit --symfs "$demo/symfs" --json --top 1 z.f | jq -r .cpu)" skylake
-t_like "a clock is not made up in silence" 'nothing tells the processor.s clock: 1 GHz is assumed' \
+t_like "a clock is not made up in silence" 'does not have the processor.s clock: assuming 1 GHz' \
 	<(vfreq --symfs "$demo/symfs" -o z.f z.vt 2>&1)
 t_status "a processor that cannot be chosen" 2 vculprit --cpu z80 --top 1 odd.f
 t_like "is named" 'z80' "$T_ERR"

@@ -61,7 +61,7 @@ round calls --no-retcomp
 round calls --tnt-bits 1 --psb 64
 round signals --mtc 3 --cyc --psb 300
 round threads --tsc --cpi 0.25 --tnt64
-t_like "an unknown way on is told" 'does not tell how execution went on' \
+t_like "an unknown way on is told" 'does not say how execution went on' \
 	<(vtrace encode handlers.vt 2>&1 >/dev/null)
 t_ok "a trace is small" test "$(stat -c %s window.pt)" -lt 1000
 

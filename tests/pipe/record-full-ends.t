@@ -181,7 +181,7 @@ t_ok "a ring that is overwritten" "$PYTHON" overwrite.py
 echo >go
 finish
 t_is "does not hold the program up" "$status $(tail -n 1 out)" "1 finished"
-t_like "is told" 'process [0-9]+: a basic block that was not told' err
+t_like "is told" 'process [0-9]+: an undeclared basic block' err
 t_is "and that some is lost" "$(end_of x.vt)" 1
 
 start_waiting --follow

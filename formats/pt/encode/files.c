@@ -228,7 +228,7 @@ void vt_pt_encode_report(const struct vt_pt_encode *e, vt_output_report *fn, voi
 		   s->rewritten);
 	if (s->breaks)
 		fn(arg, false,
-		   "%" PRIu64 " places where the stream does not tell how execution went on",
+		   "%" PRIu64 " places where the stream does not say how execution went on",
 		   s->breaks);
 	if (s->overflows || s->damaged)
 		fn(arg, false, "%" PRIu64 " overflows made, %" PRIu64 " bytes damaged",

@@ -381,7 +381,7 @@ static void print_true_stalls(const struct vt_culpritcheck_totals *c, struct vt_
 			 stall_percent(c->unexplained, c->cycles));
 	for (i = 0; i < VT_NSTALLS; i++)
 		if (c->truth[i] > 0 || c->high[i] > 0)
-			vt_output_printf(out, "%-28s true %6.2f %%  told %6.2f to %6.2f %%\n",
+			vt_output_printf(out, "%-28s true %6.2f %%  estimated %6.2f to %6.2f %%\n",
 					 vt_stall_text(i), stall_percent(c->truth[i], c->cycles),
 					 stall_percent(c->low[i], c->cycles),
 					 stall_percent(c->high[i], c->cycles));

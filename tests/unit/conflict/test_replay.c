@@ -324,7 +324,7 @@ static void test_ends(void **state)
 		{put_hole, 2, true, ""},
 		{put_other_process, 2, true, ""},
 		{put_bad_exec, 2, true, "executed blocks: fewer instructions than were said\n"},
-		{put_bad_block, 1, false, "block 0 is told for the second time\n"},
+		{put_bad_block, 1, false, "block 0 is declared twice\n"},
 		{put_bad_fields, 2, true,
 		 "executed blocks: their number is not that of their ids\n"},
 	};

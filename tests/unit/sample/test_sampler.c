@@ -545,7 +545,7 @@ static void test_bad(void **state)
 	struct vt_sampler_options o = every(VT_SAMPLER_INSNS, 100, 3, 3);
 
 	(void)state;
-	check_bad(&o, put_twice, "block 7 is told for the second time\n",
+	check_bad(&o, put_twice, "block 7 is declared twice\n",
 		  "S1005*3 B0@1000 X1/2@2+1~2[0]0 55 "
 		  "GAP1(executed code that contradicts itself) ");
 	o.follow = true;

@@ -460,7 +460,7 @@ static void size_of_gaps(void **state)
 	rings_run(&s.ring, 7, NULL, 0);
 	rings_end(&s.ring);
 	recordings_close(&s, START BLOCK("1", "4096")
-				     GAP("502", "13", "a basic block that was not told"));
+				     GAP("502", "13", "an undeclared basic block"));
 }
 
 /* ---- the end of the window ---- */
