@@ -47,7 +47,7 @@ static bool compare_next(struct app *a, const struct options *o, const char *fir
 	return ok;
 }
 
-static bool compare_with_truth(struct app *a, const struct options *o)
+static bool compare_second_with_truth(struct app *a, const struct options *o)
 {
 	const struct app_truth t = {
 		.truth = o->truth,
@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 
 	if (app_start(&app, &page, argc, argv)) {
 		if (o.truth)
-			compare_with_truth(&app, &o);
+			compare_second_with_truth(&app, &o);
 		else
 			compare_profiles(&app, &o);
 	}

@@ -60,8 +60,8 @@ static bool make_model(struct app *a, const struct options *o, struct vt_conflic
 	(VT_KIND(VT_IMAGE) | VT_KIND(VT_MAP) | VT_KIND(VT_THREAD) | VT_KIND(VT_KSYMBOL) |          \
 	 VT_KIND(VT_EVENT) | VT_KIND(VT_META) | VT_KIND(VT_LOST) | VT_KIND(VT_GAP))
 
-static int replay_run(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
-		      struct vt_error *err)
+static int feed_replay_run(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
+			   struct vt_error *err)
 {
 	struct job *j = arg;
 	struct vt_record rec = {block, block->kind, first};
@@ -103,7 +103,7 @@ static bool replay(struct job *j)
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_output *out;
 
-	if (!app_each_run(j->app, j->reader, replay_run, j))
+	if (!app_each_run(j->app, j->reader, feed_replay_run, j))
 		return false;
 	if (vt_replay_finish(j->replay, &err) < 0)
 		return app_fail(j->app, &err);

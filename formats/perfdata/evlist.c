@@ -170,7 +170,7 @@ void vti_pd_events_changed(struct pd_session *s)
 	s->dirty = s->nevents > 0;
 }
 
-static bool has_prefix(const char *s, const char *with)
+static bool name_has_prefix(const char *s, const char *with)
 {
 	return !strncmp(s, with, strlen(with));
 }
@@ -212,12 +212,12 @@ static enum vt_policy choose_policy(const struct pd_session *s, const struct pd_
 	default:
 		break;
 	}
-	if (has_prefix(pmu, "ibs_") || has_prefix(pmu, "arm_spe"))
+	if (name_has_prefix(pmu, "ibs_") || name_has_prefix(pmu, "arm_spe"))
 		return VT_POLICY_DISPATCH;
-	if (has_prefix(pmu, "kprobe") || has_prefix(pmu, "uprobe"))
+	if (name_has_prefix(pmu, "kprobe") || name_has_prefix(pmu, "uprobe"))
 		return VT_POLICY_EXACT;
-	if (has_prefix(pmu, "intel_pt") || has_prefix(pmu, "intel_bts") ||
-	    has_prefix(pmu, "cs_etm"))
+	if (name_has_prefix(pmu, "intel_pt") || name_has_prefix(pmu, "intel_bts") ||
+	    name_has_prefix(pmu, "cs_etm"))
 		return VT_POLICY_UNKNOWN;
 	if (!vti_pd_attr_precise(a) || !supports_precise(s->machine))
 		return VT_POLICY_INTERRUPT;

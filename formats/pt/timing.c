@@ -21,7 +21,7 @@ void vt_pt_timing_init(struct vt_pt_timing *t, const struct vt_pt_clock *clock)
 		t->clock.ctc_numerator = 0;
 }
 
-static uint64_t add_saturated(uint64_t a, uint64_t b)
+static uint64_t add_time_saturated(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
@@ -48,7 +48,7 @@ static void set_limit(struct vt_pt_timing *t)
 {
 	uint32_t period = 1u << t->clock.mtc_period, part;
 
-	t->limit = t->has_mtc ? add_saturated(t->edge, convert_crystal_ticks(
+	t->limit = t->has_mtc ? add_time_saturated(t->edge, convert_crystal_ticks(
 							       t, period - t->ctc % period, &part))
 			      : 0;
 }
@@ -105,7 +105,7 @@ static bool take_mtc(struct vt_pt_timing *t, uint32_t payload)
 	periods = (t->ctc % period + ticks) / period;
 	if (periods > 1)
 		t->lost += periods - 1;
-	t->edge = add_saturated(t->edge, convert_crystal_ticks(t, ticks, &t->part));
+	t->edge = add_time_saturated(t->edge, convert_crystal_ticks(t, ticks, &t->part));
 	t->ctc = ctc;
 	t->shown = (1u << (MTC_BITS + t->clock.mtc_period)) - 1;
 	t->base = t->edge;
@@ -128,11 +128,11 @@ static bool take_cyc(struct vt_pt_timing *t, uint64_t cycles)
 	bool moved = cycles;
 
 	t->has_cycles = true;
-	t->cycles = add_saturated(t->cycles, cycles);
-	t->since = add_saturated(t->since, cycles);
+	t->cycles = add_time_saturated(t->cycles, cycles);
+	t->since = add_time_saturated(t->since, cycles);
 	if (t->has_tsc && rate) {
 		tsc = t->since > UINT64_MAX / rate ? UINT64_MAX : t->since * rate;
-		tsc = add_saturated(t->base, tsc >> RATE_BITS);
+		tsc = add_time_saturated(t->base, tsc >> RATE_BITS);
 		moved |= advance_time(t, t->limit && tsc > t->limit ? t->limit : tsc);
 	}
 	return moved;

@@ -266,7 +266,7 @@ static int interpret_step(struct vti_paths *p, const struct vt_step *s, const st
 /* ---- a run ---- */
 
 /* What was captured since the last time. */
-static int deliver_run(struct vti_paths *p, struct vt_run *r, struct vt_error *err)
+static int deliver_path_run(struct vti_paths *p, struct vt_run *r, struct vt_error *err)
 {
 	int code;
 
@@ -300,7 +300,7 @@ static int take_steps(struct vti_paths *p, struct vt_exec *x, struct vt_run *r,
 		code = interpret_step(p, &step, more ? &after : NULL, err);
 		r->insns += step.insn_end - step.insn;
 		if (code == 0 && (r->insns >= TOGETHER || p->broken || !more))
-			code = deliver_run(p, r, err);
+			code = deliver_path_run(p, r, err);
 		/* Behind a block from which there are several ways, what follows says which. */
 		if (more && step.block->end != VT_END_SYSCALL &&
 		    p->at->goes_on != VTI_GOES_NOWHERE && !is_foreign(step.block) &&

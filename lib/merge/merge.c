@@ -685,7 +685,7 @@ static uint64_t count_pair_samples(const struct vt_merge *m, const struct merged
 }
 
 /* The order of vreplay: by later instruction, type, nearest distance, earlier instruction. */
-static int compare_conflicts(const void *pa, const void *pb)
+static int compare_merged_conflicts(const void *pa, const void *pb)
 {
 	static const unsigned fields[] = {VT_CONFLICT_IMAGE,	     VT_CONFLICT_OFFSET,
 					  VT_CONFLICT_TYPE,	     VT_CONFLICT_NEAREST,
@@ -744,7 +744,7 @@ static int write_conflicts(const struct vt_merge *m, struct vt_writer *w, struct
 		return vt_error_nomem(err);
 	for (i = 0; i < c->pairs.count; i++)
 		fill_conflict(m, vt_hash_at(&c->pairs, i), rows[i].field);
-	qsort(rows, c->pairs.count, sizeof(*rows), compare_conflicts);
+	qsort(rows, c->pairs.count, sizeof(*rows), compare_merged_conflicts);
 	for (i = 0; i < c->pairs.count; i++)
 		memcpy(vt_writer_row(w, VT_CONFLICT), rows[i].field, sizeof(rows[i].field));
 	free(rows);

@@ -86,7 +86,7 @@ double vt_inv_value(const struct vt_hot *h, enum vt_inv_metric metric)
 
 /* ---- a profile ---- */
 
-static void add_saturated(uint64_t *sum, uint64_t more)
+static void add_count_saturated(uint64_t *sum, uint64_t more)
 {
 	*sum = more > UINT64_MAX - *sum ? UINT64_MAX : *sum + more;
 }
@@ -104,8 +104,8 @@ void vt_inv_sum(const struct vt_hotprofile *p, uint32_t what, struct vt_inv_over
 		if (!vt_inv_counts(h, what))
 			continue;
 		sum->lists++;
-		add_saturated(&sum->executions, h->total);
-		add_saturated(&sum->profiled, h->profiled);
+		add_count_saturated(&sum->executions, h->total);
+		add_count_saturated(&sum->profiled, h->profiled);
 		weights += (double)h->total;
 		for (m = 0; m < VT_NINVMETRICS; m++)
 			sum->value[m] += (double)h->total * vt_inv_value(h, (enum vt_inv_metric)m);
@@ -230,7 +230,7 @@ static void compare_pair(const struct vt_hot *x, const struct vt_hot *y,
 	double top = get_metric_distance(x, y, VT_INV_TOP);
 
 	sums->weight += w;
-	add_saturated(&r->executions, x->total);
+	add_count_saturated(&r->executions, x->total);
 	r->diff_top += w * top;
 	r->rms += w * top * top;
 	r->diff_all += w * fabs(vt_inv_m(x, r->m) - vt_inv_m(y, r->m));

@@ -273,7 +273,7 @@ static struct vt_pt_blocks *get_process_blocks(struct vti_pt_lbr *l, int64_t pid
 }
 
 /* Cycles since the previous branch: `cycles` of struct perf_branch_entry, 16 bits from bit 4 on. */
-static uint64_t get_branch_cycles(const struct vt_record *rec, size_t i)
+static uint64_t get_lbr_cycles(const struct vt_record *rec, size_t i)
 {
 	struct vt_words flags = vt_record_words(rec, VT_SAMPLE_BR_FLAGS);
 
@@ -304,7 +304,7 @@ static int put_stack(struct vti_pt_lbr *l, const struct vt_record *rec, struct v
 			code = add_stretch(l, blocks, to.data[i],
 					   make_goal(to.data[i], from.data[i - 1], to.data[i - 1]),
 					   &why, err);
-		l->cycles += get_branch_cycles(rec, i - 1);
+		l->cycles += get_lbr_cycles(rec, i - 1);
 		if (why == WHY_NONE)
 			continue;
 		l->why[why]++;

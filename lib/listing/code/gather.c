@@ -15,7 +15,7 @@ struct point_entry {
 	size_t nlists;
 };
 
-static bool is_in_procedure(struct vt_listing *l, uint64_t offset, uint64_t *vaddr)
+static bool is_listed_offset(struct vt_listing *l, uint64_t offset, uint64_t *vaddr)
 {
 	struct vt_location loc;
 
@@ -78,7 +78,7 @@ static bool gather_place_samples(struct vt_listing *l, const struct vt_profile *
 		struct vt_tally *t;
 		uint64_t vaddr;
 
-		if (!is_in_procedure(l, place->offset, &vaddr))
+		if (!is_listed_offset(l, place->offset, &vaddr))
 			continue;
 		a = add_point_entry(l, addresses, cap, vaddr, place->offset);
 		if (!a)
@@ -114,7 +114,7 @@ static bool gather_hot_lists(struct vt_listing *l, struct vt_hash *addresses, si
 		if (key->image != image || key->offset > last)
 			break;
 		n = vt_hotprofile_find(lists, image, key->offset, &i);
-		if (!is_in_procedure(l, key->offset, &vaddr))
+		if (!is_listed_offset(l, key->offset, &vaddr))
 			continue;
 		a = add_point_entry(l, addresses, cap, vaddr, key->offset);
 		if (!a)

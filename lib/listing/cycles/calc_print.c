@@ -360,7 +360,7 @@ static int digits_of(uint64_t v, unsigned base)
 	return n;
 }
 
-static void measure_columns(struct printer *p)
+static void measure_calc_columns(struct printer *p)
 {
 	const struct vt_cfg *g = p->c->cfg;
 	uint64_t most = 0;
@@ -410,7 +410,7 @@ void vt_calc_print(const struct vt_calc *c, struct vt_sources *sources, double c
 	double left_out = 0;
 	uint32_t b, n = 0;
 
-	measure_columns(&p);
+	measure_calc_columns(&p);
 	print_calc_header(&p);
 	for (b = VT_CFG_FIRST; b < c->cfg->nblocks; b++) {
 		double share = vt_calc_block_share(c, &c->blocks[b]);

@@ -217,8 +217,8 @@ struct gathered {
 	struct vt_tally total[2];
 };
 
-static void gather_run(const struct profile_diff *d, size_t row, size_t event, size_t run,
-		       struct gathered *g)
+static void gather_diff_run(const struct profile_diff *d, size_t row, size_t event, size_t run,
+			    struct gathered *g)
 {
 	bool by_period = d->opt->list.by_period;
 	int side = run >= d->sets[0].count;
@@ -257,7 +257,7 @@ static struct change gather_change(const struct profile_diff *d, size_t row, siz
 	size_t run;
 
 	for (run = 0; run < d->nruns; run++)
-		gather_run(d, row, event, run, &g);
+		gather_diff_run(d, row, event, run, &g);
 	return (struct change){g.weight[0].mean,
 			       g.weight[1].mean,
 			       {g.row[0], g.row[1]},

@@ -45,7 +45,7 @@ struct block_list {
 	size_t cap;
 };
 
-static bool is_block_end(const struct vt_facts *f)
+static bool is_merged_block_end(const struct vt_facts *f)
 {
 	return f->flags & (VT_FACT_BRANCH | VT_FACT_SYSCALL);
 }
@@ -90,7 +90,7 @@ static void find_leaders(struct procedure_insns *c)
 		uint64_t to = in->vaddr + (uint64_t)in->facts.target;
 		struct block_insn *target = NULL;
 
-		if (i == 0 || is_block_end(&c->insns[i - 1].facts))
+		if (i == 0 || is_merged_block_end(&c->insns[i - 1].facts))
 			c->insns[i].leader = true;
 		if (in->facts.has_target)
 			target = bsearch(&to, c->insns, c->count, sizeof(*c->insns),

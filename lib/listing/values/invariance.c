@@ -117,8 +117,8 @@ struct inv_row {
 	size_t first; /* list */
 };
 
-static struct inv_row_key make_row_key(const struct vt_hot *h, size_t i,
-				       const struct vt_hot_place *place, enum vt_invlist_by by)
+static struct inv_row_key make_invlist_key(const struct vt_hot *h, size_t i,
+					   const struct vt_hot_place *place, enum vt_invlist_by by)
 {
 	struct inv_row_key k = {.image = h->key.image, .what = h->key.what};
 
@@ -144,7 +144,7 @@ static int add_list_to_row(struct vt_hash *rows, const struct vt_hotprofile *p,
 
 	if (by != VT_INVLIST_INSTRUCTION)
 		vt_hot_place(p, im, &h->key, &place);
-	key = make_row_key(h, i, &place, by);
+	key = make_invlist_key(h, i, &place, by);
 	r = vt_hash_add(rows, &key, &added);
 	if (!r)
 		return vt_error_nomem(err);
