@@ -5,8 +5,7 @@
 
 #include <libvex_guest_amd64.h>
 
-/* The register of slots with a state that a helper returned, not wrote to Valgrind's guest state.
- */
+/* The register of slots whose state a helper returned, not in Valgrind's guest state. */
 #define RETURNED 0xffff
 
 /* perf's numbers of Valgrind's general registers, which are in the order of their encoding. */

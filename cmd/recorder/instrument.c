@@ -119,8 +119,7 @@ static Addr get_constant_end(const IRSB *in)
 	return in->next->tag == Iex_Const ? in->next->Iex.Const.con->Ico.U64 : 0;
 }
 
-/* True if statement `i` (a side exit, the start of an instruction, the end) leads only to `next`.
- */
+/* True if statement `i` (a side exit, an instruction, the end) only leads to `next`. */
 static Bool leads_only_to(const IRSB *in, Int i, Addr next)
 {
 	for (; i < in->stmts_used; i++) {

@@ -87,9 +87,9 @@ static void add_ever_reported(Addr start, Addr end)
 }
 
 /* True for Valgrind's own file: programs use code of it to return from signal handlers. */
-static Bool is_valgrinds_own(const HChar *name)
+static Bool is_valgrind_file(const HChar *name)
 {
-	const NSegment *seg = VG_(am_find_nsegment)((Addr)is_valgrinds_own);
+	const NSegment *seg = VG_(am_find_nsegment)((Addr)is_valgrind_file);
 	const HChar *own = seg ? VG_(am_get_filename)(seg) : NULL;
 
 	return own && VG_(strcmp)(name, own) == 0;
@@ -98,7 +98,7 @@ static Bool is_valgrinds_own(const HChar *name)
 static void put_segment_event(const NSegment *seg, Addr start, Addr end, UInt flags)
 {
 	const HChar *name = VG_(am_get_filename)(seg);
-	Bool own = name && is_valgrinds_own(name);
+	Bool own = name && is_valgrind_file(name);
 	SizeT length = name ? VG_(strlen)(name) : 0;
 	struct range range = {start, end, flags};
 	struct vt_ring_map *m;

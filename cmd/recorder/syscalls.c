@@ -83,8 +83,7 @@ static void put_fork_event(ThreadId tid, Int child)
 	ring_done();
 }
 
-/* A pipe from a child to its parent.  The parent waits until the child has sent its HELLO message.
- */
+/* A pipe from a child to its parent, which waits until the child has sent its HELLO message. */
 static Int hello[2] = {-1, -1};
 
 static void close_hello_end(Int end)

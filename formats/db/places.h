@@ -27,8 +27,7 @@ void vt_db_places_fini(struct vt_db_places *p);
 /* Appends a place, at or after the last offset.  -VT_E_NOMEM; -VT_E_LIMIT if a sum is too high. */
 int vt_db_places_add(struct vt_db_places *p, const struct vt_db_place *place, struct vt_error *err);
 
-/* Sums up all samples and periods; -VT_E_LIMIT if a sum is above the database's limit, INT64_MAX.
- */
+/* Sums up all samples and periods; -VT_E_LIMIT if a sum is above INT64_MAX. */
 int vt_db_places_sum(const struct vt_db_places *p, uint64_t *samples, uint64_t *period,
 		     struct vt_error *err);
 

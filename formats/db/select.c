@@ -68,8 +68,7 @@ static bool is_buildid(const char *name)
 	return digits >= MIN_BUILDID_DIGITS && !name[digits];
 }
 
-/* Two names may be of one image: a row that is chosen already is replaced, and so counts as found.
- */
+/* Two names may be of one image: replacing a row that is chosen already counts as finding it. */
 static int choose_db_image(struct vt_db *db, const char *name, struct vt_error *err)
 {
 	int64_t buildid = is_buildid(name);

@@ -140,8 +140,7 @@ uint64_t vt_db_batch_samples(const struct vt_db_batch *b);
 int vt_db_add(struct vt_db *db, const struct vt_db_batch *batch, char **epoch,
 	      struct vt_error *err);
 
-/* Begins an epoch, to which batches without an epoch are added from now on.  0: it exists already.
- */
+/* Begins an epoch, to which batches without an epoch are added from then on.  0: it exists. */
 int vt_db_epoch(struct vt_db *db, const char *name, int64_t now, struct vt_error *err);
 
 /* ---- reading ---- */

@@ -53,8 +53,7 @@ static const struct table {
 
 #define NTABLES (sizeof(tables) / sizeof(tables[0]))
 
-/* SQL's compute_row_sum(): a CRC-32 of the type, the number or size, and the bytes of each
- * argument. */
+/* SQL's row_sum(): a CRC-32 of the type, the number or size, and the bytes of each argument. */
 static void compute_row_sum(sqlite3_context *context, int n, sqlite3_value **values)
 {
 	uint32_t sum = 0;

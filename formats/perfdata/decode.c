@@ -396,8 +396,7 @@ static int read_ids(struct pd_session *s, const struct access *a, struct section
 	return code;
 }
 
-/* Reads an element of the attribute section: an attribute of any size, then the section of its ids.
- */
+/* Reads an element of the attribute section: an attribute of any size, the section of its ids. */
 static int read_attr(struct pd_session *s, const struct access *a, const uint8_t *p, size_t size,
 		     uint64_t offset)
 {
@@ -583,8 +582,7 @@ static int convert_perfdata(struct pd_session *s)
 	if (have < PIPE_HEADER_SIZE)
 		return vt_error_set(s->err, VT_E_FORMAT, "%s: the header is cut at %zu bytes",
 				    in->name, have);
-	/* Version 1 has the same magic in both byte orders; the size of the header shows the order.
-	 */
+	/* Version 1 has the same magic in both byte orders; its header's size shows the order. */
 	s->big = *p == '2' || (!memcmp(p, "PERFFILE", 8) && vt_le64(p + 8) > UINT32_MAX);
 	vti_pd_order_init(&s->order, s->big, vti_pd_deliver, s);
 	vti_pd_meta_str(s, "byte_order", s->big ? "big" : "little");

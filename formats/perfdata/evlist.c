@@ -31,8 +31,7 @@ int vti_pd_event_add(struct pd_session *s, const struct pd_attr *a)
 	return 0;
 }
 
-/* The position of a field in the trailing sample id, from its end; those of `later` come after it.
- */
+/* The position of a field in the sample id, from its end; those of `later` come after it. */
 static uint8_t get_trailer_pos(uint64_t t, uint64_t field, uint64_t later)
 {
 	return t & field ? (uint8_t)(1 + __builtin_popcountll(t & later)) : 0;

@@ -245,8 +245,7 @@ static enum chain walk_chain(struct pd_session *s, const struct pd_view *v, size
 			return CHAIN_NONE;
 		n += is_known(r.type);
 		at += r.size;
-		/* The view ends before the end of a large AUX area, but its record is distinctive.
-		 */
+		/* A large AUX area extends beyond the view, but its record is distinctive. */
 		if (after > v->have - at)
 			return r.misc ? CHAIN_NONE : CHAIN_GOOD;
 		at += (size_t)after;
@@ -399,8 +398,7 @@ static enum chain follow_record_contents(struct pd_session *s, const struct pd_v
 	return found;
 }
 
-/* True if the header at `at` has a known type, or the input ends: then the record before it is
- * good. */
+/* True if the header at `at` has a known type, or is the end: the record before it is good. */
 static bool next_is_known(const struct pd_session *s, const struct pd_view *v, size_t at)
 {
 	if (v->have < at + PD_HEADER_SIZE)

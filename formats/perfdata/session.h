@@ -363,8 +363,7 @@ static inline size_t vti_pd_text(const uint8_t *p, size_t size)
 /* Appends an event.  0; 1: there are too many already, which is reported; -VT_E_NOMEM. */
 int vti_pd_event_add(struct pd_session *s, const struct pd_attr *a);
 
-/* Maps an id to an event; a later call with the same id replaces it.  0 also if there are too many.
- */
+/* Maps an id to an event; a later call with the same id wins.  0 also if there are too many. */
 int vti_pd_id_add(struct pd_session *s, uint64_t id, size_t event);
 
 /* The event of an id, as perf finds it: id 0 is that of the first event.  -1: none. */

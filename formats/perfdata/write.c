@@ -13,8 +13,10 @@
 #define COMM_MAX   15
 #define CAN_EXEC   4 /* PROT_EXEC of mmap(2) */
 
-/* Sizes of perf's structures, tools/perf/util/header.h: the headers, an attribute with the section
- * of its ids, an id. */
+/*
+ * Sizes of perf's structures, tools/perf/util/header.h: the headers, an attribute with the section
+ * of its ids, an id.
+ */
 #define FILE_HEADER_SIZE 104
 #define PIPE_HEADER_SIZE 16
 #define FILE_ATTR_SIZE	 (PD_ATTR_SIZE_VER7 + 16)

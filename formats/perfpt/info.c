@@ -78,8 +78,10 @@ static int put_time_conv(struct vt_pt_wrap *p, struct vt_error *err)
 	return vt_perfdata_put_record(p->w, PD_TIME_CONV, 0, NULL, payload, sizeof(payload), err);
 }
 
-/* Opens the writer with an event for the trace and, with times, one for other records, as perf
- * does. */
+/*
+ * Opens the writer with an event for the trace and, with times, one for other records, as perf
+ * does.
+ */
 static struct vt_perfdata_writer *open_perfdata_writer(struct vt_pt_wrap *p, struct vt_error *err)
 {
 	struct vt_perfdata_about about = {.arch = p->arch.size ? vt_buf_str(&p->arch) : "x86_64",

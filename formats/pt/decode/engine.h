@@ -119,8 +119,7 @@ struct vt_pt_mark_time {
 	uint64_t cycles;
 };
 
-/* A piece of the decoded trace.  The arrays belong to the engine and are valid until its next call.
- */
+/* A piece of the decoded trace.  The engine owns the arrays; they are valid until its next call. */
 struct vt_pt_batch {
 	struct vt_pt_blocks *blocks; /* `ids` are indexes of these */
 	const uint32_t *ids;

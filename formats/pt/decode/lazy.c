@@ -151,8 +151,7 @@ static bool same_returns(const struct vti_pt_lazy *now, const struct vti_pt_lazy
 					    n * sizeof(*from->returns)) == 0;
 }
 
-/* Replaces the newest return addresses, which both walks have, by those that the later walk left.
- */
+/* Replaces the newest return addresses, which both walks have, by what the later walk left. */
 static void join_returns(struct vti_pt_lazy *now, const struct vti_pt_lazy *from,
 			 const struct vti_pt_lazy *to)
 {

@@ -21,8 +21,7 @@ struct vti_ipt_images *vti_ipt_images_new(void)
 
 	for (i = 0; s && i < VTI_IPT_MODES; i++) {
 		s->caches[i] = pt_iscache_alloc(NULL);
-		/* libipt keeps the decoded blocks of a section while it is mapped: keep all mapped.
-		 */
+		/* libipt keeps decoded blocks of a section while it is mapped: keep all mapped. */
 		if (!s->caches[i] || pt_iscache_set_limit(s->caches[i], UINT64_MAX) < 0) {
 			vti_ipt_images_free(s);
 			return NULL;

@@ -152,8 +152,7 @@ struct vti_pt_query {
 	uint32_t open_index;
 	unsigned open_insns;
 
-	/* The epoch in which each block was last entered.  A decision or an event begins an epoch.
-	 */
+	/* The epoch in which each block was last entered.  Decisions and events begin epochs. */
 	uint64_t *entered;
 	size_t nentered;
 	uint64_t epoch;
@@ -238,8 +237,7 @@ struct vti_pt_walk {
 	int error;		   /* 0 or -VT_E_NOMEM: sticks */
 };
 
-/* A walk from the beginning of `trace`, which is borrowed until the walk is closed.  NULL: no
- * memory. */
+/* A walk from the beginning of `trace`, which is borrowed until it is closed.  NULL: no memory. */
 struct vti_pt_walk *vti_pt_walk_open(const uint8_t *trace, size_t size,
 				     const struct vt_pt_options *opt, struct vt_error *err);
 void vti_pt_walk_close(struct vti_pt_walk *w);
@@ -412,8 +410,7 @@ int vti_pt_walk_insn(struct vti_pt_walk *w, uint64_t ip, struct vti_pt_insn *ins
 /* Puts out the walked part of a block.  0 or a negative fault. */
 int vti_pt_walk_flush(struct vti_pt_walk *w);
 
-/* The address after an instruction: without a decision (-VTI_PT_QUERY if it needs one); with one.
- */
+/* The address after an instruction, without a decision (-VTI_PT_QUERY: it needs one); with one. */
 int vti_pt_walk_next_ip(const struct vti_pt_insn *insn, uint64_t *ip);
 int vti_pt_walk_decide(struct vti_pt_walk *w, const struct vti_pt_insn *insn);
 

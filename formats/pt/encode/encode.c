@@ -196,8 +196,7 @@ int vt_pt_encode_pause(struct vt_pt_encode *e, int64_t pid, int64_t tid, struct 
 	if (!t)
 		return 0;
 	e->err = err;
-	/* A repeated string instruction may continue: after a break decoders would count it twice.
-	 */
+	/* A repeated string instruction may continue: decoders would count it twice. */
 	if (t->off || (t->prev.end == VT_PT_END_FALL && !t->prev.repeats) ||
 	    t->prev.end >= VT_PT_END_FAR_CALL)
 		vti_enc_break_unknown(e, t);

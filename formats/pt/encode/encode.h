@@ -50,8 +50,7 @@ struct vt_pt_encode_options {
 	uint64_t seed;
 };
 
-/* 4 KiB between PSBs, TNT packets of 6 decisions, a clock of 32 times 100 MHz, no timing packets.
- */
+/* 4 KiB between PSBs, TNT packets of 6 decisions, a clock of 32 times 100 MHz, no timing. */
 extern const struct vt_pt_encode_options vt_pt_encode_defaults;
 
 /* A thread, and its trace so far. */
