@@ -25,14 +25,14 @@ struct vti_set {
 	};
 };
 
-/* What the window remembers of an instruction that accessed memory. */
+/* The data in the window of an instruction that accessed memory. */
 struct vti_past {
-	struct vti_set data;	  /* what it stored depends on these accesses */
-	struct vti_set data_late; /* … and was not there before these were done, as its results */
-	struct vti_set address_late;
+	struct vti_set data;	     /* accesses that the stored data depends on */
+	struct vti_set data_late;    /* accesses that end before the stored data is known */
+	struct vti_set address_late; /* accesses that end before the store's address is known */
 };
 
-/* A line of memory, and the instruction that loaded from it last. */
+/* A cache line of memory, and the last instruction that loaded from it. */
 struct vti_line {
 	uint64_t line;
 	uint64_t number;
@@ -43,7 +43,7 @@ struct vti_line {
 #define VTI_LINE_SIZE 64
 
 struct vti_depends {
-	uint64_t window; /* instructions: what is further back is done */
+	uint64_t window; /* instructions; those before it have been executed */
 	unsigned words;	 /* a power of 2, at least VTI_FOUR */
 	uint64_t number; /* of the instruction at hand */
 	struct vti_set access[VT_NREGS];
@@ -51,38 +51,38 @@ struct vti_depends {
 	struct vti_past *past; /* 64 * words of them, by number */
 	struct vti_line lines[VTI_LINES];
 
-	/* Of the instruction at hand. */
-	struct vti_set load_access; /* what the addresses of its loads depend on */
-	struct vti_set load_late;   /* and wait for */
-	struct vti_set store_late;  /* the same of its stores */
-	struct vti_set all_access;  /* what it depends on at all, but through its loads */
+	/* Sets of accesses for the current instruction: */
+	struct vti_set load_access; /* the addresses of its loads depend on these */
+	struct vti_set load_late;   /* the addresses of its loads wait for these */
+	struct vti_set store_late;  /* the addresses of its stores wait for these */
+	struct vti_set all_access;  /* it depends on these, other than through its loads */
 	struct vti_set all_late;
-	struct vti_set loaded; /* what was loaded depends on */
+	struct vti_set loaded; /* the loaded values depend on these */
 	struct vti_set loaded_late;
 	bool loads;
 	bool stores;
 };
 
-/* A window of so many instructions, at most VT_CONFLICT_MAX_DISTANCE. */
+/* `window` is in instructions, at most VT_CONFLICT_MAX_DISTANCE.  Returns false without memory. */
 bool vti_depends_init(struct vti_depends *d, uint64_t window);
 void vti_depends_fini(struct vti_depends *d);
 void vti_depends_begin(struct vti_depends *d);
 
 /*
- * Instruction `number` comes, one more than the last; its operands are looked up.  `memory`: it has
- * accesses.
+ * Begins instruction `number`, which is one more than the last, and computes the sets of its
+ * operands.  `memory` tells whether it has accesses.
  */
 void vti_depends_open(struct vti_depends *d, uint64_t number, const struct vt_conflict_code *code,
 		      bool memory);
 
-/* It loads, or stores. */
+/* Adds a load or a store to the current instruction. */
 void vti_depends_load(struct vti_depends *d, const struct vt_access *a, bool forwarded);
 void vti_depends_store(struct vti_depends *d);
 
-/* All that was loaded comes from the store of instruction `number`, or some of it does. */
+/* Some or all loaded bytes come from the store of instruction `number`. */
 void vti_depends_forward(struct vti_depends *d, uint64_t number);
 
-/* Its results are there. */
+/* Ends the current instruction: sets the accesses that its results depend on. */
 void vti_depends_close(struct vti_depends *d, const struct vt_conflict_code *code);
 
 static inline bool vti_set_has(const struct vti_depends *d, const struct vti_set *s,
@@ -91,7 +91,10 @@ static inline bool vti_set_has(const struct vti_depends *d, const struct vti_set
 	return s->w[number / 64 & (d->words - 1)] >> number % 64 & 1;
 }
 
-/* Whether a load at hand may be done before the address of the store of `number` is known. */
+/*
+ * Returns whether a load of the current instruction may be executed before the address of the store
+ * of instruction `number` is known.
+ */
 bool vti_depends_may_pass(const struct vti_depends *d, uint64_t number);
 
 #endif

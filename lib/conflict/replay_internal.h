@@ -8,10 +8,10 @@
 #include "profile/profile.h"
 
 /*
- * Where addresses are not known, what they are relative to may be: what a register held at some
- * moment has a symbol of its own, and an address is a symbol and an offset.
+ * Symbolic addresses, for accesses with unknown addresses.  An unknown value that a register had at
+ * some time has a symbol, and an address is a symbol and an offset.
  */
-#define VTI_BASED 24 /* general registers: VT_REG_AX and up, some of them no registers */
+#define VTI_BASED 24 /* VT_REG_AX to VT_REG_R15, with unused numbers among them */
 
 struct vti_based {
 	uint64_t symbol; /* from 1 on */
@@ -24,7 +24,7 @@ struct vti_bases {
 	struct vt_hash pairs; /* symbols of a base and an index */
 };
 
-/* An instruction's operand in memory; base VT_REG_NONE: it is not of that kind. */
+/* A memory operand; its base is VT_REG_NONE if it has no symbolic address. */
 struct vti_base_operand {
 	uint8_t base;
 	uint8_t index; /* VT_REG_NONE: it has none */
@@ -32,10 +32,10 @@ struct vti_base_operand {
 	int64_t displacement;
 };
 
-/* What an instruction does: `to` becomes `from` and a step, all others of `lost` something new. */
+/* Effect of an instruction: `to` becomes `from` + `step`; the others of `lost` get new symbols. */
 struct vti_base_code {
 	uint32_t lost;
-	uint8_t to; /* VT_REG_NONE: nothing is kept */
+	uint8_t to; /* VT_REG_NONE: none */
 	uint8_t from;
 	int64_t step;
 };
@@ -43,26 +43,26 @@ struct vti_base_code {
 void vti_bases_init(struct vti_bases *b);
 void vti_bases_fini(struct vti_bases *b);
 
-/* Nothing is known of registers: a run begins. */
+/* Begins a run: each register gets a new symbol. */
 void vti_bases_begin(struct vti_bases *b);
 
 void vti_bases_operand(const struct vt_facts *f, bool store, struct vti_base_operand *o);
 void vti_bases_make(struct vti_base_code *c, const struct vt_facts *f);
 
-/* Sets an access's base and address, if it can be told.  False: no memory. */
+/* Sets an access's base and address if the operand has one.  Returns false without memory. */
 bool vti_bases_find(struct vti_bases *b, const struct vti_base_operand *o, struct vt_access *a);
 
-/* The instruction is done. */
+/* Applies the effect of an executed instruction. */
 void vti_bases_step(struct vti_bases *b, const struct vti_base_code *c);
 
 /* An instruction's place: the key has no padding. */
 struct vti_place {
 	uint64_t offset;
 	uint32_t image;
-	uint32_t pid; /* of code that lies in no image */
+	uint32_t pid; /* of code in no image, else 0 */
 };
 
-/* One access of an instruction of a block, as its slots tell it. */
+/* One access of an instruction of a block, from the block's slots. */
 struct vti_access {
 	uint32_t address; /* slot, or UINT32_MAX */
 	uint32_t guard;	  /* slot, or UINT32_MAX */
@@ -71,7 +71,7 @@ struct vti_access {
 	bool store;
 };
 
-/* What is known of a block. */
+/* The decoded instructions and accesses of a block. */
 struct vti_block {
 	struct vt_conflict_code *code; /* of each instruction */
 	struct vti_access *accesses;   /* in the order of instructions */

@@ -6,19 +6,21 @@
 
 #include "stream/kinds.h"
 
-/* How listings call the causes of stalls (enum vt_stall_cause), after DCPI's figures 2 and 4. */
+/* Names of the causes of stalls (enum vt_stall_cause) in listings, as in DCPI's figures 2 and 4. */
 
-/* One letter, another for each cause: 'd', D-cache miss.  '?' for a value that is no cause. */
+/* Returns the letter of a cause, such as 'd' for D-cache miss; '?' for a value that is no cause. */
 char vt_stall_letter(unsigned cause);
 
-/* For people: "D-cache miss"; "?" likewise. */
+/* Returns the text of a cause, such as "D-cache miss"; "?" for a value that is no cause. */
 const char *vt_stall_text(unsigned cause);
 
-/* The cause with this name ("dcache", as vt_stall_name()) or letter; VT_NSTALLS if there is none.
+/*
+ * Returns the cause with this name ("dcache", as vt_stall_name()) or letter, or VT_NSTALLS if there
+ * is none.
  */
 unsigned vt_stall_find(const char *word);
 
-/* Known from the instructions alone, not from samples. */
+/* Whether a cause is computed from the instructions alone, without samples. */
 static inline bool vt_stall_is_static(unsigned cause)
 {
 	return cause >= VT_STALL_SLOTTING && cause < VT_NSTALLS;

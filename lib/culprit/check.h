@@ -8,41 +8,44 @@
 #include "culprit/culprits.h"
 #include "freq/profile.h"
 
-/* How culprits compare with what a simulator knows, and with samples of events: DCPI 6.3. */
+/* Compares culprits with the true causes from a simulator, and with samples of events: DCPI 6.3. */
 
 struct vt_culpritcheck_totals {
-	double cycles;	/* that the procedures took by their frequencies */
+	double cycles;	/* of the procedures, from their frequencies */
 	double stalled; /* true stall cycles */
-	double found;	/* of them, at instructions among whose causes the true main one is */
-	/* The same of what is dynamic: caches, TLBs, buffers, branches, synchronization. */
+	double found;	/* of them, those at instructions whose true main cause was reported */
+	/* The same for dynamic causes: caches, TLBs, buffers, branches, synchronization. */
 	double dynamic;
 	double dynamic_found;
-	uint64_t stalls; /* dynamic ones that have been told, and how many causes they have */
-	uint64_t listed;
-	double weight; /* cycles of those; times their causes */
-	double weighted;
+	uint64_t stalls; /* instructions with reported dynamic stalls */
+	uint64_t listed; /* causes that were reported for these */
+	double weight;	 /* cycles of these stalls */
+	double weighted; /* the sum of cycles times number of causes */
 	double unexplained;
-	double truth[VT_NSTALLS];  /* by cause: true cycles, */
-	double missed[VT_NSTALLS]; /* of them where it is the main cause and not listed, */
-	double low[VT_NSTALLS];	   /* and what has been told */
+	double truth[VT_NSTALLS];  /* by cause: true cycles */
+	double missed[VT_NSTALLS]; /* of them, where it is the main cause and was not reported */
+	double low[VT_NSTALLS];	   /* reported cycles by cause */
 	double high[VT_NSTALLS];
 };
 
-/* How cycles lost to the instruction cache go with its sampled misses, by procedure. */
+/* Correlation by procedure between cycles lost to the instruction cache and its sampled misses. */
 struct vt_culpritcheck_correlation {
 	uint64_t procedures;
-	double high; /* NaN: too few procedures */
-	double low;
+	double high; /* of the upper bounds of cycles; NaN: too few procedures */
+	double low;  /* of the lower bounds */
 	double middle;
 };
 
 struct vt_culpritcheck;
 
-/* `truth` has a simulator's STALL records, finished; borrowed, may be NULL.  NULL: no memory. */
+/*
+ * `truth` contains a simulator's STALL records, after the end of its stream; it is borrowed and may
+ * be NULL.  Owned by the caller; returns NULL when memory runs out.
+ */
 struct vt_culpritcheck *vt_culpritcheck_new(const struct vt_freqprofile *truth);
 void vt_culpritcheck_free(struct vt_culpritcheck *c);
 
-/* Takes a procedure's stalls, whose images have the truth's ids: a vt_culprits_fn. */
+/* A vt_culprits_fn: adds a procedure's stalls.  Images must have the same ids as in `truth`. */
 int vt_culpritcheck_add(void *arg, const struct vt_culprits_proc *p, struct vt_error *err);
 
 const struct vt_culpritcheck_totals *vt_culpritcheck_totals(const struct vt_culpritcheck *c);

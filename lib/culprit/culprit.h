@@ -12,10 +12,11 @@
 #include "stream/kinds.h"
 
 /*
- * Why instructions stall: DCPI 6.3.  Static stalls are what the schedule says.  For the cycles
- * beyond them every cause is guilty until one rule proves it innocent, or bounds it: by the code
- * around the instruction, by how often control gets there, and by samples of events.  What no cause
- * left can account for is unexplained.
+ * Finds the possible causes of instructions' stalls (DCPI 6.3).  Static stalls are computed by the
+ * schedule.  For the cycles beyond them, every dynamic cause is assumed to be possible, for all of
+ * these cycles, until its rule excludes it or computes an upper bound.  Rules use the code around
+ * the instruction, the number of executions of the ways to it, and samples of events.  Cycles that
+ * no remaining cause can explain are reported as unexplained.
  */
 
 /* Events whose samples bound a cause. */
@@ -29,22 +30,22 @@ enum vt_culprit_event {
 	VT_NCULPRIT_EVENTS
 };
 
-/* Which of them an event counts, by DCPI's name or perf's; VT_NCULPRIT_EVENTS: none. */
+/* Returns the event with this name of DCPI or perf, or VT_NCULPRIT_EVENTS if there is none. */
 enum vt_culprit_event vt_culprit_event_of(const char *name);
 
-/* What was measured at an instruction. */
+/* Measurements of an instruction. */
 struct vt_culprit_insn {
-	double executions; /* 0 or NaN: nothing is known of it */
-	double cycles;	   /* at the head of the queue, on each of them */
-	double period;	   /* cycles that a sample stands for; 0: `cycles` is exact */
+	double executions; /* 0 or NaN: unknown */
+	double cycles;	   /* at the head of the queue, per execution */
+	double period;	   /* cycles that a sample represents; 0: `cycles` is exact */
 	enum vt_confidence confidence;
 	float samples[VT_NCULPRIT_EVENTS]; /* of the events */
 };
 
 /*
- * How much of what the rules leave possible each cause accounts for, on average: 0 to 1.  Bounds
- * are pessimistic, each in its own way; what many stalls together say of them tells which of the
- * causes that are left at one is a likely one.
+ * The average part of its upper bound that each cause really accounts for, from 0 to 1.  The bounds
+ * of some causes are much too high.  These averages, estimated from many stalls, show which of the
+ * causes that remain possible at one instruction are likely.
  */
 struct vt_culprit_shares {
 	double of[VT_NSTALLS];
@@ -57,20 +58,20 @@ struct vt_culprit_input {
 	const uint8_t *code;		     /* of the procedure, from its start on; may be NULL */
 	size_t code_size;
 	const double *edges; /* executions by edge of the graph; NaN: unknown */
-	/* How many events a sample stands for; 0: there was no such event. */
+	/* Number of events that a sample represents; 0: the event was not sampled. */
 	double period[VT_NCULPRIT_EVENTS];
 	const struct vt_footprint *footprint; /* of all code; may be NULL */
-	/* NULL: every cause that may account for much of a stall is told. */
+	/* NULL: report every cause that may account for much of a stall. */
 	const struct vt_culprit_shares *shares;
 };
 
 #define VT_CULPRIT_GUILTY 8
 
-/* A stall, as a STALL record tells it; instructions by their index in the graph. */
+/* A stall, as in a STALL record; instructions are indexes in the graph. */
 struct vt_culprit_stall {
 	uint32_t insn;
 	enum vt_stall_cause cause;
-	double low; /* cycles, of all executions */
+	double low; /* cycles of all executions together */
 	double high;
 	uint32_t nguilty;
 	uint32_t guilty[VT_CULPRIT_GUILTY];
@@ -84,24 +85,33 @@ struct vt_culprit_stalls {
 };
 
 /*
- * Appends a procedure's stalls.  All of `in` is borrowed for the call.  -VT_E_NOMEM.  Free with
- * vt_culprit_stalls_fini(); zeros are an empty list.
+ * Appends a procedure's stalls to *out, a list that is empty when all zeros and is freed with
+ * vt_culprit_stalls_fini().  `in` is borrowed for the call.  Returns 0 or -VT_E_NOMEM.
  */
 int vt_culprit_find(const struct vt_culprit_input *in, struct vt_culprit_stalls *out,
 		    struct vt_error *err);
 
-/* Adds a procedure's instructions, for which its graph is enough, to a footprint.  -VT_E_NOMEM. */
+/*
+ * Adds a procedure's instructions to a footprint; the flow needs no schedule for this.  Returns 0
+ * or -VT_E_NOMEM.
+ */
 int vt_culprit_enter(const struct vt_culprit_input *in, struct vt_footprint *f,
 		     struct vt_error *err);
 void vt_culprit_stalls_fini(struct vt_culprit_stalls *s);
 
-/* What procedures say of the shares.  Owned by the caller; NULL: out of memory. */
+/*
+ * Creates a collection of stalls from which shares are estimated.  Owned by the caller; returns
+ * NULL when memory runs out.
+ */
 struct vt_culprit_evidence *vt_culprit_evidence_new(void);
 void vt_culprit_evidence_free(struct vt_culprit_evidence *e);
 
-/* Adds a procedure's instructions; in->shares does not matter.  -VT_E_NOMEM. */
+/* Adds a procedure's stalls; in->shares is not used.  Returns 0 or -VT_E_NOMEM. */
 int vt_culprit_collect(const struct vt_culprit_input *in, struct vt_culprit_evidence *e,
 		       struct vt_error *err);
-void vt_culprit_learn(const struct vt_culprit_evidence *e, struct vt_culprit_shares *shares);
+
+/* Estimates the shares from the stalls that were added. */
+void vt_culprit_compute_shares(const struct vt_culprit_evidence *e,
+			       struct vt_culprit_shares *shares);
 
 #endif

@@ -454,7 +454,7 @@ static int collect_evidence(struct run *r)
 			code = vt_culprit_collect(&in, e, r->err);
 	}
 	if (code == 0)
-		vt_culprit_learn(e, &r->shares);
+		vt_culprit_compute_shares(e, &r->shares);
 	r->learnt = code == 0;
 	vt_culprit_evidence_free(e);
 	return code;

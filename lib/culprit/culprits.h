@@ -16,7 +16,7 @@
 
 /* The culprits of all procedures of a stream. */
 
-/* What was read, all of it finished; borrowed. */
+/* The data of a stream, after its end; all of it is borrowed. */
 struct vt_culprits_source {
 	const struct vt_core *core;
 	const struct vt_freqprofile *freq;
@@ -25,10 +25,10 @@ struct vt_culprits_source {
 	const struct vt_blockcode *code; /* may be NULL */
 	const uint32_t *ids;		 /* images that have frequencies */
 	size_t nids;
-	uint64_t event; /* the id of the event that the frequencies rest on */
+	uint64_t event; /* the id of the event from which the frequencies were estimated */
 	/*
-	 * Instructions whose graph and measurements are kept from one pass to the next, about 100
-	 * bytes each; those of other procedures are made twice.  0: 4 millions.
+	 * Maximum number of instructions whose graph and measurements are kept between the passes,
+	 * about 100 bytes each; those of other procedures are built twice.  0: 4 million.
 	 */
 	uint64_t most_kept;
 };
@@ -40,15 +40,15 @@ struct vt_culprits_proc {
 	const struct vt_freq **freqs; /* by instruction of the graph; NULL: there is none */
 	const struct vt_culprit_stall *stalls;
 	size_t nstalls;
-	double events[VT_NCULPRIT_EVENTS]; /* that happened in it, by their samples */
+	double events[VT_NCULPRIT_EVENTS]; /* in the procedure, estimated from samples */
 };
 
 struct vt_culprits_totals {
 	uint64_t procedures;
-	uint64_t without_code; /* procedures whose code is not there */
-	uint64_t places;       /* that have frequencies */
-	uint64_t outside;      /* of them in no procedure, or at no instruction of it */
-	uint64_t samples;      /* of the time event, at the places in procedures */
+	uint64_t without_code; /* procedures whose code is missing */
+	uint64_t places;       /* instructions with frequencies */
+	uint64_t outside;      /* of them, those in no procedure, or not at an instruction of it */
+	uint64_t samples;      /* of the time event, at instructions in procedures */
 	uint64_t by_confidence[VT_NCONFIDENCES];
 	uint64_t unknown;	/* other samples of that event */
 	double cycles;		/* executions times cycles */
@@ -56,20 +56,23 @@ struct vt_culprits_totals {
 	double high[VT_NSTALLS];
 };
 
-/* Samples with a confidence: those that nothing was estimated of have none. */
+/*
+ * Returns the number of samples at instructions whose frequency has this confidence; instructions
+ * without a frequency count as VT_CONFIDENCE_NONE.
+ */
 uint64_t vt_culprits_samples(const struct vt_culprits_totals *t, enum vt_confidence confidence);
 
 /*
- * Calls `fn` for each procedure, in order of image and address, and adds all up in *t.  `fn`
- * returns 0 or a negative error, which ends it.  -VT_E_NOMEM.
+ * Calls `fn` for each procedure, ordered by image and address, and sums up the results in *t.  A
+ * negative result of `fn` ends the calls and is returned.  Otherwise returns 0 or -VT_E_NOMEM.
  */
 typedef int vt_culprits_fn(void *arg, const struct vt_culprits_proc *p, struct vt_error *err);
 int vt_culprits_run(const struct vt_culprits_source *src, vt_culprits_fn *fn, void *arg,
 		    struct vt_culprits_totals *t, struct vt_error *err);
 
 /*
- * Writes the stalls of all procedures, in the same order, as STALL records, and META records of
- * what was left out.  -VT_E_NOMEM, or the writer's error.
+ * Writes the stalls of all procedures, in the same order, as STALL records, and META records that
+ * count what could not be analysed.  Returns 0, -VT_E_NOMEM, or the writer's error.
  */
 int vt_culprits_write(const struct vt_culprits_source *src, struct vt_writer *w,
 		      struct vt_culprits_totals *t, struct vt_error *err);

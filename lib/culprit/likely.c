@@ -118,7 +118,8 @@ static void divide(const struct row *r, const double *share, double *got)
 		got[i] += fmin((double)r->bound[i], cycles * part[i] / all);
 }
 
-void vt_culprit_learn(const struct vt_culprit_evidence *e, struct vt_culprit_shares *shares)
+void vt_culprit_compute_shares(const struct vt_culprit_evidence *e,
+			       struct vt_culprit_shares *shares)
 {
 	double share[VTI_RULES], bounds[VTI_RULES] = {0};
 	uint32_t i, round;

@@ -149,7 +149,7 @@ void vti_path_value(struct vti_paths *p, const struct vt_record *rec)
 	    !vt_facts_decode(b->code + (ip - b->addr), b->size - (ip - b->addr), &f) ||
 	    f.flags & VT_FACT_SYSCALL)
 		return;
-	p->in->totals.told++;
+	p->in->totals.ptwritten++;
 	if (f.nsources && f.sources[0].where == VT_WHERE_REGISTER &&
 	    f.sources[0].size <= sizeof(value))
 		learn_register(p, &f.sources[0], value);

@@ -130,7 +130,7 @@ struct vt_interpret {
  * Counts a run (runs, insns, results, values, stops) and tells it.  `run->captures` holds what the
  * interpreter captured, those of whole instructions (VT_WHAT_UNKNOWN) included.
  */
-int vti_interpret_tell(struct vt_interpret *in, const struct vt_run *run, struct vt_error *err);
+int vti_interpret_deliver(struct vt_interpret *in, const struct vt_run *run, struct vt_error *err);
 
 /* From samples.  `new` gives NULL on error; the others as those of vt_interpret. */
 struct vti_samples *vti_samples_new(struct vt_interpret *in, struct vt_error *err);

@@ -122,7 +122,7 @@ static void count_values(struct vt_interpret_totals *t, const struct vt_run *run
 	}
 }
 
-int vti_interpret_tell(struct vt_interpret *in, const struct vt_run *run, struct vt_error *err)
+int vti_interpret_deliver(struct vt_interpret *in, const struct vt_run *run, struct vt_error *err)
 {
 	struct vt_interpret_totals *t = &in->totals;
 

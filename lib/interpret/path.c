@@ -61,7 +61,7 @@ void vti_paths_end(const struct vti_paths *p)
 	if (!p->machine)
 		return;
 	vt_interp_lifted(p->machine, &blocks, &t->unlifted);
-	t->taught = vt_interp_inferred(p->machine);
+	t->inferred = vt_interp_inferred(p->machine);
 }
 
 /* What kind of recording it is is known when the first run comes. */
@@ -217,8 +217,8 @@ static void note_caller(struct vti_paths *p, const struct vt_step *s, uint64_t a
 
 	if (!p->in->o.callers)
 		return;
-	vt_callstack_set_caller(stack, p->told);
-	p->told = 0;
+	vt_callstack_set_caller(stack, p->first_caller);
+	p->first_caller = 0;
 	vt_callstack_enter(stack, s);
 	vti_callers_note(&p->callers, p->numbered, addr, vt_callstack_caller(stack));
 }
@@ -274,7 +274,7 @@ static int deliver_path_run(struct vti_paths *p, struct vt_run *r, struct vt_err
 	r->callers = p->callers.list;
 	r->ncallers = p->callers.count;
 	r->caller = r->ncallers ? r->callers[0].caller : 0;
-	code = r->insns ? vti_interpret_tell(p->in, r, err) : 0;
+	code = r->insns ? vti_interpret_deliver(p->in, r, err) : 0;
 	if (p->callers.no_memory)
 		code = vt_error_set(err, VT_E_NOMEM, "out of memory for return addresses");
 	vt_interp_clear(p->machine);
@@ -342,7 +342,7 @@ static int feed_exec(struct vti_paths *p, const struct vt_record *rec, struct vt
 	r.time = x.time;
 	r.pid = x.pid;
 	r.tid = x.tid;
-	p->told = x.caller;
+	p->first_caller = x.caller;
 	r.begins = p->at->goes_on == VTI_GOES_NOWHERE;
 	vt_interp_clear(p->machine);
 	process = vti_path_process(p, x.pid, err);

@@ -68,9 +68,9 @@ struct vti_paths {
 	struct vti_path_thread *at; /* whose registers the machine has, or NULL */
 	struct vti_path_memory *memory;
 	struct vti_callers callers;
-	uint64_t told;	   /* what the stream says of the caller where a run begins, or 0 */
-	uint32_t numbered; /* instructions of the run that the machine has counted */
-	bool broken;	   /* it does not count those any more */
+	uint64_t first_caller; /* recorded return address of the procedure at a run's start, or 0 */
+	uint32_t numbered;     /* instructions of the run that the machine has counted */
+	bool broken;	       /* it does not count those any more */
 	uint64_t clock;
 	/* Whether code of a mapping is withheld: of the one that was asked for last. */
 	enum vt_withheld withheld;

@@ -340,7 +340,7 @@ static int run_sample(struct vti_samples *s, const struct vt_record *rec, struct
 	r.ncallers = s->callers.count;
 	r.caller = r.ncallers ? r.callers[0].caller : 0;
 	r.captures = vt_interp_captures(s->machine, &r.ncaptures);
-	return vti_interpret_tell(s->in, &r, err);
+	return vti_interpret_deliver(s->in, &r, err);
 }
 
 static int feed_sample(struct vti_samples *s, const struct vt_record *rec, struct vt_error *err)

@@ -8,7 +8,7 @@
 #include "stream/reader.h"
 #include "stream/writer.h"
 
-/* How the intervals between samples are drawn; all have the same mean. */
+/* Distributions of the intervals between samples. */
 enum vt_interval_kind {
 	/*
 	 * Uniform in a range around the mean, as DCPI's (4.1.1: between 60K and 64K): from
@@ -20,7 +20,7 @@ enum vt_interval_kind {
 	VT_NINTERVALS
 };
 
-/* Their names, and NULL. */
+/* The names of the kinds, followed by NULL. */
 extern const char *const vt_interval_words[VT_NINTERVALS + 1];
 
 struct vt_interval {
@@ -34,23 +34,26 @@ struct vt_interval {
 
 struct vt_interval vt_interval_make(enum vt_interval_kind kind, uint64_t mean);
 
-/* How many events from one sample to the next, this one included: at least 1. */
+/* Draws the number of events from one sample to the next, the next one included: at least 1. */
 uint64_t vt_interval_next(const struct vt_interval *v, struct vt_rng *rng);
 
 /*
- * The same up to the first sample: drawn so that each event, from the very first one, is sampled
- * with probability 1/mean, as if sampling had begun long before (the interval's equilibrium
- * distribution: P(k) = P(interval >= k) / mean).
+ * Draws the number of events up to the first sample.  Its distribution is the interval's
+ * equilibrium distribution, P(k) = P(interval >= k) / mean, so that each event, including the first
+ * ones, is sampled with probability 1/mean, as if sampling had begun long before.
  */
 uint64_t vt_interval_first(const struct vt_interval *v, struct vt_rng *rng);
 
 /*
- * Leaves out executed code that contradicts itself: passes the text of `err` to `warn` (may be
- * NULL) and writes a GAP record.
+ * Handles a record of executed code that contradicts itself: passes the text of `err` to `warn`,
+ * which may be NULL, and writes a GAP record in its place.
  */
 void vt_sample_refuse(struct vt_writer *w, vt_warn_fn *warn, void *arg, const struct vt_error *err);
 
-/* Writes the SAMPLE of an instruction of user code: the row.  Of time 0, nothing is known. */
+/*
+ * Writes a SAMPLE record of an instruction in user mode and returns its row, so that the caller can
+ * set more fields.  A time of 0 is unknown.
+ */
 uint64_t *vt_sample_write(struct vt_writer *w, uint64_t event, uint64_t time, int64_t pid,
 			  int64_t tid, uint64_t ip, uint64_t period);
 

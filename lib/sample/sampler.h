@@ -12,14 +12,14 @@
 #include "stream/writer.h"
 
 /*
- * Picks samples out of a stream of executed code, as a processor's counter would have done: from a
- * full stream to one that has a SAMPLE record now and then, each followed by the EXEC record of
- * the few instructions that were interpreted there.
+ * Takes samples from a stream of all executed code, as a performance counter would.  The output
+ * stream contains SAMPLE records, each followed by an EXEC record of a few instructions from the
+ * sampled one on.
  *
- * Each process has a counter of its own, which all its threads drive in the order of the stream.
+ * Each process has its own counter, which counts its threads' instructions in the stream's order.
  */
 
-/* What is counted. */
+/* The events that are counted. */
 enum vt_sampler_unit {
 	VT_SAMPLER_INSNS,
 	VT_SAMPLER_LOADS,    /* instructions with a value or address of a load */
@@ -31,22 +31,22 @@ enum vt_sampler_unit {
 };
 
 struct vt_sampler_options {
-	struct vt_context *context; /* of the stream to come; borrowed */
+	struct vt_context *context; /* of the input stream; borrowed */
 	enum vt_sampler_unit unit;
 	struct vt_interval interval;
-	uint64_t burst;	   /* instructions interpreted from a sampled one on; 0: none */
-	uint64_t fraction; /* one in so many samples is interpreted */
+	uint64_t burst;	   /* instructions to copy from a sampled one on; 0: none */
+	uint64_t fraction; /* copy them for one in so many samples */
 	uint64_t seed;
 	/*
-	 * Instead of all that: value profiling 8.2.  Each instruction that has values is profiled
-	 * for `burst` executions, then left alone for a random number of its executions between
-	 * `backoff` and a bound that starts there and doubles, and so on.
+	 * Another method, value profiling 8.2: profile each instruction with values for `burst`
+	 * executions, then ignore a random number of its executions between `backoff` and a bound,
+	 * and so on.  The bound is `backoff` at first and doubles each time.
 	 */
 	bool per_instruction;
 	uint64_t backoff;
-	bool follow;	  /* follow calls and returns, to know the caller of each run */
-	bool keep;	  /* keep the STATE, SYSCALL and MEMORY records of the whole stream */
-	vt_warn_fn *warn; /* told of records that contradict themselves; may be NULL */
+	bool follow;	  /* follow calls and returns to find the caller of each run */
+	bool keep;	  /* copy the STATE, SYSCALL and MEMORY records of the whole stream */
+	vt_warn_fn *warn; /* called for records that contradict themselves; may be NULL */
 	void *warn_arg;
 };
 
@@ -61,16 +61,17 @@ struct vt_sampler_totals {
 struct vt_sampler;
 
 /*
- * Becomes a consumer of the context, which hands on -VT_E_NOMEM, -VT_E_ABSENT (the stream was
- * sampled already, or lacks the times that counting cycles needs) and the writer's error.  Writes
- * the EVENT of the samples, and a META record "sampling" that says how they were taken.  `w` is
- * borrowed, and must have been opened with the reader whose records are fed.  NULL: -VT_E_NOMEM.
+ * Adds a consumer to the context.  The context returns its errors: -VT_E_NOMEM, -VT_E_ABSENT if the
+ * stream was sampled already, or has no times although cycles are counted, and the writer's errors.
+ * Writes the EVENT record of the samples, and a META record "sampling" that describes the method.
+ * `w` is borrowed; it must have been opened with the reader of the input stream.  Owned by the
+ * caller; returns NULL with VT_E_NOMEM.
  */
 struct vt_sampler *vt_sampler_new(const struct vt_sampler_options *o, struct vt_writer *w,
 				  struct vt_error *err);
 void vt_sampler_free(struct vt_sampler *s);
 
-/* To be called after the last record. */
+/* Ends the output stream after the last record.  Returns 0 or a negative error. */
 int vt_sampler_finish(struct vt_sampler *s, struct vt_error *err);
 
 const struct vt_sampler_totals *vt_sampler_totals(const struct vt_sampler *s);

@@ -13,15 +13,15 @@
 #include "stream/writer.h"
 
 /*
- * Runs a stream of executed code on a modelled processor, and takes the samples that its counters
- * would have taken: DCPI 4.1.  Each process has a processor of its own, which its threads share, in
- * the turns that the recorder gave them; what they do takes the model's time, not the recorded one.
+ * Executes a stream of code on a model of a processor, and takes the samples that its performance
+ * counters would take: DCPI 4.1.  Each process has its own processor, on which its threads run in
+ * the recorded order.  Time is that of the model, not the recorded time.
  *
- * A counter's sample comes `skid` cycles after it overflowed, and falls on the instruction that is
- * the oldest then.
+ * A counter's sample is taken `skid` cycles after the counter's overflow, at the instruction that
+ * is then the oldest.
  */
 
-/* What counters count. */
+/* Kinds of events that counters count. */
 enum vt_simulate_kind {
 	VT_SIMULATE_CYCLES,
 	VT_SIMULATE_IMISS,    /* instruction fetches that miss in the first cache */
@@ -35,7 +35,7 @@ enum vt_simulate_kind {
 	VT_NSIMULATE
 };
 
-/* "cycles", "imiss" …; NULL for VT_NSIMULATE. */
+/* Returns the name of a kind, "cycles", "imiss" …; NULL for VT_NSIMULATE. */
 const char *vt_simulate_name(enum vt_simulate_kind kind);
 
 struct vt_simulate_event {
@@ -48,21 +48,21 @@ struct vt_simulate_event {
 
 struct vt_simulate_options {
 	/*
-	 * Of the stream to come; borrowed.  The files of its images, if it has any, tell what is
-	 * fetched on the wrong path, by machines that issue out of order.
+	 * The context of the input stream; borrowed.  If it has images, their files provide the
+	 * code that out-of-order machines fetch on the wrong path.
 	 */
 	struct vt_context *context;
 	const struct vt_core *core;		/* borrowed */
 	const struct vt_simulate_event *events; /* borrowed for the call; each kind once */
 	size_t nevents;				/* at most VT_SIMULATE_EVENTS */
 	uint64_t seed;
-	uint32_t stack; /* taken branches that each sample has, up to VT_SIMULATE_STACK; 0: none */
+	uint32_t stack; /* taken branches in each sample, up to VT_SIMULATE_STACK; 0: none */
 	/*
-	 * A second stream, of what is true: FREQ, EDGE and STALL records, and what the first one
-	 * passes on.  Borrowed; may be NULL.
+	 * A second output stream with the true FREQ, EDGE and STALL records, and the records that
+	 * are copied to the first one.  Borrowed; may be NULL.
 	 */
 	struct vt_writer *truth;
-	vt_warn_fn *warn; /* told of records that contradict themselves; may be NULL */
+	vt_warn_fn *warn; /* called for records that contradict themselves; may be NULL */
 	void *warn_arg;
 };
 
@@ -74,25 +74,26 @@ struct vt_simulate_totals {
 	uint64_t samples;   /* of the input */
 	uint64_t loads;	    /* instructions that load, or store, executed */
 	uint64_t addressed; /* of them, those with an address */
-	uint64_t undecoded; /* executed, of which no code was recorded, or none that is known */
-	uint64_t bad;	    /* BLOCK and EXEC records that contradict themselves: left out */
+	uint64_t undecoded; /* executed instructions without recorded code, or not decoded */
+	uint64_t bad;	    /* BLOCK and EXEC records that contradict themselves; not used */
 };
 
 struct vt_simulate;
 
 /*
- * Becomes a consumer of the context, which hands on -VT_E_NOMEM, -VT_E_ABSENT (the stream is of
- * samples), and the errors of the writers.  Writes EVENT records and META records that tell the
- * machine (key "cpu.model") and the counters ("sampling").  `w` is borrowed, and must have been
- * opened with the reader whose records are fed, as o->truth.  NULL: VT_E_NOMEM.
+ * Adds a consumer to the context.  The context returns its errors: -VT_E_NOMEM, -VT_E_ABSENT if the
+ * stream contains samples, and errors of the writers.  Writes EVENT records, and META records that
+ * describe the machine (key "cpu.model") and the counters ("sampling").  `w` and o->truth are
+ * borrowed; they must have been opened with the reader of the input stream.  Owned by the caller;
+ * returns NULL with VT_E_NOMEM.
  */
 struct vt_simulate *vt_simulate_new(const struct vt_simulate_options *o, struct vt_writer *w,
 				    struct vt_error *err);
 void vt_simulate_free(struct vt_simulate *s);
 
 /*
- * After the last record: writes the truth, and META records of totals ("vsim.cycles" …).
- * -VT_E_NOMEM; -VT_E_USAGE: there was nothing to execute.
+ * Writes o->truth's records, and META records of totals ("vsim.cycles" …), after the last record.
+ * Returns 0, -VT_E_NOMEM, or -VT_E_USAGE if no instruction was executed.
  */
 int vt_simulate_finish(struct vt_simulate *s, struct vt_error *err);
 

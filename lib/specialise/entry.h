@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "image/images.h"
 
-/* The places at which procedures begin in images that have no symbols for them. */
+/* The beginnings of procedures in images without symbols. */
 struct vti_entry {
 	uint64_t offset;
 	uint32_t image;
@@ -23,15 +23,18 @@ struct vti_entries {
 
 void vti_entries_fini(struct vti_entries *e);
 
-/* Adds one place, or those that an image's call frames tell.  0 or -VT_E_NOMEM. */
+/* Add one place, or all that are in an image's call frames.  Return 0 or -VT_E_NOMEM. */
 int vti_entries_add(struct vti_entries *e, uint32_t image, uint64_t offset, struct vt_error *err);
 int vti_entries_add_image(struct vti_entries *e, struct vt_images *images, uint32_t image,
 			  struct vt_error *err);
 
-/* Once all are added, before the first question. */
+/* Sorts the places.  Call it after the last addition and before vti_entries_before(). */
 void vti_entries_sort(struct vti_entries *e);
 
-/* The last at or before an offset, or NULL; and where the next one is (0: not known). */
+/*
+ * Returns the last place at or before an offset, or NULL.  *end becomes the offset of the next
+ * place, or 0 if there is none in the image.
+ */
 const struct vti_entry *vti_entries_before(const struct vti_entries *e, uint32_t image,
 					   uint64_t offset, uint64_t *end);
 

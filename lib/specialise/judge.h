@@ -9,7 +9,10 @@
 #include "specialise/uses.h"
 #include "value/hot_profile.h"
 
-/* What a value that hardly changes is good for: value profiling 2.4 and 7; value sampling 3.1. */
+/*
+ * Kinds of specialisation by an almost constant value: value profiling 2.4 and 7; value
+ * sampling 3.1.
+ */
 enum vt_spec_kind {
 	VT_SPEC_NONE,
 	VT_SPEC_CALL, /* an indirect call goes to one procedure */
@@ -32,44 +35,44 @@ enum vt_spec_kind {
 	VT_NSPECS
 };
 
-/* "call", "divisor-power" …: for programs. */
+/* Returns the name of a kind for machine-readable output: "call", "divisor-power" …. */
 const char *vt_spec_name(enum vt_spec_kind kind);
 
-/* A value as the judge sees it. */
+/* The input of vt_spec_judge(). */
 struct vt_spec_value {
 	const struct vt_hot *hot; /* of lane 0 */
 	struct vt_uses uses;
 	enum vt_source source; /* of a load */
 	bool pointer;	       /* the top value is an address */
-	bool fixed;	       /* it lies where nothing changes it: the compiler knew it too */
-	const char *variable;  /* what a load of VT_SOURCE_FIXED reads is called; NULL: nothing */
-	double others;	       /* the least share of a top value in the further lanes; 1: none */
+	bool fixed;	       /* loaded from constant data, which the compiler knew too */
+	const char *variable;  /* name of the variable of a VT_SOURCE_FIXED load, or NULL */
+	double others;	       /* minimum share of the top values of other lanes; 1: none */
 };
 
 struct vt_spec_verdict {
 	enum vt_spec_kind kind;
-	double share; /* of the profiled executions that had the value, or a power of two */
+	double share; /* of the profiled executions with the value, or with a power of two */
 	double low;   /* lower end of its 95 % confidence interval */
 	uint64_t value;
 	/*
-	 * What of the program's instructions hangs on one execution: the latency of a division,
-	 * multiplication or load, or of a mispredicted branch (Intel 64 and IA-32 optimization
-	 * manual, appendix D, rounded), as if each cycle were an instruction.
+	 * The cost of one execution in instructions: the latency of a division, multiplication or
+	 * load, or of a mispredicted branch (Intel 64 and IA-32 optimization manual, appendix D,
+	 * rounded), where each cycle counts as an instruction.
 	 */
 	double cost;
-	bool whole; /* all of the procedure hangs on it */
+	bool whole; /* all of the procedure depends on it */
 };
 
-/* A value below this share is never called invariant, whatever the caller asks for. */
+/* The lower limit of vt_spec_judge()'s `min`: values below this share are not invariant. */
 #define VT_SPEC_MIN_SHARE 0.3
 
 /*
- * Judges one value.  True if it is worth telling: its share's `low` is at least `min`, and it is
- * not a value that no source code has a hold on (saved registers, constants, jumps of a PLT).
+ * Judges one value.  Returns true if it can be reported: the `low` of its share is at least `min`,
+ * and a change of source code could use it, unlike saved registers, constants and jumps of a PLT.
  */
 bool vt_spec_judge(const struct vt_spec_value *v, double min, struct vt_spec_verdict *out);
 
-/* The lower end of the 95 % confidence interval of a share that was seen in n trials (Wilson). */
+/* Returns the lower end of the 95 % confidence interval of a share of n trials (Wilson). */
 double vt_share_low(double share, double n);
 
 /*
@@ -79,11 +82,14 @@ double vt_share_low(double share, double n);
 void vt_spec_advice(const struct vt_spec_value *v, const struct vt_spec_verdict *verdict,
 		    const char *value, struct vt_buf *out);
 
-/* Appends only what is so: "argument 2 (rsi) is always 8". */
+/* Appends only the fact: "argument 2 (rsi) is always 8". */
 void vt_spec_fact(const struct vt_spec_value *v, const struct vt_spec_verdict *verdict,
 		  const char *value, struct vt_buf *out);
 
-/* The number of a register that passes an argument, from 1; 0 for others (System V ABI, 3.2.3). */
+/*
+ * Returns the number of the argument that a register passes, from 1, or 0 for other registers
+ * (System V ABI, 3.2.3).
+ */
 unsigned vt_argument_number(unsigned reg);
 
 #endif

@@ -14,14 +14,14 @@
 #include "value/hot_profile.h"
 
 /*
- * What to specialise: where a program spends its time and a value hardly changes.  A profile tells
- * the time, hot lists the values, the images' code what becomes of them.
+ * Finds code to specialise: where a program spends time and a value is almost constant.  The time
+ * comes from a profile, the values from hot lists, and their uses from the images' code.
  */
 struct vt_spec;
 
 /*
- * A procedure.  Where an image has no symbols, they begin where its table of call frames says, and
- * at each address that was called.
+ * A procedure.  In images without symbols, procedures begin where the table of call frames says,
+ * and at each called address.
  */
 struct vt_spec_procedure {
 	uint32_t image;
@@ -36,26 +36,27 @@ struct vt_spec_procedure {
 	double score;	     /* of all its rows together, at most its time */
 };
 
-/* A value that hardly changes. */
+/* An almost constant value. */
 struct vt_spec_row {
 	size_t procedure;
-	uint64_t vaddr; /* of the instruction; its offset where the image's file is not there */
+	uint64_t vaddr; /* of the instruction; its offset if the image's file is missing */
 	struct vt_spec_value value;
 	struct vt_spec_verdict verdict;
 	uint64_t samples; /* of the event at the instruction itself */
-	double stake;	  /* share of the time that hangs on the value */
+	double stake;	  /* share of the time that depends on the value */
 	double score;	  /* stake x lower end of its invariance */
 };
 
 struct vt_spec_options {
-	size_t event;	       /* of the profile: what time is counted in */
+	size_t event;	       /* index in the profile of the event that measures time */
 	double min_invariance; /* a share */
 	double min_time;       /* a procedure's share of the time */
 };
 
 /*
- * Judges all lists of `hot` and puts them in order: the procedure with the best score first, in it
- * the row with the best score.  All is borrowed until vt_spec_free().  NULL with VT_E_NOMEM.
+ * Judges all lists of `hot` and sorts the rows by the score of their procedure and then by their
+ * own, highest first.  The arguments are borrowed until vt_spec_free().  Owned by the caller;
+ * returns NULL with VT_E_NOMEM.
  */
 struct vt_spec *vt_spec_new(const struct vt_profile *profile, struct vt_images *images,
 			    const struct vt_hotprofile *hot, const struct vt_spec_options *opt,
@@ -67,33 +68,38 @@ const struct vt_spec_procedure *vt_spec_procedure(const struct vt_spec *s, size_
 size_t vt_spec_nrows(const struct vt_spec *s);
 const struct vt_spec_row *vt_spec_row(const struct vt_spec *s, size_t i);
 
-/* The procedure that holds a place: its number, or SIZE_MAX if it has neither time nor lists. */
+/*
+ * Returns the number of the procedure that contains a place, or SIZE_MAX if it has neither time nor
+ * lists.
+ */
 size_t vt_spec_find(const struct vt_spec *s, uint32_t image, uint64_t offset);
 
-/* Samples of the event at an instruction; and all of them, everywhere. */
+/* Return the samples of the event at an instruction, and the total. */
 uint64_t vt_spec_samples(const struct vt_spec *s, uint32_t image, uint64_t offset);
 uint64_t vt_spec_total(const struct vt_spec *s);
 
-/* Whether an event was counted each time that it happened, not sampled. */
+/* Returns whether an event was counted at each occurrence, not sampled. */
 bool vt_spec_is_counted(const struct vt_profile_event *e);
 
-/* The id by which the images know the image of a hot list's key. */
+/* Returns the id in struct vt_images of the image of a hot list's key. */
 uint32_t vt_spec_image(const struct vt_spec *s, uint32_t hot_image);
 
-/* The vaddr of a place of an image, or the offset itself where the file is not there. */
+/* Returns the vaddr of a place of an image, or the offset itself if the file is missing. */
 uint64_t vt_spec_vaddr(struct vt_images *images, uint32_t image, uint64_t offset);
 
-/* How many lists there are of a kind of value, whatever came of them. */
+/* Returns the number of lists of a kind of value, with or without rows. */
 uint64_t vt_spec_lists(const struct vt_spec *s, enum vt_what what);
 
-/* How many rows were left out because their value is an address of this run only: of the stack, the
- * heap, code without a name. */
+/*
+ * Returns the number of values without a row because they are addresses that differ between runs:
+ * of the stack, the heap, or code without a name.
+ */
 uint64_t vt_spec_of_run(const struct vt_spec *s);
 
-/* How many lists lie in images whose file is not there: their code says nothing about them. */
+/* Returns the number of lists in images whose file is missing, so that their uses are unknown. */
 uint64_t vt_spec_blind(const struct vt_spec *s);
 
-/* The code of an image, or false if its file is not there. */
+/* Sets *code to the code of an image.  Returns false if its file is missing. */
 bool vt_spec_code(struct vt_images *images, uint32_t image, struct vt_code *code);
 
 #endif

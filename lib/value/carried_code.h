@@ -6,15 +6,16 @@
 #include "value/sites.h"
 
 /*
- * Executed code that hot lists carry, because no file has it: generated or patched code.  Listings
- * have nothing else to disassemble.  When a page becomes writable, blocks that ran there before are
- * carried, too: from then on, nobody takes them from the file.
+ * Copies executed code that no file contains (generated or patched code) into the stream of hot
+ * lists, because listings could not disassemble it otherwise.  When a page becomes writable, the
+ * blocks that were executed there before are copied, too: from then on, readers of the stream do
+ * not use the file for this page.
  *
- * Start from zeros with the first three fields set; end with vt_carried_code_fini().
+ * Initialize with zeros, set the first three fields, and free with vt_carried_code_fini().
  */
 struct vt_carried_code {
-	struct vt_sites *sites; /* borrowed: the code goes there */
-	/* Whether a block's code can be listed from a file, which is then mapped there. */
+	struct vt_sites *sites; /* borrowed; receives the code */
+	/* Whether a file is mapped at the block and a listing can take the code from it. */
 	bool (*file_has)(void *arg, const struct vt_bblock *b);
 	void *arg;
 	/* Private: */
@@ -27,7 +28,7 @@ struct vt_carried_code {
 
 void vt_carried_code_fini(struct vt_carried_code *c);
 
-/* Begins a stream, as a consumer of its context, which is borrowed. */
+/* Begins a stream: adds a consumer to its context, which is borrowed. */
 void vt_carried_code_begin(struct vt_carried_code *c, struct vt_context *context);
 
 #endif

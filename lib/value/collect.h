@@ -11,17 +11,17 @@
 #include "value/sites.h"
 
 /*
- * Brings the values of streams to the hot lists of their places: those of executed blocks (EXEC)
- * and those that come alone (VALUE).
+ * Adds the values of streams to the hot lists of their places.  Values come from executed blocks
+ * (EXEC records) and from VALUE records.
  *
- * Beside the values that the slots of blocks hold, the order of a thread's blocks tells where
- * indirect jumps and calls went (VT_WHAT_TARGET, at the jump) and where procedures were called from
- * (VT_WHAT_RETURN, at the first instruction of the procedure).  Arguments (VT_WHAT_ARG), captured
- * at a call, belong to the first instruction of the procedure called; a stub of a procedure linkage
- * table is followed to the procedure.  Where the order breaks off (a gap, a window's edge, a sample
- * that was cut out, a signal), nothing is guessed.
+ * The slots of blocks contain most values.  Two kinds are derived from the order of a thread's
+ * blocks: targets of indirect jumps and calls (VT_WHAT_TARGET, at the jump), and return addresses
+ * (VT_WHAT_RETURN, at the first instruction of the called procedure).  Arguments (VT_WHAT_ARG) are
+ * captured at a call and counted at the first instruction of the called procedure; if the call goes
+ * to a stub of a procedure linkage table, at the procedure that the stub jumps to.  Where the order
+ * of blocks is interrupted (a gap, the edge of a window, a sample, a signal), no value is derived.
  *
- * Memory: what is needed for each block and place, however often they are executed.
+ * The memory grows with the number of blocks and places, not with the number of executions.
  */
 struct vt_collect;
 
@@ -32,16 +32,16 @@ struct vt_collect;
 
 struct vt_collect_options {
 	uint32_t what;	  /* a bit 1 << enum vt_what for each kind of value that is wanted */
-	bool by_caller;	  /* lists are told apart by the return address of their procedure */
-	vt_warn_fn *warn; /* told of each record that contradicts itself; may be NULL */
+	bool by_caller;	  /* keep a list for each return address of the place's procedure */
+	vt_warn_fn *warn; /* called for each record that contradicts itself; may be NULL */
 	void *warn_arg;
 };
 
 struct vt_collect_stats {
 	uint64_t insns;	   /* executed */
-	uint64_t unmapped; /* executed instructions, and values alone, at no place that is known */
-	uint64_t damaged;  /* records that contradict themselves; what follows in them is lost */
-	uint64_t lists;	   /* HOT records, which are left alone */
+	uint64_t unmapped; /* executed instructions, and VALUE records, at unmapped addresses */
+	uint64_t damaged;  /* records that contradict themselves; the rest of them is not used */
+	uint64_t lists;	   /* HOT records, which are ignored */
 };
 
 /* `sites` is borrowed.  NULL when memory runs out. */
@@ -49,16 +49,17 @@ struct vt_collect *vt_collect_new(struct vt_sites *sites, const struct vt_collec
 void vt_collect_free(struct vt_collect *c);
 
 /*
- * Each stream is taken between these two, by a consumer of its context, which is borrowed.  At its
- * end, how often each instruction was executed is added to the sites as the event "instructions",
- * if `counts` is set.  -VT_E_NOMEM.
+ * Begin and end a stream.  vt_collect_begin() adds a consumer to the stream's context, which is
+ * borrowed.  vt_collect_end() adds, if `counts` is set, the number of executions of each
+ * instruction to the sites, as the event "instructions".  Returns 0 or -VT_E_NOMEM.
  */
 void vt_collect_begin(struct vt_collect *c, struct vt_context *context);
 int vt_collect_end(struct vt_collect *c, bool counts, struct vt_error *err);
 
 /*
- * The number in the sites of an image that the stream at hand calls `id`; anonymous code has one
- * for each process: `pid` is 0 for other code.  UINT32_MAX when memory runs out.
+ * Returns the number that the sites use for the image with this id in the current stream.
+ * Anonymous code has one number for each process; for other code `pid` is 0.  Returns UINT32_MAX
+ * when memory runs out.
  */
 uint32_t vt_collect_image(struct vt_collect *c, uint64_t id, int64_t pid);
 

@@ -12,48 +12,49 @@
 #include "value/hot_record.h"
 
 /*
- * Hot lists: the most frequent values of many sequences (one for each instruction, say), each in
- * constant space, all kept by one algorithm.
+ * Hot lists: the most frequent values of many sequences, for example of one sequence for each
+ * instruction.  All lists of a set use the same algorithm.  A list has a constant size.
  *
  *	s = vt_hotlists_new(&options, &err);
  *	l = vt_hotlists_add(s);
  *	vt_hotlist_put(s, l, value);		... for each value
- *	vt_hotlist_read(s, l, &list, &err);	... what it has found
+ *	vt_hotlist_read(s, l, &list, &err);	... its most frequent values
  *
- * Memory: VT_HOTLIST_HEAD bytes and 16 for each entry of each list; `exact` keeps every distinct
- * value.
+ * A list takes VT_HOTLIST_HEAD bytes and 16 bytes for each of its entries.  With the algorithm
+ * `exact`, a list has an entry for every distinct value and grows with their number.
  */
 struct vt_hotlists;
 
 #define VT_HOTLIST_HEAD	       128
 #define VT_HOTLIST_MAX_ENTRIES 16384
 
-/* Counts below this are thinned in a quick way. */
+/* For counts below this, all_kept[] has the probabilities that `gm` needs. */
 #define VT_HOTLIST_SMALL 64
 
 struct vt_hotlist_options {
 	enum vt_algo algo;
 	/*
-	 * N, the values that a list has room for (gm, lru, space-saving; the others have `steady`
-	 * + `clear`, exact has no limit).  0: 16, or 6 for lru.
+	 * N, the maximum number of values in a list of gm, lru or space-saving.  0: 16, or 6 for
+	 * lru.  Other algorithms have `steady` + `clear` entries; `exact` has no maximum.
 	 */
 	uint32_t entries;
 	double factor; /* f of gm, 1.001 to 1024; 0: N/(N-1), value sampling 2.2 */
 	/*
-	 * Values of a TNV table that are never cleared; of every algorithm's lists, the values that
-	 * profiles are compared by.  0: 3
+	 * Number of values of a TNV table that are never cleared; for every algorithm, the number
+	 * of values by which profiles are compared.  0: 3
 	 */
 	uint32_t steady;
 	uint32_t clear;	   /* values of a TNV table that are cleared; 0: 3, unless `no_clear` */
-	bool no_clear;	   /* there are none */
+	bool no_clear;	   /* no value of a TNV table is cleared */
 	uint64_t interval; /* minimum clear interval, convergence interval, least back-off; 0: 2000
 			    */
 	uint64_t seed;
 };
 
 /*
- * One list: a cache line that is all a value touches which repeats the one before, or is not looked
- * at.  The rest lies elsewhere, so that these lines lie close together.  Not for use by callers.
+ * The head of a list, one cache line.  A value that repeats the previous one, or that is skipped,
+ * accesses nothing else.  The other data of lists (hot_list_internal.h) is stored separately, so
+ * that the heads lie close together.  Private to vt_hotlist_put() and the library.
  */
 struct vt_hotlist {
 	uint64_t total;
@@ -61,23 +62,23 @@ struct vt_hotlist {
 	uint64_t same;
 	uint64_t stride;
 	uint64_t last;
-	uint64_t delta; /* `last` minus the value before it */
-	uint64_t skip;	/* so many values are not looked at: rejected (gm), or in a back-off */
-	uint32_t run;	/* occurrences of `last` that are not yet in the table */
-	uint16_t count; /* values in the table */
-	uint16_t recent : 15; /* index of one that is likely to come again */
-	uint16_t sampled : 1; /* gm, and its probability is below 1: `skip` is drawn each time */
+	uint64_t delta;	      /* `last` minus the value before it */
+	uint64_t skip;	      /* number of next values to ignore: rejected (gm), or in a back-off */
+	uint32_t run;	      /* occurrences of `last` that are not yet in the table */
+	uint16_t count;	      /* values in the table */
+	uint16_t recent : 15; /* index of a value in the table that is likely to occur next */
+	uint16_t sampled : 1; /* gm with a probability below 1: `skip` is drawn each time */
 };
 
 typedef void vt_hotlist_take_fn(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value,
 				uint64_t n);
 
-/* The lists' common part: for vt_hotlist_put() to look at and nobody else. */
+/* The data that all lists share.  Private to vt_hotlist_put() and the library. */
 struct vt_hotlists {
 	struct vt_hotlist_options options; /* with the defaults filled in */
-	vt_hotlist_take_fn *take;	   /* so many occurrences of a value come in a row */
+	vt_hotlist_take_fn *take;	   /* adds n occurrences of a value in a row */
 	struct vt_rng rng;
-	size_t rest_size; /* of a list, beyond its struct vt_hotlist */
+	size_t rest_size; /* bytes of a list's other data, beside its struct vt_hotlist */
 	uint32_t capacity;
 	double keep;			   /* gm: 1/f */
 	double log_keep;		   /* gm: log(1/f) */
@@ -85,38 +86,40 @@ struct vt_hotlists {
 	uint8_t **chunks;
 	size_t nchunks;
 	size_t chunks_cap;
-	size_t per_chunk;   /* lists */
-	size_t count;	    /* lists */
-	size_t exact_bytes; /* of what `exact` keeps */
-	struct vt_intervals
-		*intervals; /* of which the values are told apart (intervals.h), or NULL */
-	bool failed;	    /* memory ran out */
+	size_t per_chunk;		/* lists */
+	size_t count;			/* lists */
+	size_t exact_bytes;		/* allocated for lists of `exact` */
+	struct vt_intervals *intervals; /* counts values per interval (intervals.h), or NULL */
+	bool failed;			/* memory ran out */
 };
 
 /*
- * NULL: -VT_E_NOMEM, or -VT_E_USAGE for options that make no sense.  Owned by the caller.  The same
- * seed and the same calls in the same order give the same lists.
+ * Returns a new set of lists, owned by the caller.  Returns NULL with VT_E_NOMEM, or VT_E_USAGE for
+ * invalid options.  The same seed and the same calls in the same order give the same lists.
  */
 struct vt_hotlists *vt_hotlists_new(const struct vt_hotlist_options *options, struct vt_error *err);
 void vt_hotlists_free(struct vt_hotlists *s);
 
-/* A new, empty list, owned by the set; NULL when memory ran out. */
+/* Adds an empty list, which the set owns.  Returns NULL when memory runs out. */
 struct vt_hotlist *vt_hotlists_add(struct vt_hotlists *s);
 
 /* Bytes of memory that the lists take. */
 size_t vt_hotlists_memory(const struct vt_hotlists *s);
 
-/* For vt_hotlist_put(): what is not done each time. */
+/* Called by vt_hotlist_put() in the less frequent cases. */
 void vti_hotlist_flush(struct vt_hotlists *s, struct vt_hotlist *l);
 void vti_hotlist_accepted(struct vt_hotlists *s, struct vt_hotlist *l);
 
-/* Tells a list the next value of its sequence.  Want of memory sticks, until vt_hotlist_read(). */
+/*
+ * Adds the next value of a list's sequence.  When memory runs out, the next vt_hotlist_read()
+ * returns the error.
+ */
 static inline void vt_hotlist_put(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value)
 {
 	uint64_t delta = value - l->last;
 	uint32_t accepted;
 
-	/* As few branches as can be: which way they go depends on the data. */
+	/* Branches depend on the data and are mispredicted: use as few as possible. */
 	l->total++;
 	l->zero += value == 0;
 	l->stride += delta == l->delta;
@@ -132,13 +135,14 @@ static inline void vt_hotlist_put(struct vt_hotlists *s, struct vt_hotlist *l, u
 		vti_hotlist_accepted(s, l);
 }
 
-/* The same n times in a row, whatever n is. */
+/* Adds the same value n times in a row; n may be 0. */
 void vt_hotlist_put_many(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value, uint64_t n);
 
 /*
- * Reads what a list has found, highest count first, then lowest value.  The key and the values'
- * size are left as they are.  Start from zeros; arrays of an earlier call are freed; end with
- * vt_hot_fini().  -VT_E_NOMEM, now or in any call before.
+ * Writes the list's values to *found, highest count first, then lowest value.  Does not change the
+ * key and the size of the values there.  Initialize *found with zeros before the first call; arrays
+ * of an earlier call are freed.  Free it with vt_hot_fini().  Returns 0, or -VT_E_NOMEM if memory
+ * ran out in this call or an earlier one.
  */
 int vt_hotlist_read(struct vt_hotlists *s, struct vt_hotlist *l, struct vt_hot *found,
 		    struct vt_error *err);

@@ -12,9 +12,9 @@
 
 /*
  * Interval invariance (value profiling 8, figure 17): the executions of each instruction are
- * divided into k equal parts, and each part has an Inv-Top of its own.  How often an instruction
- * will be executed must be known, so a stream is read twice: first into lists of any kind, whose
- * totals are the executions, and then, in the same order, into TNV tables that are watched.
+ * divided into k equal parts, and Inv-Top is computed for each part.  This requires the number of
+ * executions in advance, so a stream is read twice: first into lists of any algorithm, whose totals
+ * are the numbers of executions, and then, in the same order, into TNV tables.
  *
  * Memory: one table and k numbers for each list.
  */
@@ -23,17 +23,18 @@ struct vt_intervals;
 #define VT_MAX_INTERVALS 1000
 
 /*
- * totals[i] is what the i-th list that is added will be told; borrowed.  NULL when memory runs out.
+ * totals[i] is the number of values that the i-th list will receive; `totals` is borrowed.  Returns
+ * NULL when memory runs out.
  */
 struct vt_intervals *vt_intervals_new(uint32_t k, const uint64_t *totals, size_t n);
 void vt_intervals_free(struct vt_intervals *iv);
 
-/* Watches lists kept by VT_ALGO_TNV, before the first is added. */
+/* Attaches to a set of lists of VT_ALGO_TNV; call it before the first list is added. */
 void vt_intervals_watch(struct vt_intervals *iv, struct vt_hotlists *s);
 
 /*
- * The shares that the most frequent values of the intervals had, once all was told; intervals
- * without executions have 0.  NULL for a list that was not announced.  Borrowed.
+ * Returns the Inv-Top of each of the k intervals of a list, borrowed, after its last value.
+ * Intervals without executions have 0.  Returns NULL for a list beyond the n ones.
  */
 const float *vt_intervals_of(struct vt_intervals *iv, struct vt_hotlists *s, struct vt_hotlist *l);
 
@@ -50,8 +51,8 @@ struct vt_intervalprofile_options {
 	uint32_t k;		  /* intervals of each instruction, up to VT_MAX_INTERVALS */
 	uint32_t what;		  /* bits of enum vt_what, or VT_INV_EVERY */
 	uint64_t min;		  /* only instructions that were executed more often */
-	struct vt_images *images; /* fed along in the second pass; borrowed */
-	vt_warn_fn *warn;	  /* told of each bad record in the first pass; may be NULL */
+	struct vt_images *images; /* borrowed; receives the records of the second pass */
+	vt_warn_fn *warn;	  /* called for each bad record of the first pass; may be NULL */
 	void *warn_arg;
 };
 
@@ -69,21 +70,21 @@ struct vt_interval_row {
 	size_t list; /* the index of its list */
 };
 
-/* NULL: -VT_E_NOMEM.  Owned by the caller. */
+/* Owned by the caller.  Returns NULL with VT_E_NOMEM. */
 struct vt_intervalprofile *vt_intervalprofile_new(const struct vt_intervalprofile_options *o,
 						  struct vt_error *err);
 void vt_intervalprofile_free(struct vt_intervalprofile *p);
 
 /*
- * Takes rows first .. first+count-1 of a block; `profile` is the struct vt_intervalprofile.  Errors
- * of vt_images_feed(), or -VT_E_NOMEM.
+ * A vt_consume_fn: reads rows first .. first+count-1 of a block.  `profile` is the struct
+ * vt_intervalprofile.  Returns 0, an error of vt_images_feed(), or -VT_E_NOMEM.
  */
 int vt_intervalprofile_feed(void *profile, const struct vt_block *block, uint32_t first,
 			    uint32_t count, struct vt_error *err);
 
 /*
- * Ends the first pass, or the second, after which there are rows.  -VT_E_ABSENT: the stream has no
- * values; -VT_E_NOMEM.
+ * Ends the first or second pass.  The second creates the rows.  Returns 0, -VT_E_ABSENT if the
+ * stream has no values, or -VT_E_NOMEM.
  */
 int vt_intervalprofile_end_pass(struct vt_intervalprofile *p, struct vt_error *err);
 

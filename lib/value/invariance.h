@@ -10,9 +10,9 @@
 #include "value/hot_profile.h"
 
 /*
- * What value profiles tell, as the paper defines it (B. Calder, P. Feller and A. Eustace, "Value
- * Profiling and Optimization", Journal of Instruction-Level Parallelism 1, 1999, 4.2 to 4.4).  What
- * the paper calls an instruction is a hot list here.  All shares are of 1, not of 100.
+ * Metrics of value profiles, as the paper defines them (B. Calder, P. Feller and A. Eustace, "Value
+ * Profiling and Optimization", Journal of Instruction-Level Parallelism 1, 1999, 4.2 to 4.4).  An
+ * instruction of the paper is a hot list here.  Shares are fractions from 0 to 1, not percentages.
  */
 
 enum vt_inv_metric {
@@ -28,16 +28,16 @@ enum vt_inv_metric {
 const char *vt_inv_metric_name(unsigned metric);
 
 /*
- * Inv-M of 4.2: the estimates of the M values with the highest ones, divided by the profiled
- * executions; 1 at most, as estimates of samples may exceed them.  M is UINT32_MAX for all values
- * that the list has.  A list without profiled executions has 0.
+ * Inv-M of 4.2: the sum of the M highest estimates, divided by the profiled executions, and at most
+ * 1, because estimates of samples may be too high.  For m = UINT32_MAX, all values of the list
+ * count. A list without profiled executions has 0.
  */
 double vt_inv_m(const struct vt_hot *h, uint32_t m);
 
-/* How many of a list's values are steady: at most as many as it has. */
+/* Returns the number of steady values of a list, which is at most the number of its values. */
 uint32_t vt_inv_steady(const struct vt_hot *h);
 
-/* A metric of one list; LVP, zero and stride are shares of all executions. */
+/* Computes a metric of a list; LVP, zero and stride are shares of all executions. */
 double vt_inv_value(const struct vt_hot *h, enum vt_inv_metric metric);
 
 /* Which lists count: those of the kinds whose bits (1 << enum vt_what) are set; VT_INV_EVERY: all.
@@ -45,8 +45,9 @@ double vt_inv_value(const struct vt_hot *h, enum vt_inv_metric metric);
 #define VT_INV_EVERY UINT32_MAX
 
 /*
- * The kinds (1 << enum vt_what) that a word names: the name of one, perhaps in the plural,
- * "caller", "address", "default" or "all".  0: none.
+ * Returns the kinds (bits 1 << enum vt_what) that a word names: the name of a kind, in the singular
+ * or plural, "caller", "address", "default" (returns `defaults`) or "all".  Returns 0 for other
+ * words.
  */
 uint32_t vt_whats_of(const char *word, size_t size, uint32_t defaults);
 
@@ -89,9 +90,9 @@ struct vt_inv_comparison {
 	uint64_t lists;	      /* in both profiles, with profiled executions */
 	uint64_t executions;  /* in the first profile, of these */
 	uint64_t of;	      /* executions in the first profile, of all its lists */
-	uint64_t only_first;  /* lists that only the one has, or */
-	uint64_t only_second; /* the other */
-	double profiled;      /* share of its executions that the second profile looked at */
+	uint64_t only_first;  /* lists that are only in the first profile */
+	uint64_t only_second; /* lists that are only in the second profile */
+	double profiled;      /* share of the second profile's executions that were profiled */
 	uint32_t m;	      /* of Diff-All; UINT32_MAX: all values */
 	/*
 	 * The following are means over the lists in both, weighted by the executions in the first
@@ -105,22 +106,24 @@ struct vt_inv_comparison {
 	/* Of the lists whose Inv-Top in the first profile is above the threshold: */
 	uint64_t candidates;
 	double find_top; /* the share whose top value is one of the second's steady values; or 1 */
-	/* Each profile for itself, all its lists. */
+	/* Each profile alone, with all its lists. */
 	struct vt_inv_overall first;
 	struct vt_inv_overall second;
 };
 
 /*
- * Up to which value lists of two profiles can be compared: the smaller one of their steady sizes,
- * where a profile's is the largest of its lists'; UINT32_MAX when neither has a limit.
+ * Returns the number of values per list that two profiles can be compared by: the minimum of their
+ * numbers of steady values, where that of a profile is the maximum of its lists.  Returns
+ * UINT32_MAX if neither profile has a limit.
  */
 uint32_t vt_inv_common_m(const struct vt_hotprofile *a, const struct vt_hotprofile *b,
 			 uint32_t what);
 
 /*
- * The lists of `what` that both profiles have, in a's order; images are the same if their build-ids
- * are, or, without one, type and path.  Lists without profiled executions are left out.  Returns an
- * array of *n, owned by the caller (free()), or NULL when memory runs out.
+ * Finds the lists of kinds `what` that both profiles have, in a's order, except for lists without
+ * profiled executions.  Images are the same if their build-ids are equal or, without build-id,
+ * their types and paths.  Returns an array of *n pairs that the caller frees with free(), or NULL
+ * when memory runs out.
  */
 struct vt_inv_pair *vt_inv_match(const struct vt_hotprofile *a, const struct vt_hotprofile *b,
 				 uint32_t what, size_t *n);
@@ -134,9 +137,9 @@ void vt_inv_compare(const struct vt_hotprofile *a, const struct vt_hotprofile *b
 #define VT_INV_BUCKETS 100
 
 /*
- * Sorts the lists by a metric, the lowest first, and deals their executions out to 100 buckets of 1
- * % each; a list may fall into several.  curve[i] is the mean of bucket i, weighted by executions.
- * False when there are no executions, or memory runs out.
+ * Sorts the lists by a metric, lowest first, and distributes their executions to 100 buckets of 1 %
+ * each; a list may be in several buckets.  curve[i] becomes the mean of bucket i, weighted by
+ * executions.  Returns false if there are no executions or memory runs out.
  */
 bool vt_inv_curve(const struct vt_hotprofile *p, uint32_t what, enum vt_inv_metric metric,
 		  double curve[VT_INV_BUCKETS]);

@@ -10,50 +10,53 @@
 #include "stream/writer.h"
 
 /*
- * The plugins of one stream or several, from MODULE and LABEL records: two of the
- * same name and format are one.  They are numbered from 0 in the order in which they came.
+ * The names of plugins and the labels of their values, from MODULE and LABEL records of one stream
+ * or several.  A MODULE record declares one kind of value; here this is called a plugin.  Two with
+ * the same name and format are the same plugin.  Plugins are numbered from 0 in the order in which
+ * they were declared.
  */
 struct vt_plugin_names;
 
-/* More labels than these are left out. */
+/* Maximum number of labels; further ones are ignored. */
 #define VT_PLUGIN_NAMES_MAX_LABELS 1000000
 #define VT_PLUGIN_NAMES_MAX_TEXT   250
 
-/* NULL when memory runs out. */
+/* Returns an empty set of names, owned by the caller, or NULL when memory runs out. */
 struct vt_plugin_names *vt_plugin_names_new(void);
 void vt_plugin_names_free(struct vt_plugin_names *n);
 
-/* Another stream begins, with ids of its own. */
+/* Begins another stream, which has its own ids of plugins. */
 void vt_plugin_names_begin(struct vt_plugin_names *n);
 
 /*
- * Takes a MODULE or LABEL record; others do nothing.  Where streams call one value of a plugin
- * differently, as when bins are found from the data, it is called "this or that", up to
- * VT_PLUGIN_NAMES_MAX_TEXT bytes.  0 or -VT_E_NOMEM.
+ * Reads a MODULE or LABEL record and ignores others.  If streams have different labels for a value
+ * of a plugin (as for bins that depend on the data), its label is "this or that", up to
+ * VT_PLUGIN_NAMES_MAX_TEXT bytes.  Returns 0 or -VT_E_NOMEM.
  */
 int vt_plugin_names_feed(struct vt_plugin_names *n, const struct vt_record *rec,
 			 struct vt_error *err);
 
 /*
- * The number of the plugin that the stream at hand calls `id`; one that was not declared gets a
- * made-up name.  UINT32_MAX when memory runs out.
+ * Returns the number of the plugin with this id in the current stream.  A plugin that was not
+ * declared gets the name "plugin ID".  Returns UINT32_MAX when memory runs out.
  */
 uint32_t vt_plugin_names_number(struct vt_plugin_names *n, uint64_t id);
 
 size_t vt_plugin_names_count(const struct vt_plugin_names *n);
 
-/* The number that `n` gives to plugin `number` of `of`; UINT32_MAX: it does not have it. */
+/* Returns the number in `n` of the plugin `number` of `of`, or UINT32_MAX if `n` does not have it.
+ */
 uint32_t vt_plugin_names_same(const struct vt_plugin_names *n, const struct vt_plugin_names *of,
 			      uint32_t number);
 
-/* Untrusted text, borrowed; "?" for a number that there is not. */
+/* Return untrusted text, borrowed; "?" for a number that does not exist. */
 const char *vt_plugin_name(const struct vt_plugin_names *n, uint32_t number);
 const char *vt_plugin_format(const struct vt_plugin_names *n, uint32_t number);
 
-/* What a value is called: untrusted text, borrowed; NULL: it has no label. */
+/* Returns the label of a value (untrusted text, borrowed), or NULL if it has none. */
 const char *vt_plugin_label(const struct vt_plugin_names *n, uint32_t number, uint64_t value);
 
-/* Writes them with their numbers as ids: MODULE records, then LABELs. */
+/* Writes MODULE records and then LABEL records, with the plugins' numbers as ids. */
 void vt_plugin_names_write(const struct vt_plugin_names *n, struct vt_writer *w);
 
 #endif

@@ -215,7 +215,7 @@ static void find_culprits(const struct vt_core *m, struct vt_procflow *f,
 	if (what & FOOTPRINT)
 		ci.footprint = footprint = footprint_of(&ci, f);
 	check(evidence && vt_culprit_collect(&ci, evidence, &err) == 0, "no evidence");
-	vt_culprit_learn(evidence, &shares);
+	vt_culprit_compute_shares(evidence, &shares);
 	for (i = 0; i < VT_NSTALLS && !(what & ODD); i++)
 		check(shares.of[i] >= 0 && shares.of[i] <= 1, "no share");
 	ci.shares = &shares;

@@ -280,7 +280,7 @@ static void print_totals(const struct checker *c, const struct vt_interpret_tota
 
 	printf("instructions %" PRIu64 "\nlost %" PRIu64 "\nbegun %" PRIu64 "\ninferred %" PRIu64
 	       "\ncontradictions %" PRIu64 "\n",
-	       c->insns, c->lost, t->begun, t->taught, t->stops[VT_STOP_PATH] + t->stale);
+	       c->insns, c->lost, t->begun, t->inferred, t->stops[VT_STOP_PATH] + t->stale);
 	for (i = 0; i < VT_NWHATS; i++)
 		if (t->values[i])
 			printf("%s %" PRIu64 "\n%s-known %" PRIu64 "\n%s-compared %" PRIu64

@@ -38,7 +38,7 @@ enum vt_reg {
 	VT_REG_NONE = 255
 };
 
-/* "rax", "xmm3": the register as its `size` (in bytes) is called; "?" for what is none. */
+/* Returns the name of a register of `size` bytes, such as "rax" or "xmm3"; "?" if there is none. */
 const char *vt_reg_name(unsigned reg, unsigned size);
 
 /* What an instruction is: bits of vt_facts.flags. */
@@ -71,7 +71,7 @@ enum vt_fact {
 
 /* What sort of number a value is. */
 enum vt_number {
-	VT_NUMBER_RAW, /* not told by the instruction: 16 bytes moved by movups, an x87 state, … */
+	VT_NUMBER_RAW, /* unknown: 16 bytes moved by movups, an x87 state, … */
 	VT_NUMBER_INT,
 	VT_NUMBER_UNSIGNED, /* an integer that the instruction takes as unsigned */
 	VT_NUMBER_SIGNED,
@@ -142,12 +142,12 @@ struct vt_facts {
 };
 
 /*
- * Decodes the instruction at the start of `bytes`.  False for what is no instruction or is cut off:
- * *f is then empty.
+ * Decodes the instruction at the start of `bytes`.  Returns false, with an empty *f, if there is no
+ * instruction or it is cut off.
  */
 bool vt_facts_decode(const uint8_t *bytes, size_t size, struct vt_facts *f);
 
-/* Only what an instruction does to control. */
+/* Only the effect of an instruction on control flow. */
 struct vt_flow {
 	uint8_t length; /* bytes */
 	uint32_t flags; /* as vt_facts.flags, from VT_FACT_BRANCH to VT_FACT_SYSCALL */
@@ -156,20 +156,21 @@ struct vt_flow {
 	int64_t target; /* as in vt_facts */
 };
 
-/* As vt_facts_decode(), in a fraction of the time. */
+/* Decodes only this effect, in a fraction of the time of vt_facts_decode(). */
 bool vt_flow_decode(const uint8_t *bytes, size_t size, struct vt_flow *f);
 
 /*
- * What sort of number the value `what` of this instruction is, `size` bytes as recorded in
- * register `reg` (where `what` has one).  `f` may be NULL or empty: then only `what` and `size`
- * tell.
+ * Returns the type of the value `what` of this instruction, which has `size` bytes and was recorded
+ * in register `reg` (if `what` has one).  `f` may be NULL or empty: then the type follows only from
+ * `what` and `size`.
  */
 struct vt_number_type vt_facts_type(const struct vt_facts *f, enum vt_what what, unsigned reg,
 				    unsigned size);
 
 /*
- * True when the code at `bytes` is a stub of a procedure linkage table: nothing but a jump through
- * a slot in memory, after endbr64 and bnd.  *slot is the slot's distance from `bytes`.
+ * Returns whether the code at `bytes` is a stub of a procedure linkage table: only a jump through a
+ * slot in memory, optionally with endbr64 and bnd before it.  *slot becomes the slot's distance
+ * from `bytes`.
  */
 bool vt_code_is_plt(const uint8_t *bytes, size_t size, int64_t *slot);
 

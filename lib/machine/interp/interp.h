@@ -13,34 +13,39 @@
 
 /*
  * An interpreter of user-mode x86-64 in which each bit of a register and each byte of memory is
- * known or not (value sampling 2.1.2, done afterwards).  Code is lifted by Valgrind's VEX library,
- * flattened, and kept.  A value that it calls known is right: an unknown condition ends a free run,
- * a store to an unknown address forgets all memory that can be stored to, and what VEX cannot lift
- * leaves what it writes unknown.
+ * known or unknown (value sampling 2.1.2, done offline).  Valgrind's VEX library lifts the code,
+ * which is flattened and kept.  Known values are always right: an unknown condition ends a free
+ * run, a store to an unknown address makes all memory that can be stored to unknown, and the
+ * results of instructions that VEX cannot lift are unknown.
  *
  * x87 arithmetic is unknown (VEX computes with 64 bits where the machine has 80); so is what
  * depends on the machine: cpuid, rdtsc, rdrand, xgetbv.
  */
 struct vt_interp;
 
-/* Copies at most `size` bytes of the code at `addr` and says how many there were; 0: none. */
+/* Copies up to `size` bytes of the code at `addr` and returns their number; 0: no code. */
 typedef size_t vt_fetch_fn(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, size_t size);
 
-/* Answers from a recording, where the path is followed; each may be NULL. */
+/* Callbacks that return recorded values when a path is followed; each may be NULL. */
 struct vt_interp_hooks {
 	void *arg;
 	/*
-	 * What a load of `size` bytes at instruction number `insn` of the piece being followed
-	 * reads, one word for each 8 bytes, which already hold what memory is known to have; `addr`
-	 * may be unknown.  What it makes known is believed and remembered.
+	 * Returns the value that a load of `size` bytes reads, at instruction number `insn` of the
+	 * piece that is followed.  There is one word for each 8 bytes, with the known bits of
+	 * memory at first; `addr` may be unknown.  The words are used and stored in memory.
 	 */
 	void (*load)(void *arg, uint32_t insn, struct vt_word addr, unsigned size,
 		     struct vt_word *words);
-	/* What a helper that is not pure (cpuid, rdtsc …) left at an offset of VEX's guest state.
+	/*
+	 * Returns the value that an impure helper (cpuid, rdtsc …) wrote at an offset of VEX's
+	 * guest state.
 	 */
 	void (*state)(void *arg, uint32_t insn, unsigned offset, unsigned size,
 		      struct vt_word *words);
-	/* Whether a guarded load or store happened: true when it knows, then in *done. */
+	/*
+	 * Sets *done to whether a guarded load or store was executed.  Returns false if that is
+	 * unknown.
+	 */
 	bool (*guard)(void *arg, uint32_t insn, bool *done);
 };
 
@@ -49,13 +54,14 @@ struct vt_interp_options {
 	void *fetch_arg;
 	struct vt_interp_hooks hooks;
 	/*
-	 * In a free run: a call, a return, or a jump to an address that is not in the instruction
-	 * was run.  `insn` is the number of the instruction that comes next, at VT_REG_IP; all
-	 * registers and memory are as they are then.  May be NULL.
+	 * Called in a free run after a call, a return, or an indirect jump.  `insn` is the number
+	 * of the next instruction, which is at VT_REG_IP; registers and memory have their values
+	 * before that instruction.  May be NULL.
 	 */
 	void (*turn)(void *arg, uint32_t insn, bool call);
 	void *turn_arg;
-	/* Bits 1 << VT_WHAT_…: what is captured; bit 0: also one capture for each instruction. */
+	/* Kinds of values to capture, bits 1 << VT_WHAT_…; bit 0: a capture per instruction, too.
+	 */
 	uint32_t capture;
 	/*
 	 * The program ran under Valgrind: it rounds to nearest, honours denormals, and counts each
@@ -63,34 +69,35 @@ struct vt_interp_options {
 	 */
 	bool valgrind;
 	/*
-	 * What MXCSR is taken to be where nothing is known otherwise: at first, after
-	 * vt_interp_forget(), and behind what restores saved state without being understood.  All
-	 * zeros is unknown.  Bits 6, 13, 14 and 15 count.
+	 * The assumed MXCSR at first, after vt_interp_forget(), and after instructions that restore
+	 * saved state and are not interpreted.  All zeros is unknown.  Bits 6, 13, 14 and 15 are
+	 * used.
 	 */
 	struct vt_word mxcsr;
-	size_t max_code; /* bytes of memory for lifted code; 0: 1 GiB.  When full, all is lifted
-			    anew */
+	/* Maximum bytes of lifted code; 0: 1 GiB.  When it is reached, all code is discarded. */
+	size_t max_code;
 };
 
 /* Why a run ended. */
 enum vt_stop {
-	VT_STOP_LENGTH,	 /* all that was asked for was run */
+	VT_STOP_LENGTH,	 /* all requested instructions were run */
 	VT_STOP_BRANCH,	 /* the condition of a branch is unknown */
-	VT_STOP_TARGET,	 /* so is where an indirect jump, call or return goes */
-	VT_STOP_SYSCALL, /* in front of a system call: the address is that of the next instruction
-			  */
-	VT_STOP_CODE,	 /* no code is known at the address that comes next */
-	VT_STOP_BAD,	 /* the bytes there are no instruction */
+	VT_STOP_TARGET,	 /* the target of an indirect jump, call or return is unknown */
+	VT_STOP_SYSCALL, /* before a system call; the address is that of the next instruction */
+	VT_STOP_CODE,	 /* no code is known at the next address */
+	VT_STOP_BAD,	 /* the bytes at the next address are no instruction */
 	VT_STOP_TRAP,	 /* a breakpoint, a trap, a division by zero, a segment's fault */
-	VT_STOP_PATH,	 /* what is known contradicts the path that is followed */
-	VT_STOP_MEMORY,	 /* memory ran out: *err tells */
+	VT_STOP_PATH,	 /* known values contradict the path that is followed */
+	VT_STOP_MEMORY,	 /* memory ran out: *err is set */
 	VT_NSTOPS
 };
 
-/* "full length", "unknown branch" …: for summaries; never NULL. */
+/* Returns the text of a stop for summaries: "full length", "unknown branch" …; never NULL. */
 const char *vt_stop_name(enum vt_stop why);
 
-/* One value that an instruction read, computed, wrote or went to; wide ones are several, by lane.
+/*
+ * One value that an instruction read, computed, wrote or jumped to.  A wide value has several
+ * captures, one for each lane.
  */
 struct vt_capture {
 	uint64_t ip;
@@ -103,71 +110,74 @@ struct vt_capture {
 	bool known;	/* each bit of it */
 };
 
-/* `mem` is borrowed for as long as the interpreter lives.  NULL on error: VT_E_NOMEM, VT_E_SYSTEM.
+/*
+ * Owned by the caller; `mem` is borrowed until vt_interp_free().  Returns NULL with VT_E_NOMEM or
+ * VT_E_SYSTEM.
  */
 struct vt_interp *vt_interp_new(const struct vt_interp_options *opt, struct vt_known_memory *mem,
 				struct vt_error *err);
 void vt_interp_free(struct vt_interp *m);
 
-/* Forgets the registers; lifted code; the code of one space. */
+/* Discard: the values of registers; all lifted code; the lifted code of one space. */
 void vt_interp_forget(struct vt_interp *m);
 void vt_interp_forget_code(struct vt_interp *m);
 void vt_interp_forget_space(struct vt_interp *m, uint64_t space);
 
 /*
- * A register (enum vt_reg), or 8 bytes of a vector register (lane 0 to 3).  VT_REG_FS and VT_REG_GS
- * are the bases of these segments, VT_REG_FLAGS is rflags.  Other segments and what does not exist
- * are unknown, and setting them does nothing.
+ * Return and set a register (enum vt_reg), or 8 bytes of a vector register (lane 0 to 3). VT_REG_FS
+ * and VT_REG_GS are the bases of these segments, VT_REG_FLAGS is rflags.  Other segments and
+ * registers that do not exist are unknown, and setting them does nothing.
  */
 struct vt_word vt_interp_get(const struct vt_interp *m, unsigned reg, unsigned lane);
 void vt_interp_set(struct vt_interp *m, unsigned reg, unsigned lane, struct vt_word w);
 
 /*
- * All registers together, in vt_interp_state_size() bytes: to go on with another thread.  Nothing
- * else may read or write them.
+ * Save and restore all registers in vt_interp_state_size() bytes, to switch between threads.  The
+ * format of these bytes is private.
  */
 size_t vt_interp_state_size(void);
 void vt_interp_save(const struct vt_interp *m, void *state);
 void vt_interp_restore(struct vt_interp *m, const void *state);
 
-/* From now on this is the memory; borrowed as that of vt_interp_new(). */
+/* Replaces the memory; `mem` is borrowed as that of vt_interp_new(). */
 void vt_interp_set_memory(struct vt_interp *m, struct vt_known_memory *mem);
 
 /*
- * The general registers of a mask (bit n: register n, up to VT_REG_R15), known, from `values`,
- * which has one for each bit of the mask.  VT_REG_FLAGS and what does not exist are passed over.
+ * Sets the general registers of a mask (bit n: register n, up to VT_REG_R15) to known values.
+ * `values` has an element for each bit of the mask.  VT_REG_FLAGS and registers that do not exist
+ * are ignored.
  */
 void vt_interp_set_general(struct vt_interp *m, uint64_t mask, const uint64_t *values);
 
-/* MXCSR's rounding control and whether denormals count as zero, from here on. */
+/* Sets MXCSR, of which the rounding control and the flags for denormals are used. */
 void vt_interp_set_mxcsr(struct vt_interp *m, uint32_t mxcsr);
 
 /*
- * Runs at most `max` instructions from VT_REG_IP on, wherever they lead.  `space` names the address
- * space that code is fetched from: code is kept by space and address.  *done counts the
- * instructions.  VT_REG_IP is afterwards where the run ended, as far as that is known.
+ * Makes a free run: runs at most `max` instructions from VT_REG_IP on.  `space` is the number of
+ * the address space that code is fetched from; lifted code is kept by space and address.  *done
+ * becomes the number of instructions.  Afterwards, VT_REG_IP is the address at which the run ended,
+ * if it is known.
  */
 enum vt_stop vt_interp_run(struct vt_interp *m, uint64_t space, uint64_t max, uint64_t *done,
 			   struct vt_error *err);
 
 /*
- * Runs the `ninsns` instructions at `addr`, which follow each other in memory, as a part of a path
- * that goes on at `next` (0: not known where).  Branches go where the path goes, whatever is known
- * of their conditions.  From the way of a branch with an unknown condition, what registers and
- * memory must hold is inferred, and known from then on.  VT_STOP_LENGTH when all were run;
- * VT_STOP_PATH: what is known says otherwise, and everything was forgotten.
+ * Runs the `ninsns` consecutive instructions at `addr` as a part of a path that continues at `next`
+ * (0: unknown).  Branches follow the path.  The direction of a branch with an unknown condition is
+ * used to infer values of registers and memory.  Returns VT_STOP_LENGTH when all were run, or
+ * VT_STOP_PATH if known values contradict the path; then all values have become unknown.
  */
 enum vt_stop vt_interp_follow(struct vt_interp *m, uint64_t space, uint64_t addr, uint32_t ninsns,
 			      uint64_t next, struct vt_error *err);
 
-/* What was captured since the last vt_interp_clear(), in order; borrowed until the next run. */
+/* Returns the captures since the last vt_interp_clear(), in order; borrowed until the next run. */
 const struct vt_capture *vt_interp_captures(const struct vt_interp *m, size_t *count);
 void vt_interp_clear(struct vt_interp *m);
 
-/* How many times so far the way of a path made something known of a register or of memory. */
+/* Returns how many times the direction of a branch has made a value known. */
 uint64_t vt_interp_inferred(const struct vt_interp *m);
 
-/* Blocks that were lifted so far, and instructions in them that VEX could not lift. */
+/* Sets the numbers of lifted blocks, and of instructions in them that VEX could not lift. */
 void vt_interp_lifted(const struct vt_interp *m, uint64_t *blocks, uint64_t *unlifted);
 
 #endif

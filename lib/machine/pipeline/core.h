@@ -61,7 +61,7 @@ struct vt_mop {
 	uint8_t length; /* bytes; 0: no instruction could be decoded */
 	uint8_t nuops;	/* at most VT_MOP_UOPS; those of longer microcode are one SLOW */
 	uint8_t slots;	/* micro-operations that it counts for, fused ones once; at least 1 */
-	bool estimated; /* no table knows it: what its class takes is assumed */
+	bool estimated; /* it is in no table, so that the timing of its class is used */
 	uint64_t reads; /* registers by number (insn.h), but those of addresses only */
 	uint64_t address_reads; /* registers that addresses are made of */
 	uint64_t writes;
@@ -78,9 +78,9 @@ struct vt_sim_access {
 /* An executed instruction. */
 struct vt_sim_insn {
 	const struct vt_mop *op;
-	uint64_t tag;	 /* what the caller calls it: the same for each execution */
+	uint64_t tag;	 /* the caller's id: the same for each execution */
 	uint64_t addr;	 /* of its first byte */
-	uint64_t next;	 /* where the thread went on; 0: not known */
+	uint64_t next;	 /* the address of the thread's next instruction; 0: unknown */
 	uint64_t target; /* of a direct branch, jump or call; else 0 */
 	uint32_t naccesses;
 	const struct vt_sim_access *accesses;
@@ -88,7 +88,7 @@ struct vt_sim_insn {
 
 enum vt_order { VT_IN_ORDER, VT_OUT_OF_ORDER };
 
-/* Which instruction a sample falls on. */
+/* The instruction that a sample is attributed to. */
 enum vt_attribution {
 	VT_ATTRIBUTE_ISSUE,  /* the oldest that has not been issued: DCPI 4.1.2 */
 	VT_ATTRIBUTE_COMMIT, /* the oldest that has not been retired */
@@ -177,19 +177,19 @@ struct vt_core {
  */
 int vt_core_load(struct vt_core *m, const char *name, struct vt_error *err);
 
-/* The name of the i-th machine that vtrace brings along; NULL after the last. */
+/* Returns the name of the i-th machine that is part of vtrace; NULL after the last. */
 const char *vt_core_name(size_t i);
 
 /*
- * The machine for a stream's CPU, as META records tell it: `model` is "vsim"'s machine or NULL;
- * `cpuid` is perf's "GenuineIntel,6,85,7", or NULL; `description` the brand text, or NULL.  NULL if
- * none is known to be like it.
+ * Returns the name of the machine for a stream's CPU, from META records: `model` is the machine of
+ * vsim(1), `cpuid` is perf's "GenuineIntel,6,85,7", `description` is the brand text; each may be
+ * NULL.  Returns NULL if no machine matches.
  */
 const char *vt_core_for_cpu(const char *model, const char *cpuid, const char *description);
 
 /*
- * What a stream's META records say of its processor: the arguments of vt_core_for_cpu(), and the
- * core that vfreq chose, by name or path.  NULL: nothing.  Zeros are an empty one.
+ * The processor of a stream, from META records: the arguments of vt_core_for_cpu(), and the core
+ * that vfreq(1) used, by name or path.  Unknown ones are NULL.  Initialize it with zeros.
  */
 struct vt_cpu {
 	char *model;
@@ -198,25 +198,25 @@ struct vt_cpu {
 	char *chosen;
 };
 
-/* Takes a record of any kind; the last one with a fact counts.  -VT_E_NOMEM. */
+/* Reads a record of any kind; later values replace earlier ones.  Returns 0 or -VT_E_NOMEM. */
 int vt_cpu_feed(struct vt_cpu *cpu, const struct vt_record *rec, struct vt_error *err);
 void vt_cpu_fini(struct vt_cpu *cpu);
 
 /*
- * What the instruction at the start of `code` needs.  False if it is none: then *op takes one slot,
- * with length 0.
+ * Sets *op to the needs of the instruction at the start of `code`.  Returns false if there is no
+ * instruction; then *op takes one slot and has length 0.
  */
 bool vt_core_op(const struct vt_core *m, const uint8_t *code, size_t size, struct vt_mop *op);
 
 /*
- * What vt_core_op() found lately, by the bytes of instructions: programs consist of the same few
- * thousand again and again.  For vt_core.cache of one machine, and only for calls in which `size`
- * is the instruction's.  Owned by the caller; NULL when memory runs out.
+ * A cache of results of vt_core_op(), by the bytes of instructions, because programs consist of a
+ * few thousand different ones.  It is for vt_core.cache of one machine, and only for calls in which
+ * `size` is the instruction's.  Owned by the caller; returns NULL when memory runs out.
  */
 struct vt_opcache *vt_opcache_new(void);
 void vt_opcache_free(struct vt_opcache *c);
 
-/* "load", "fadd" …, as descriptions call classes. */
+/* Returns the name of a class as in core descriptions: "load", "fadd" …. */
 const char *vt_op_class_name(unsigned op_class);
 
 #endif

@@ -27,12 +27,12 @@ struct vt_timing_row {
 };
 
 /*
- * The row of a form in the machine's table.  False: there is none, or it names a unit that the
- * machine does not have.
+ * Finds the row of a form in the machine's table.  Returns false if there is none, or if it names a
+ * unit that the machine does not have.
  */
 bool vt_timing_find(const struct vt_core *m, const char *form, struct vt_timing_row *row);
 
-/* The same for a form that may use memory: the row of the nearest twin that has one, or its own. */
+/* Does the same for a form that may use memory: finds its own row or that of its nearest twin. */
 bool vt_timing_of(const struct vt_core *m, const char *form, struct vt_timing_row *row);
 
 #endif

@@ -356,7 +356,7 @@ static void expect(struct expected *x, const char *core, bool sampled, unsigned 
 	assert_int_equal(vt_footprint_finish(x->footprint, &err), 0);
 	for (i = 0; i < learnt; i++)
 		assert_int_equal(vt_culprit_collect(&x->procs[i].in, e, &err), 0);
-	vt_culprit_learn(e, &x->shares);
+	vt_culprit_compute_shares(e, &x->shares);
 	vt_culprit_evidence_free(e);
 	for (i = 0; i < x->nprocs && x->core.order == VT_IN_ORDER; i++)
 		x->procs[i].in.shares = &x->shares;

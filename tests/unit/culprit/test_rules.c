@@ -702,7 +702,7 @@ static void test_learning(void **state)
 	p->costs[proc_at(p, 3)].head = 2;
 	p->insns[proc_at(p, 3)].cycles = 42;
 	assert_int_equal(vt_culprit_collect(&p->in, e, &err), 0);
-	vt_culprit_learn(e, &shares);
+	vt_culprit_compute_shares(e, &shares);
 	for (round = 0; round < 3; round++) {
 		double x = fmin(each, cache * a), y = fmin(each, tlb * b);
 
@@ -734,7 +734,7 @@ static void test_learning_one(void **state)
 	p->costs[0].head = 2;
 	p->insns[0].cycles = 9;
 	assert_int_equal(vt_culprit_collect(&p->in, e, &err), 0);
-	vt_culprit_learn(e, &shares);
+	vt_culprit_compute_shares(e, &shares);
 	assert_float_equal(shares.of[VT_STALL_ICACHE], 0.25, 1e-9);
 	assert_float_equal(shares.of[VT_STALL_ITLB], 0, 1e-9);
 	assert_float_equal(shares.of[VT_STALL_DTLB], 0, 1e-9);
@@ -742,17 +742,17 @@ static void test_learning_one(void **state)
 	p->insns[0].executions = 0.01;
 	p->insns[0].cycles = 30;
 	assert_int_equal(vt_culprit_collect(&p->in, e, &err), 0);
-	vt_culprit_learn(e, &shares);
+	vt_culprit_compute_shares(e, &shares);
 	assert_float_equal(shares.of[VT_STALL_ICACHE], 7000.28 / 28000.28, 1e-7);
 	p->insns[0].executions = 1000;
 	p->insns[0].cycles = 1;
 	assert_int_equal(vt_culprit_collect(&p->in, e, &err), 0);
-	vt_culprit_learn(e, &shares);
+	vt_culprit_compute_shares(e, &shares);
 	assert_float_equal(shares.of[VT_STALL_ICACHE], 7000.28 / 56000.28, 1e-7);
 	/* What is sampled is as much as is expected, whatever it costs. */
 	p->in.period[VT_CULPRIT_ITBMISS] = p->in.period[VT_CULPRIT_DTBMISS] = 1;
 	assert_int_equal(vt_culprit_collect(&p->in, e, &err), 0);
-	vt_culprit_learn(e, &shares);
+	vt_culprit_compute_shares(e, &shares);
 	assert_float_equal(shares.of[VT_STALL_ITLB], 1, 1e-9);
 	assert_float_equal(shares.of[VT_STALL_DTLB], 1, 1e-9);
 	vt_culprit_evidence_free(e);

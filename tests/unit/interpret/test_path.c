@@ -699,8 +699,8 @@ static void test_totals(void **state)
 		run(counts[i].stream, false, 0, &seen);
 		if (t->execs != counts[i].execs || t->runs != counts[i].runs ||
 		    t->insns != counts[i].insns || t->foreign != counts[i].foreign ||
-		    t->told != counts[i].told || t->stale != counts[i].stale ||
-		    t->taught != counts[i].taught || t->leaving != counts[i].leaving ||
+		    t->ptwritten != counts[i].told || t->stale != counts[i].stale ||
+		    t->inferred != counts[i].taught || t->leaving != counts[i].leaving ||
 		    t->leaving_known != counts[i].leaving_known ||
 		    t->values[VT_WHAT_RESULT] != counts[i].results ||
 		    t->known[VT_WHAT_RESULT] != counts[i].known)
