@@ -151,7 +151,7 @@ int64_t vti_pd_image(struct pd_session *s, const uint8_t *path, size_t size, boo
 	e = vt_hash_add(&s->images, &key, &added);
 	if (!e)
 		return vti_pd_nomem(s);
-	index = (size_t)((uint8_t *)e - s->images.entries) / s->images.entry_size;
+	index = vt_hash_index(&s->images, e);
 	if (added)
 		put_image_row(s, index);
 	return (int64_t)index;

@@ -79,7 +79,7 @@ uint32_t vti_rc_image(struct rc_images *t, struct vt_writer *w, const char *path
 	e = vt_hash_add(&t->table, &key, &added);
 	if (!e)
 		return UINT32_MAX;
-	id = (uint32_t)((size_t)((uint8_t *)e - t->table.entries) / t->table.entry_size);
+	id = (uint32_t)vt_hash_index(&t->table, e);
 	if (added)
 		put_image(w, id, &key, text);
 	return id;

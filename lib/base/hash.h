@@ -53,6 +53,12 @@ static inline void *vt_hash_at(const struct vt_hash *h, size_t i)
 	return h->entries + i * h->entry_size;
 }
 
+/* Returns the index of an entry of the table, which vt_hash_find() or vt_hash_add() returned. */
+static inline size_t vt_hash_index(const struct vt_hash *h, const void *entry)
+{
+	return (size_t)((const uint8_t *)entry - h->entries) / h->entry_size;
+}
+
 /* Returns a 64-bit hash of bytes that is the same on every machine and in every run. */
 uint64_t vt_hash_bytes(const void *data, size_t size);
 

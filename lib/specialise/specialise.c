@@ -183,7 +183,7 @@ static int64_t procedure_at(struct vt_spec *s, uint32_t image, int32_t pid, uint
 			.why = loc.why,
 			.name = loc.why ? "" : vt_images_display(s->images, image, pid, loc.symbol),
 		};
-	return (int64_t)(((uint8_t *)e - s->procedures.entries) / s->procedures.entry_size);
+	return (int64_t)vt_hash_index(&s->procedures, e);
 }
 
 static struct procedure_entry *procedure(const struct vt_spec *s, size_t i)

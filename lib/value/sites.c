@@ -156,11 +156,6 @@ const char *vt_sites_image_path(const struct vt_sites *s, uint32_t image)
 
 /* ---- filling ---- */
 
-static uint32_t index_of(const struct vt_hash *h, const void *entry)
-{
-	return (uint32_t)(((const uint8_t *)entry - h->entries) / (ptrdiff_t)h->entry_size);
-}
-
 static uint32_t add_site_image(struct vt_sites *s, const struct image *key)
 {
 	bool added;
@@ -173,7 +168,7 @@ static uint32_t add_site_image(struct vt_sites *s, const struct image *key)
 		return UINT32_MAX;
 	if (added)
 		*i = *key;
-	return index_of(&s->images, i);
+	return (uint32_t)vt_hash_index(&s->images, i);
 }
 
 uint32_t vt_sites_image(struct vt_sites *s, const struct vt_record *rec)
@@ -226,7 +221,7 @@ uint32_t vt_sites_event(struct vt_sites *s, const char *name, enum vt_policy pol
 	if (key.name == UINT32_MAX || key.unit == UINT32_MAX)
 		return UINT32_MAX;
 	e = vt_hash_add(&s->events, &key, NULL);
-	return e ? index_of(&s->events, e) : UINT32_MAX;
+	return e ? (uint32_t)vt_hash_index(&s->events, e) : UINT32_MAX;
 }
 
 int vt_sites_count(struct vt_sites *s, uint32_t image, uint64_t offset, uint32_t event,
