@@ -584,7 +584,7 @@ static bool is_wanted(const struct vt_replay *rp, uint32_t image)
 
 static int compare_pairs(const void *pa, const void *pb)
 {
-	const struct vt_replay_pair *a = pa, *b = pb;
+	const struct vti_replay_pair *a = pa, *b = pb;
 	const uint64_t x[] = {a->image,	  a->offset,	    a->type,
 			      a->nearest, a->earlier_image, a->earlier};
 	const uint64_t y[] = {b->image,	  b->offset,	    b->type,
@@ -611,7 +611,7 @@ static bool gather_pairs(struct vt_replay *rp)
 			continue;
 		rp->totals.pairs[p->type]++;
 		rp->totals.met[p->type] += p->count;
-		rp->pairs[rp->npairs++] = (struct vt_replay_pair){
+		rp->pairs[rp->npairs++] = (struct vti_replay_pair){
 			.image = later->image,
 			.earlier_image = earlier->image,
 			.offset = later->offset,
@@ -650,7 +650,7 @@ static void add_samples(struct vt_replay *rp, const struct vt_event_choice *chos
 
 	while (low < high) {
 		size_t mid = (low + high) / 2;
-		const struct vt_replay_pair *p = &rp->pairs[mid];
+		const struct vti_replay_pair *p = &rp->pairs[mid];
 
 		if (p->image < at->image || (p->image == at->image && p->offset < at->offset))
 			low = mid + 1;
@@ -686,16 +686,6 @@ int vt_replay_finish(struct vt_replay *rp, struct vt_error *err)
 	return 0;
 }
 
-size_t vt_replay_count(const struct vt_replay *rp)
-{
-	return rp->npairs;
-}
-
-const struct vt_replay_pair *vt_replay_at(const struct vt_replay *rp, size_t i)
-{
-	return &rp->pairs[i];
-}
-
 const struct vt_replay_totals *vt_replay_totals(const struct vt_replay *rp)
 {
 	return &rp->totals;
@@ -703,7 +693,7 @@ const struct vt_replay_totals *vt_replay_totals(const struct vt_replay *rp)
 
 /* ---- writing ---- */
 
-static void write_pair(const struct vt_replay_pair *p, struct vt_writer *w)
+static void write_pair(const struct vti_replay_pair *p, struct vt_writer *w)
 {
 	uint64_t *row = vt_writer_row(w, VT_CONFLICT);
 

@@ -61,23 +61,6 @@ enum vt_replay_source vt_replay_source(const struct vt_replay *rp);
  */
 int vt_replay_finish(struct vt_replay *rp, struct vt_error *err);
 
-struct vt_replay_pair {
-	uint32_t image; /* id, or VT_UNMAPPED_IMAGE; the later instruction */
-	uint32_t earlier_image;
-	uint64_t offset;
-	uint64_t earlier;
-	enum vt_conflict type;
-	uint64_t count;
-	uint64_t executions;
-	uint64_t distance;
-	uint64_t nearest;
-	uint64_t samples;
-};
-
-/* In the order of images, offsets, types and distances. */
-size_t vt_replay_count(const struct vt_replay *rp);
-const struct vt_replay_pair *vt_replay_at(const struct vt_replay *rp, size_t i);
-
 struct vt_replay_totals {
 	struct vt_conflict_totals of;
 	uint64_t bad;	  /* records that contradict themselves */

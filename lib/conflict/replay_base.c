@@ -13,16 +13,6 @@ struct pair {
 	uint64_t symbol;
 };
 
-static bool is_base_register(unsigned reg)
-{
-	return reg <= VT_REG_SP || (reg >= VT_REG_R8 && reg <= VT_REG_R15);
-}
-
-static bool has_base_mnemonic(const struct vt_facts *f, const char *mnemonic)
-{
-	return strcmp(f->mnemonic, mnemonic) == 0;
-}
-
 void vti_bases_init(struct vti_bases *b)
 {
 	memset(b, 0, sizeof(*b));
@@ -76,10 +66,10 @@ void vti_bases_operand(const struct vt_facts *f, bool store, struct vti_base_ope
 	*o = (struct vti_base_operand){.base = VT_REG_NONE, .index = VT_REG_NONE};
 	/* A pop's store is where its operand is after it. */
 	if (f->flags & VT_FACT_MASKED || (store && f->flags & VT_FACT_POP) ||
-	    has_base_mnemonic(f, "leave") || has_base_mnemonic(f, "enter"))
+	    vt_facts_has_mnemonic(f, "leave") || vt_facts_has_mnemonic(f, "enter"))
 		return;
-	if (!m || m->segment != VT_REG_NONE || !is_base_register(m->base) ||
-	    (m->scale && !is_base_register(m->index)))
+	if (!m || m->segment != VT_REG_NONE || !vt_reg_is_general(m->base) ||
+	    (m->scale && !vt_reg_is_general(m->index)))
 		return;
 	o->base = m->base;
 	o->displacement = m->displacement;
@@ -125,16 +115,16 @@ static bool only_result(const struct vt_facts *f, uint8_t *reg)
 
 	*reg = r->reg;
 	return f->nresults == 1 && r->where == VT_WHERE_REGISTER && r->size == 8 &&
-	       is_base_register(r->reg);
+	       vt_reg_is_general(r->reg);
 }
 
 static bool is_copy(const struct vt_facts *f)
 {
 	const struct vt_operand *s = &f->sources[0];
 
-	return f->flags & VT_FACT_MOVE && has_base_mnemonic(f, "mov") && !f->nmemories &&
+	return f->flags & VT_FACT_MOVE && vt_facts_has_mnemonic(f, "mov") && !f->nmemories &&
 	       f->nsources == 1 && s->where == VT_WHERE_REGISTER && s->size == 8 &&
-	       is_base_register(s->reg);
+	       vt_reg_is_general(s->reg);
 }
 
 /* rsp moves by what is pushed or popped; other general registers may be written besides. */
@@ -166,9 +156,9 @@ static bool move_register(const struct vt_facts *f, struct vti_base_code *c)
 	}
 	if (f->nmemories || !f->has_immediate || !(f->reads >> to & 1))
 		return false;
-	if (has_base_mnemonic(f, "add"))
+	if (vt_facts_has_mnemonic(f, "add"))
 		c->step = f->immediate;
-	else if (has_base_mnemonic(f, "sub"))
+	else if (vt_facts_has_mnemonic(f, "sub"))
 		c->step = -f->immediate;
 	else
 		return false;

@@ -79,6 +79,20 @@ struct vti_block {
 	uint32_t most; /* of one instruction */
 };
 
+/* A pair of instructions in the output. */
+struct vti_replay_pair {
+	uint32_t image; /* id, or VT_UNMAPPED_IMAGE; the later instruction */
+	uint32_t earlier_image;
+	uint64_t offset;
+	uint64_t earlier;
+	enum vt_conflict type;
+	uint64_t count;
+	uint64_t executions;
+	uint64_t distance;
+	uint64_t nearest;
+	uint64_t samples;
+};
+
 struct vt_replay {
 	struct vt_replay_options o;
 	struct vt_conflicts *conflicts;
@@ -99,7 +113,7 @@ struct vt_replay {
 	int64_t pid;
 	int64_t tid;
 	uint64_t next;
-	struct vt_replay_pair *pairs;
+	struct vti_replay_pair *pairs; /* by image, offset, type and distance */
 	size_t npairs;
 	struct vt_replay_totals totals;
 };

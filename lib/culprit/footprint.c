@@ -15,19 +15,15 @@
 #define PAGE_BITS 12
 #define PAGE	  (1 << PAGE_BITS)
 
-struct place {
-	uint64_t number; /* of the line or page in its image */
+/* How often something in an image happens. */
+struct tally {
+	uint64_t number; /* of a line, a page or a set of the cache, or an address: see below */
 	uint64_t image;
 	double often;
-	double misses; /* at most */
+	double misses; /* of a line or page: at most */
 };
 
-/* Code that is called by name. */
-struct callee {
-	uint64_t vaddr;
-	uint64_t image;
-	double often;
-};
+#define TALLY_KEY (2 * sizeof(uint64_t))
 
 /* What all branches do that share a counter. */
 struct counter {
@@ -42,9 +38,9 @@ struct vt_footprint {
 	uint32_t page;
 	uint32_t entries;
 	double wrong; /* how many more fetches there are than by instructions that were executed */
-	struct vt_hash lines;
-	struct vt_hash pages;
-	struct vt_hash calls;
+	struct vt_hash lines;	 /* tallies of entries by the line's number in its image */
+	struct vt_hash pages;	 /* the same by page */
+	struct vt_hash calls;	 /* tallies of direct calls by vaddr */
 	uint64_t counters;	 /* of a bimodal predictor; 0: it is another */
 	struct counter *counter; /* NULL until there is a branch */
 };
@@ -65,9 +61,9 @@ struct vt_footprint *vt_footprint_new(const struct vt_core *m)
 	if (m->predictor == VT_PREDICT_BIMODAL)
 		f->counters = UINT64_C(1)
 			      << (m->predictor_bits < PAGE_BITS ? m->predictor_bits : PAGE_BITS);
-	vt_hash_init(&f->lines, sizeof(struct place), 2 * sizeof(uint64_t));
-	vt_hash_init(&f->pages, sizeof(struct place), 2 * sizeof(uint64_t));
-	vt_hash_init(&f->calls, sizeof(struct callee), 2 * sizeof(uint64_t));
+	vt_hash_init(&f->lines, sizeof(struct tally), TALLY_KEY);
+	vt_hash_init(&f->pages, sizeof(struct tally), TALLY_KEY);
+	vt_hash_init(&f->calls, sizeof(struct tally), TALLY_KEY);
 	return f;
 }
 
@@ -82,6 +78,23 @@ void vt_footprint_free(struct vt_footprint *f)
 	free(f);
 }
 
+static bool add_tally(struct vt_hash *h, uint64_t number, uint64_t image, double often)
+{
+	const uint64_t key[2] = {number, image};
+	struct tally *t = vt_hash_add(h, key, NULL);
+
+	if (t)
+		t->often += often;
+	return t != NULL;
+}
+
+static const struct tally *find_tally(const struct vt_hash *h, uint64_t number, uint64_t image)
+{
+	const uint64_t key[2] = {number, image};
+
+	return vt_hash_find(h, key);
+}
+
 static bool add_footprint(struct vt_hash *h, uint32_t unit, uint32_t image, uint64_t vaddr,
 			  uint32_t size, double often)
 {
@@ -90,14 +103,9 @@ static bool add_footprint(struct vt_hash *h, uint32_t unit, uint32_t image, uint
 	if (!unit || !(often > 0))
 		return true;
 	last = (vaddr + (size ? size - 1 : 0)) / unit;
-	for (number = vaddr / unit; number <= last; number++) {
-		const uint64_t key[2] = {number, image};
-		struct place *p = vt_hash_add(h, key, NULL);
-
-		if (!p)
+	for (number = vaddr / unit; number <= last; number++)
+		if (!add_tally(h, number, image, often))
 			return false;
-		p->often += often;
-	}
 	return true;
 }
 
@@ -113,21 +121,14 @@ int vt_footprint_enter(struct vt_footprint *f, uint32_t image, uint64_t vaddr, u
 int vt_footprint_call(struct vt_footprint *f, uint32_t image, uint64_t vaddr, double often,
 		      struct vt_error *err)
 {
-	const uint64_t key[2] = {vaddr, image};
-	struct callee *c = vt_hash_add(&f->calls, key, NULL);
-
-	if (!c)
-		return vt_error_nomem(err);
-	c->often += often;
-	return 0;
+	return add_tally(&f->calls, vaddr, image, often) ? 0 : vt_error_nomem(err);
 }
 
 double vt_footprint_called(const struct vt_footprint *f, uint32_t image, uint64_t vaddr)
 {
-	const uint64_t key[2] = {vaddr, image};
-	const struct callee *c = vt_hash_find(&f->calls, key);
+	const struct tally *t = find_tally(&f->calls, vaddr, image);
 
-	return c ? c->often : 0;
+	return t ? t->often : 0;
 }
 
 /* ---- branches ---- */
@@ -163,13 +164,7 @@ double vt_footprint_mispredicted(const struct vt_footprint *f, uint64_t vaddr, b
 
 /* ---- lines ---- */
 
-/* What all images' lines at one place in a page are entered, and those of one image in a set. */
-struct sum {
-	uint64_t set;
-	uint64_t image; /* or ALL */
-	double often;
-};
-
+/* The `image` of tallies of all images. */
 #define ALL UINT64_MAX
 
 static uint32_t sets_in_page(const struct vt_footprint *f)
@@ -179,23 +174,12 @@ static uint32_t sets_in_page(const struct vt_footprint *f)
 	return n && n < f->sets ? n : f->sets;
 }
 
-static bool add_sum(struct vt_hash *h, uint64_t set, uint64_t image, double often)
+static double get_tally(const struct vt_hash *h, uint64_t number, uint64_t image)
 {
-	const uint64_t key[2] = {set, image};
-	struct sum *s = vt_hash_add(h, key, NULL);
+	const struct tally *t = find_tally(h, number, image);
 
-	if (s)
-		s->often += often;
-	return s != NULL;
-}
-
-static double sum_of(const struct vt_hash *h, uint64_t set, uint64_t image)
-{
-	const uint64_t key[2] = {set, image};
-	const struct sum *s = vt_hash_find(h, key);
-
-	assert(s);
-	return s->often;
+	assert(t);
+	return t->often;
 }
 
 /*
@@ -204,26 +188,27 @@ static double sum_of(const struct vt_hash *h, uint64_t set, uint64_t image)
  */
 static bool judge_lines(struct vt_footprint *f)
 {
+	/* Tallies of lines: of an image by set; of an image, and of all, by place in a page. */
 	struct vt_hash exact, coarse;
 	size_t i;
 	bool ok = true;
 
-	vt_hash_init(&exact, sizeof(struct sum), 2 * sizeof(uint64_t));
-	vt_hash_init(&coarse, sizeof(struct sum), 2 * sizeof(uint64_t));
+	vt_hash_init(&exact, sizeof(struct tally), TALLY_KEY);
+	vt_hash_init(&coarse, sizeof(struct tally), TALLY_KEY);
 	for (i = 0; i < f->lines.count && ok; i++) {
-		const struct place *p = vt_hash_at(&f->lines, i);
+		const struct tally *p = vt_hash_at(&f->lines, i);
 		uint64_t part = p->number % sets_in_page(f);
 
-		ok = add_sum(&exact, p->number % f->sets, p->image, p->often) &&
-		     add_sum(&coarse, part, p->image, p->often) &&
-		     add_sum(&coarse, part, ALL, p->often);
+		ok = add_tally(&exact, p->number % f->sets, p->image, p->often) &&
+		     add_tally(&coarse, part, p->image, p->often) &&
+		     add_tally(&coarse, part, ALL, p->often);
 	}
 	for (i = 0; i < f->lines.count && ok; i++) {
-		struct place *p = vt_hash_at(&f->lines, i);
+		struct tally *p = vt_hash_at(&f->lines, i);
 		uint64_t part = p->number % sets_in_page(f);
-		double others = sum_of(&exact, p->number % f->sets, p->image) - p->often;
+		double others = get_tally(&exact, p->number % f->sets, p->image) - p->often;
 
-		others += sum_of(&coarse, part, ALL) - sum_of(&coarse, part, p->image);
+		others += get_tally(&coarse, part, ALL) - get_tally(&coarse, part, p->image);
 		p->misses = 1 + fmax(0, others) * f->wrong / f->ways;
 	}
 	vt_hash_fini(&exact);
@@ -236,7 +221,7 @@ static bool judge_lines(struct vt_footprint *f)
 /* In what order equal ones come makes no difference. */
 static int most_first(const void *va, const void *vb)
 {
-	const struct place *a = *(struct place *const *)va, *b = *(struct place *const *)vb;
+	const struct tally *a = *(struct tally *const *)va, *b = *(struct tally *const *)vb;
 
 	return (a->often < b->often) - (a->often > b->often);
 }
@@ -265,7 +250,7 @@ static double page_misses(const struct vt_footprint *f, const double *sum, size_
 static bool judge_pages(struct vt_footprint *f)
 {
 	size_t i, n = f->pages.count;
-	struct place **order = calloc(n + 1, sizeof(struct place *));
+	struct tally **order = calloc(n + 1, sizeof(struct tally *));
 	double *sum = calloc(n + 1, sizeof(*sum));
 
 	if (!order || !sum) {
@@ -275,7 +260,7 @@ static bool judge_pages(struct vt_footprint *f)
 	}
 	for (i = 0; i < n; i++)
 		order[i] = vt_hash_at(&f->pages, i);
-	qsort(order, n, sizeof(struct place *), most_first);
+	qsort(order, n, sizeof(struct tally *), most_first);
 	for (i = 0; i < n; i++)
 		sum[i + 1] = sum[i] + order[i]->often;
 	for (i = 0; i < n; i++)
@@ -294,13 +279,8 @@ int vt_footprint_finish(struct vt_footprint *f, struct vt_error *err)
 
 static double misses(const struct vt_hash *h, uint32_t unit, uint32_t image, uint64_t vaddr)
 {
-	uint64_t key[2] = {vaddr, image};
-	const struct place *p;
+	const struct tally *p = unit ? find_tally(h, vaddr / unit, image) : NULL;
 
-	if (!unit)
-		return INFINITY;
-	key[0] /= unit;
-	p = vt_hash_find(h, key);
 	return p ? p->misses : INFINITY;
 }
 

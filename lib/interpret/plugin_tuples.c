@@ -296,18 +296,12 @@ static void put_all(struct making *k, const struct vti_plugin_insn *i, const str
 						.format = VTRACE_ADDRESS});
 }
 
-/* Segments, flags and the instruction pointer are no general registers. */
-static bool is_general_register(unsigned reg)
-{
-	return reg <= VT_REG_SP || reg >= VT_REG_R8;
-}
-
 static void init_tuple_registers(struct making *k)
 {
 	unsigned r;
 
 	for (r = 0; k->run->regs && r < GENERAL; r++)
-		if (is_general_register(r))
+		if (vt_reg_is_general(r))
 			k->regs[r] = (struct reg){k->run->regs[r].value,
 						  vt_word_is_known(k->run->regs[r])};
 }

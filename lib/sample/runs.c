@@ -515,7 +515,7 @@ static struct vti_turn *find_turn(struct vt_sampler *s, const struct vt_bblock *
 		t->on = s->o.burst;
 		t->bound = s->o.backoff;
 	}
-	known[insn] = 1 + (uint32_t)(t - (struct vti_turn *)(void *)s->turns.entries);
+	known[insn] = 1 + (uint32_t)vt_hash_index(&s->turns, t);
 	return t;
 }
 

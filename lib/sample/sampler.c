@@ -97,7 +97,6 @@ static int refuse_execution(struct vt_sampler *s, struct vt_error *err)
 {
 	if (err->code == VT_E_NOMEM)
 		return -VT_E_NOMEM;
-	s->totals.bad++;
 	vt_sample_refuse(s->w, s->o.warn, s->o.warn_arg, err);
 	interrupt_all(s);
 	return 0;
@@ -138,7 +137,7 @@ static int sample_exec(struct vt_sampler *s, const struct vt_record *rec, struct
 
 	if (code < 0)
 		return code;
-	s->totals.execs++;
+	s->executes = true;
 	p = find_sampled_process(s, (int64_t)pid);
 	t = find_sampler_thread(s, pid, vt_record_u64(rec, VT_EXEC_TID), err);
 	if (!p || !t)
@@ -226,9 +225,6 @@ static int sample_record(struct vt_sampler *s, const struct vt_record *rec, stru
 		s->timeconv[0] = vt_record_u64(rec, VT_TIMECONV_SHIFT);
 		s->timeconv[1] = vt_record_u64(rec, VT_TIMECONV_MULT);
 		break;
-	case VT_SAMPLE:
-		s->totals.samples++;
-		break;
 	default:
 		break;
 	}
@@ -295,16 +291,11 @@ void vt_sampler_free(struct vt_sampler *s)
 
 int vt_sampler_finish(struct vt_sampler *s, struct vt_error *err)
 {
-	if (!s->totals.execs)
+	if (!s->executes)
 		return vt_error_set(err, VT_E_ABSENT, VT_NO_EXECUTED_CODE);
 	if (!s->countable && s->o.unit != VT_SAMPLER_CYCLES)
 		return vt_error_set(err, VT_E_ABSENT, "no %s (vtrace record --full records them)",
 				    unit_names[s->o.unit]);
 	vti_sampler_finish_turns(s);
 	return 0;
-}
-
-const struct vt_sampler_totals *vt_sampler_totals(const struct vt_sampler *s)
-{
-	return &s->totals;
 }

@@ -52,12 +52,6 @@ struct vt_sampler_options {
 
 #define VT_SAMPLER_MAX_BURST ((uint64_t)1 << 32)
 
-struct vt_sampler_totals {
-	uint64_t execs;	  /* EXEC records seen */
-	uint64_t samples; /* of the input: SAMPLE records */
-	uint64_t bad;	  /* BLOCK and EXEC records that contradict themselves: left out */
-};
-
 struct vt_sampler;
 
 /*
@@ -73,7 +67,5 @@ void vt_sampler_free(struct vt_sampler *s);
 
 /* Ends the output stream after the last record.  Returns 0 or a negative error. */
 int vt_sampler_finish(struct vt_sampler *s, struct vt_error *err);
-
-const struct vt_sampler_totals *vt_sampler_totals(const struct vt_sampler *s);
 
 #endif

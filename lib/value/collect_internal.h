@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "value/collect.h"
 
-/* A place in the numbering of the sites. */
+/* A place, with the image numbers of vt_sites. */
 struct place {
 	uint64_t offset;
 	uint32_t image;
@@ -17,7 +17,7 @@ struct vt_collect {
 	struct vt_collect_options options;
 	struct vt_collect_stats stats;
 
-	/* Of the stream at hand. */
+	/* Of the current stream: */
 	struct vt_context *context; /* borrowed */
 	struct quick *blocks;	    /* by id */
 	size_t nblocks;
@@ -27,11 +27,14 @@ struct vt_collect {
 	struct vt_hash values;	  /* lists of VALUE rows */
 };
 
-/* The place of an address; *mapped says if it is known. */
+/* Sets *place to the place of an address, and *mapped to whether the address is mapped. */
 int vti_collect_place(struct vt_collect *c, int64_t pid, uint64_t address, struct place *place,
 		      bool *mapped, struct vt_error *err);
 
-/* The list for a kind of value at a place, called from `caller`.  NULL: -VT_E_NOMEM. */
+/*
+ * Returns the list of a slot's kind of value at a place whose procedure returns to `caller`.
+ * Returns NULL when memory runs out.
+ */
 struct vt_hotlist *vti_collect_list(struct vt_collect *c, const struct place *at, int64_t pid,
 				    uint64_t caller, const struct vt_slot *slot, uint32_t lane);
 
@@ -42,20 +45,23 @@ static inline bool vti_collect_wants(const struct vt_collect *c, uint32_t what)
 
 /* ---- executed blocks: value/collect_exec.c ---- */
 
-/* Prepares for what is executed, and forgets what a stream has executed. */
+/* Initialize the data of executions, and free them at the end of a stream. */
 void vti_collect_init_exec(struct vt_collect *c);
 void vti_collect_forget_exec(struct vt_collect *c);
 
 int vti_collect_exec(struct vt_collect *c, const struct vt_record *rec, struct vt_error *err);
 
-/* Sums up what was executed, and adds it to the counts of instructions if they are wanted. */
+/*
+ * Sums up the executions of instructions and, if `wanted`, adds them to the counts of the sites.
+ * Returns 0 or -VT_E_NOMEM.
+ */
 int vti_collect_counts(struct vt_collect *c, bool wanted, struct vt_error *err);
 
-/* The order of a process's instructions breaks off here; of all instructions. */
+/* The order of the instructions of a process, or of all processes, is interrupted here. */
 void vti_collect_break(struct vt_collect *c, int64_t pid);
 void vti_collect_break_all(struct vt_collect *c);
 
-/* A signal's handler is about to run. */
+/* A signal handler is about to run in this thread. */
 void vti_collect_signal(struct vt_collect *c, int64_t pid, int64_t tid);
 
 #endif

@@ -24,7 +24,6 @@
 /* That of counting samples in value sampling 2.2. */
 #define DEFAULT_ENTRIES 16
 
-#define MIN_FACTOR 1.001
 #define MAX_FACTOR 1024.0
 
 _Static_assert(sizeof(struct vt_hotlist) == LINE, "a cache line");
@@ -460,7 +459,6 @@ static void exact_take(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t val
 {
 	struct vti_rest *r = vti_rest(l);
 	struct vti_cell *c;
-	size_t cap;
 
 	if (!r->u.all) {
 		r->u.all = malloc(sizeof(*r->u.all));
@@ -470,13 +468,11 @@ static void exact_take(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t val
 		}
 		vt_hash_init(r->u.all, sizeof(struct vti_cell), sizeof(uint64_t));
 	}
-	cap = r->u.all->cap;
 	c = vt_hash_add(r->u.all, &value, NULL);
 	if (!c) {
 		s->failed = true;
 		return;
 	}
-	s->exact_bytes += (r->u.all->cap - cap) * sizeof(*c);
 	c->count += n;
 }
 
@@ -530,9 +526,9 @@ static int check_hotlist_options(const struct vt_hotlist_options *o, struct vt_e
 	    o->entries > VT_HOTLIST_MAX_ENTRIES)
 		return vt_error_set(err, VT_E_USAGE, "more than %d values in a list",
 				    VT_HOTLIST_MAX_ENTRIES);
-	if (o->algo == VT_ALGO_GM && !(o->factor >= MIN_FACTOR && o->factor <= MAX_FACTOR))
+	if (o->algo == VT_ALGO_GM && !(o->factor >= VT_HOT_MIN_FACTOR && o->factor <= MAX_FACTOR))
 		return vt_error_set(err, VT_E_USAGE, "factor %g: from %g to %g", o->factor,
-				    MIN_FACTOR, MAX_FACTOR);
+				    VT_HOT_MIN_FACTOR, MAX_FACTOR);
 	return 0;
 }
 
@@ -622,11 +618,6 @@ struct vt_hotlist *vt_hotlists_add(struct vt_hotlists *s)
 	if (s->intervals)
 		vti_rest(l)->profiled = s->count - 1;
 	return l;
-}
-
-size_t vt_hotlists_memory(const struct vt_hotlists *s)
-{
-	return s->nchunks * (VTI_CHUNK + s->per_chunk * s->rest_size) + s->exact_bytes;
 }
 
 /* ---- one list ---- */

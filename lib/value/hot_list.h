@@ -88,7 +88,6 @@ struct vt_hotlists {
 	size_t chunks_cap;
 	size_t per_chunk;		/* lists */
 	size_t count;			/* lists */
-	size_t exact_bytes;		/* allocated for lists of `exact` */
 	struct vt_intervals *intervals; /* counts values per interval (intervals.h), or NULL */
 	bool failed;			/* memory ran out */
 };
@@ -102,9 +101,6 @@ void vt_hotlists_free(struct vt_hotlists *s);
 
 /* Adds an empty list, which the set owns.  Returns NULL when memory runs out. */
 struct vt_hotlist *vt_hotlists_add(struct vt_hotlists *s);
-
-/* Bytes of memory that the lists take. */
-size_t vt_hotlists_memory(const struct vt_hotlists *s);
 
 /* Called by vt_hotlist_put() in the less frequent cases. */
 void vti_hotlist_flush(struct vt_hotlists *s, struct vt_hotlist *l);

@@ -4,15 +4,15 @@
 
 #include "value/hot_list.h"
 
-/* What hot lists are made of: for hot_list.c, and for intervals.c, which has TNV tables. */
+/* Data structures of hot lists, shared by hot_list.c and intervals.c. */
 
-/* A value of a list, and how often it was counted. */
+/* A value of a list and its count. */
 struct vti_cell {
 	uint64_t value;
 	uint64_t count;
 };
 
-/* What a list has beyond its struct vt_hotlist. */
+/* The data of a list beside its struct vt_hotlist. */
 struct vti_rest {
 	uint64_t first;
 	uint64_t left_out; /* convergent, random: values in back-offs, the current one included */
@@ -26,13 +26,16 @@ struct vti_rest {
 		uint64_t bound;	     /* random: of the next back-off */
 		struct vt_hash *all; /* exact */
 	} u;
-	uint32_t level; /* gm: how often it was thinned */
-	uint32_t turns; /* convergent: how often it has converged; intervals: how many are over */
+	uint32_t level; /* gm: how many times it was thinned */
+	uint32_t turns; /* convergent: how many times it has converged; intervals: finished ones */
 	bool begun;	/* `first` is set, and `same` and `stride` are right */
 	struct vti_cell cells[];
 };
 
-/* Lists lie in chunks of this size and alignment; the place of the first is taken by this. */
+/*
+ * Lists are stored in chunks of this size and alignment.  A struct vti_chunk takes the place of the
+ * first list of each chunk.
+ */
 #define VTI_CHUNK ((size_t)1 << 16)
 
 struct vti_chunk {

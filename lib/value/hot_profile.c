@@ -182,7 +182,7 @@ static int know_image(struct vt_hotprofile *p, uint64_t id, uint32_t *index, str
 		k->machine = i->machine;
 	}
 	k->id = (uint32_t)id;
-	*index = (uint32_t)(k - (struct known_image *)vt_hash_at(&p->known, 0));
+	*index = (uint32_t)vt_hash_index(&p->known, k);
 	return 0;
 }
 

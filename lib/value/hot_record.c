@@ -13,9 +13,6 @@
 /* A count of a thinned sample stands for at most so many executions: more were never seen. */
 #define MAX_SCALE ((double)VT_HOT_MAX_TOTAL)
 
-/* The least that vt_hotlists_new() takes: with a smaller one, thinning would take for ever. */
-#define MIN_FACTOR 1.001
-
 int vt_hot_alloc(struct vt_hot *h, uint32_t n, bool errors, struct vt_error *err)
 {
 	size_t arrays = errors ? 3 : 2;
@@ -188,7 +185,7 @@ static int load_scale(struct vt_hot *h, const struct vt_record *rec, struct vt_e
 	h->scale = 1;
 	if (h->level == 0 && h->algo != VT_ALGO_GM)
 		return 0;
-	if (!(h->factor >= MIN_FACTOR && h->factor <= MAX_SCALE))
+	if (!(h->factor >= VT_HOT_MIN_FACTOR && h->factor <= MAX_SCALE))
 		return vt_error_set(err, VT_E_DAMAGED, "a factor of %g", h->factor);
 	h->scale = pow(h->factor, h->level);
 	if (!(h->scale <= MAX_SCALE))

@@ -19,6 +19,9 @@
 /* The maximum valid number of executions of a place; a sum of two does not overflow. */
 #define VT_HOT_MAX_TOTAL (UINT64_C(1) << 62)
 
+/* The minimum factor of counting samples; with a smaller one, thinning would take very long. */
+#define VT_HOT_MIN_FACTOR 1.001
+
 /* Identifies a list.  It has no padding, so that it can be compared as bytes. */
 struct vt_hot_key {
 	uint64_t offset; /* of the instruction in its image (vt_map_offset()) */

@@ -95,7 +95,7 @@ static uint32_t declare_plugin(struct vt_plugin_names *n, uint64_t id, uint32_t 
 	m = own ? vt_hash_add(&n->plugins, &key, NULL) : NULL;
 	if (!m)
 		return UINT32_MAX;
-	own->number = (uint64_t)(m - (struct plugin *)vt_hash_at(&n->plugins, 0));
+	own->number = vt_hash_index(&n->plugins, m);
 	return (uint32_t)own->number;
 }
 
@@ -191,11 +191,6 @@ uint32_t vt_plugin_names_number(struct vt_plugin_names *n, uint64_t id)
 
 /* ---- what there is ---- */
 
-size_t vt_plugin_names_count(const struct vt_plugin_names *n)
-{
-	return n->plugins.count;
-}
-
 static const struct plugin *get_plugin(const struct vt_plugin_names *n, uint32_t number)
 {
 	return number < n->plugins.count ? vt_hash_at(&n->plugins, number) : NULL;
@@ -219,8 +214,7 @@ uint32_t vt_plugin_names_same(const struct vt_plugin_names *n, const struct vt_p
 		key.format = same_string(n, of, m->format);
 		found = vt_hash_find(&n->plugins, &key);
 	}
-	return found ? (uint32_t)(found - (const struct plugin *)vt_hash_at(&n->plugins, 0))
-		     : UINT32_MAX;
+	return found ? (uint32_t)vt_hash_index(&n->plugins, found) : UINT32_MAX;
 }
 
 const char *vt_plugin_name(const struct vt_plugin_names *n, uint32_t number)

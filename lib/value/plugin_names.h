@@ -42,8 +42,6 @@ int vt_plugin_names_feed(struct vt_plugin_names *n, const struct vt_record *rec,
  */
 uint32_t vt_plugin_names_number(struct vt_plugin_names *n, uint64_t id);
 
-size_t vt_plugin_names_count(const struct vt_plugin_names *n);
-
 /* Returns the number in `n` of the plugin `number` of `of`, or UINT32_MAX if `n` does not have it.
  */
 uint32_t vt_plugin_names_same(const struct vt_plugin_names *n, const struct vt_plugin_names *of,

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "stream/kinds.h"
 
@@ -40,6 +41,12 @@ enum vt_reg {
 
 /* Returns the name of a register of `size` bytes, such as "rax" or "xmm3"; "?" if there is none. */
 const char *vt_reg_name(unsigned reg, unsigned size);
+
+/* Whether a register is one of the 16 general registers. */
+static inline bool vt_reg_is_general(unsigned reg)
+{
+	return reg <= VT_REG_SP || (reg >= VT_REG_R8 && reg <= VT_REG_R15);
+}
 
 /* What an instruction is: bits of vt_facts.flags. */
 enum vt_fact {
@@ -140,6 +147,11 @@ struct vt_facts {
 	struct vt_operand divisor; /* of VT_FACT_DIVIDE; x87's register divisions have none */
 	const char *mnemonic;	   /* Intel's, lower case; static */
 };
+
+static inline bool vt_facts_has_mnemonic(const struct vt_facts *f, const char *mnemonic)
+{
+	return strcmp(f->mnemonic, mnemonic) == 0;
+}
 
 /*
  * Decodes the instruction at the start of `bytes`.  Returns false, with an empty *f, if there is no

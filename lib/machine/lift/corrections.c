@@ -23,11 +23,6 @@
 #define FLAG_ONE 0x002
 #define FLAG_IF	 0x200
 
-static bool has_mnemonic(const struct vt_facts *f, const char *mnemonic)
-{
-	return strcmp(f->mnemonic, mnemonic) == 0;
-}
-
 static bool mnemonic_has_prefix(const struct vt_facts *f, const char *with)
 {
 	return strncmp(f->mnemonic, with, strlen(with)) == 0;
@@ -104,23 +99,25 @@ bool vti_is_mistaken(const struct vt_facts *f, const uint8_t *bytes)
 	if (p.idle_rex)
 		return true;
 	/* It lets every transaction fail at once, where the machine may run it. */
-	if (has_mnemonic(f, "xbegin") || has_mnemonic(f, "xabort") || has_mnemonic(f, "xtest"))
+	if (vt_facts_has_mnemonic(f, "xbegin") || vt_facts_has_mnemonic(f, "xabort") ||
+	    vt_facts_has_mnemonic(f, "xtest"))
 		return true;
 	/* It says what its own machine has. */
-	if (has_mnemonic(f, "xgetbv"))
+	if (vt_facts_has_mnemonic(f, "xgetbv"))
 		return true;
 	/* It traps at what xsavec leaves. */
 	if (mnemonic_has_prefix(f, "xrstor"))
 		return true;
 	/* Undefined: the result of these for 16 bits, of the double shifts by more than that. */
-	if ((has_mnemonic(f, "shld") || has_mnemonic(f, "shrd") || has_mnemonic(f, "bswap")) &&
+	if ((vt_facts_has_mnemonic(f, "shld") || vt_facts_has_mnemonic(f, "shrd") ||
+	     vt_facts_has_mnemonic(f, "bswap")) &&
 	    is_narrow(f))
 		return true;
 	/* It always takes it for a pause (insn.c's may_exchange()). */
-	if (has_mnemonic(f, "pause") && f->writes)
+	if (vt_facts_has_mnemonic(f, "pause") && f->writes)
 		return true;
 	/* It takes this for adcx. */
-	if (has_mnemonic(f, "adox") && p.operand)
+	if (vt_facts_has_mnemonic(f, "adox") && p.operand)
 		return true;
 	/* "Equal ordered": it stops where the text ends, though an empty word is found behind it.
 	 */
@@ -137,17 +134,18 @@ bool vti_is_mistaken(const struct vt_facts *f, const uint8_t *bytes)
 	      !p.rep)))
 		return true;
 	/* It writes more of rax than these 16 bits. */
-	if (has_mnemonic(f, "xchg") && !f->nmemories && f->nresults && f->results[0].size == 2)
+	if (vt_facts_has_mnemonic(f, "xchg") && !f->nmemories && f->nresults &&
+	    f->results[0].size == 2)
 		return true;
 	/* "Equal or unordered", "not equal but ordered": it takes no heed of what is unordered. */
 	if (mnemonic_has_prefix(f, "vcmp") &&
 	    ((f->immediate & 0x0f) == 0x8 || (f->immediate & 0x0f) == 0xc))
 		return true;
 	/* It leaves the registers that this empties. */
-	if (has_mnemonic(f, "fnsave"))
+	if (vt_facts_has_mnemonic(f, "fnsave"))
 		return true;
 	/* It writes 6 bytes of what are 10 in 64-bit code. */
-	if (has_mnemonic(f, "sgdt") || has_mnemonic(f, "sidt"))
+	if (vt_facts_has_mnemonic(f, "sgdt") || vt_facts_has_mnemonic(f, "sidt"))
 		return true;
 	/* It knows but the first components, and says that each is in use. */
 	if (mnemonic_has_prefix(f, "xsave"))
@@ -233,12 +231,13 @@ uint16_t vti_correct_again(struct vti_build *b, uint16_t guard)
 /* Undefined flags of instructions that leave all flags computed. */
 static uint64_t undefined_flag_bits(const struct vt_facts *f)
 {
-	if (has_mnemonic(f, "bsf") || has_mnemonic(f, "bsr"))
+	if (vt_facts_has_mnemonic(f, "bsf") || vt_facts_has_mnemonic(f, "bsr"))
 		return C | O | S | A | P;
-	if (has_mnemonic(f, "tzcnt") || has_mnemonic(f, "lzcnt") || has_mnemonic(f, "bt") ||
-	    has_mnemonic(f, "bts") || has_mnemonic(f, "btr") || has_mnemonic(f, "btc"))
+	if (vt_facts_has_mnemonic(f, "tzcnt") || vt_facts_has_mnemonic(f, "lzcnt") ||
+	    vt_facts_has_mnemonic(f, "bt") || vt_facts_has_mnemonic(f, "bts") ||
+	    vt_facts_has_mnemonic(f, "btr") || vt_facts_has_mnemonic(f, "btc"))
 		return O | S | A | P;
-	if (has_mnemonic(f, "rcl") || has_mnemonic(f, "rcr"))
+	if (vt_facts_has_mnemonic(f, "rcl") || vt_facts_has_mnemonic(f, "rcr"))
 		return f->has_immediate && f->immediate == 1 ? 0 : O;
 	return 0;
 }
@@ -246,7 +245,8 @@ static uint64_t undefined_flag_bits(const struct vt_facts *f)
 /* More than the width of a number is shifted out: what the last bit of it was is undefined. */
 static bool may_shift_all_out(const struct vt_facts *f)
 {
-	if ((!has_mnemonic(f, "shl") && !has_mnemonic(f, "shr") && !has_mnemonic(f, "sal")) ||
+	if ((!vt_facts_has_mnemonic(f, "shl") && !vt_facts_has_mnemonic(f, "shr") &&
+	     !vt_facts_has_mnemonic(f, "sal")) ||
 	    !is_narrow(f))
 		return false;
 	return !f->has_immediate || (f->immediate & 31) >= 8;
@@ -258,9 +258,9 @@ uint16_t vti_correct_put(struct vti_flat *f, const IRExpr *data, unsigned offset
 	uint64_t undefined = 0;
 	uint16_t corrected;
 
-	if (has_mnemonic(facts, "fnstsw"))
+	if (vt_facts_has_mnemonic(facts, "fnstsw"))
 		return vti_correct_store(f, slot);
-	if (offset == CC_DEP1 && has_mnemonic(facts, "bextr"))
+	if (offset == CC_DEP1 && vt_facts_has_mnemonic(facts, "bextr"))
 		/* The sign of what it computes flags from. */
 		return blur(f->b, slot,
 			    facts->nresults && facts->results[0].size == 4 ? 1u << 31
@@ -286,7 +286,7 @@ uint16_t vti_correct_store(struct vti_flat *f, uint16_t slot)
 {
 	const struct vt_facts *facts = vti_at_hand(f->b);
 
-	if (has_mnemonic(facts, "fnstsw"))
+	if (vt_facts_has_mnemonic(facts, "fnstsw"))
 		return blur(f->b, slot, 0x82ff);
 	return mnemonic_has_prefix(facts, "pushf") ? blur(f->b, slot, FLAG_ONE | FLAG_IF) : slot;
 }
@@ -353,17 +353,17 @@ static bool is_scalar_fused(const struct vt_facts *f)
 /* The 32-bit registers that it writes, or leaves alone without clearing their upper halves. */
 static bool may_leave(const struct vt_facts *f, unsigned i)
 {
-	return has_mnemonic(f, "cmpxchg") && f->results[i].size == 4;
+	return vt_facts_has_mnemonic(f, "cmpxchg") && f->results[i].size == 4;
 }
 
 static bool scans_bits(const struct vt_facts *f)
 {
-	return (has_mnemonic(f, "bsf") || has_mnemonic(f, "bsr")) && f->nresults;
+	return (vt_facts_has_mnemonic(f, "bsf") || vt_facts_has_mnemonic(f, "bsr")) && f->nresults;
 }
 
 static bool is_division(const struct vt_facts *f)
 {
-	return has_mnemonic(f, "div") || has_mnemonic(f, "idiv");
+	return vt_facts_has_mnemonic(f, "div") || vt_facts_has_mnemonic(f, "idiv");
 }
 
 bool vti_ends_piece(const struct vt_facts *f)
@@ -373,7 +373,8 @@ bool vti_ends_piece(const struct vt_facts *f)
 	for (i = 0; i < f->nresults; i++)
 		if (may_leave(f, i))
 			return true;
-	return is_scalar_fused(f) || scans_bits(f) || is_division(f) || has_mnemonic(f, "bextr");
+	return is_scalar_fused(f) || scans_bits(f) || is_division(f) ||
+	       vt_facts_has_mnemonic(f, "bextr");
 }
 
 void vti_correct_begin(struct vti_build *b)

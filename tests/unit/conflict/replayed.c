@@ -129,8 +129,8 @@ static void add_pairs(struct vt_buf *b, const struct vt_replay *rp)
 {
 	size_t i;
 
-	for (i = 0; i < vt_replay_count(rp); i++) {
-		const struct vt_replay_pair *p = vt_replay_at(rp, i);
+	for (i = 0; i < rp->npairs; i++) {
+		const struct vti_replay_pair *p = &rp->pairs[i];
 
 		vt_buf_printf(b,
 			      "%d:%d:%" PRIx64 "<%d:%" PRIx64 " %" PRIu64 "/%" PRIu64 " %" PRIu64

@@ -89,7 +89,6 @@ void sampled_take(struct sampled *s, int fd, struct vt_writer *w,
 		s->code = vt_context_feed(o.context, block, first, count, &s->err);
 	if (s->code == 0)
 		s->code = vt_sampler_finish(sampler, &s->err);
-	s->totals = *vt_sampler_totals(sampler);
 	vt_sampler_free(sampler);
 	vt_context_free(o.context);
 	vt_reader_close(r);

@@ -46,7 +46,6 @@ void sampled_put_timeconv(struct vt_writer *w, uint64_t shift, uint64_t mult);
 struct sampled {
 	int code; /* the first that is negative, of feeding or of the end */
 	struct vt_error err;
-	struct vt_sampler_totals totals;
 	struct vt_buf warnings; /* a line each */
 	struct vt_reader *r;	/* of the output */
 	int fd;

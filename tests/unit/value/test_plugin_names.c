@@ -141,7 +141,7 @@ static void check_profile(const struct vt_hotprofile *p)
 	const struct vt_plugin_names *m = vt_hotprofile_plugins(p);
 	size_t i;
 
-	assert_int_equal(vt_plugin_names_count(m), 2);
+	assert_string_equal(vt_plugin_name(m, 2), "?");
 	assert_int_equal(vt_hotprofile_count(p), 2);
 	for (i = 0; i < 2; i++) {
 		const struct vt_hot *h = vt_hotprofile_at(p, i);
@@ -312,7 +312,6 @@ static void test_undeclared(void **state)
 	assert_string_equal(vt_plugin_name(n, 1), "plugin 78");
 	assert_string_equal(vt_plugin_name(n, 2), "?");
 	assert_string_equal(vt_plugin_format(n, 2), "?");
-	assert_int_equal(vt_plugin_names_count(n), 2);
 	/* Another stream's ids are others. */
 	vt_plugin_names_begin(n);
 	assert_int_equal(vt_plugin_names_number(n, 79), 2);
