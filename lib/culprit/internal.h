@@ -7,21 +7,21 @@
 #define VTI_LONGS 16
 
 /*
- * So many blocks are looked at for one instruction, one that is looked at again counted twice,
- * which bounds the time.
+ * Maximum number of blocks that are searched for one instruction, which limits the time; a block
+ * that is searched again counts again.
  */
 #define VTI_CULPRIT_QUEUE 48
 
-/* So many instructions are skipped at a time where they do not matter: blocks may be long. */
+/* Instructions are summarized in stretches of this many, to skip parts of long blocks quickly. */
 #define VTI_STRETCH 128
 
 struct vti_stretch {
-	uint64_t touched; /* registers that a search for definitions stops at */
+	uint64_t touched; /* registers at which a search for definitions must stop */
 	uint32_t slots;	  /* micro-operations */
 	bool calls;
 };
 
-/* What the rules look at. */
+/* The input of the rules. */
 struct vti_culprit {
 	const struct vt_culprit_input *in;
 	const struct vt_core *core;
@@ -30,16 +30,16 @@ struct vti_culprit {
 	const struct vt_schedule_cost *costs;
 	const uint32_t *block;
 	/*
-	 * By block: how often control enters the largest stretch of code around it that calls
-	 * nothing and whose lines (pages) the instruction cache (TLB) holds all at a time.
-	 * INFINITY: there is none.
+	 * By block: the number of times that control enters the largest region around the block
+	 * without calls whose lines (pages) all fit into the instruction cache (TLB).  INFINITY:
+	 * there is no such region.
 	 */
 	double *line_entries;
 	double *page_entries;
-	double *data_pages; /* by instruction: how often its data can miss the TLB, at most */
+	double *data_pages; /* by instruction: maximum number of its data TLB misses */
 	/*
-	 * Micro-operations of the procedure that occupy a unit for more than a cycle: each sort
-	 * once.  More than there is room for: `nlongs` is higher.
+	 * The distinct micro-operations of the procedure that occupy a unit for more than a cycle.
+	 * `nlongs` is above VTI_LONGS if there are too many.
 	 */
 	struct {
 		uint32_t units;
@@ -47,61 +47,60 @@ struct vti_culprit {
 	} longs[VTI_LONGS];
 	uint32_t nlongs;
 	struct vti_stretch *stretches; /* by instruction / VTI_STRETCH */
-	bool *undisturbed; /* by instruction: in order, those before it are as in the schedule */
+	bool *undisturbed; /* by instruction, in order: those before it run as scheduled */
 	uint64_t *sought;  /* by block; scratch of vti_culprit_reach() */
 	uint32_t *queue;   /* VTI_CULPRIT_QUEUE blocks; scratch */
 };
 
-/* 0 or -VT_E_NOMEM; vti_culprit_fini() in either case. */
+/* Returns 0 or -VT_E_NOMEM; call vti_culprit_fini() in either case. */
 int vti_culprit_init(struct vti_culprit *c, const struct vt_culprit_input *in,
 		     struct vt_error *err);
 void vti_culprit_fini(struct vti_culprit *c);
 
-/* Fills line_entries and page_entries. */
+/* Sets line_entries and page_entries.  Returns 0 or -VT_E_NOMEM. */
 int vti_culprit_regions(struct vti_culprit *c, struct vt_error *err);
 
 /*
- * Fills data_pages: for what uses the stack; for what is near another access; for a loop that calls
- * nothing, entered so often.
+ * Set data_pages: of instructions that use the stack; of accesses near another access; of a loop
+ * without calls that is entered `entries` times.
  */
 void vti_culprit_stack(struct vti_culprit *c);
 void vti_culprit_neighbours(struct vti_culprit *c);
 void vti_culprit_take_loop(struct vti_culprit *c, const uint32_t *body, uint32_t nbody,
 			   double entries);
 
-/* Fills longs and undisturbed. */
+/* Sets longs and undisturbed. */
 void vti_culprit_units(struct vti_culprit *c);
 
-/* Fills stretches. */
+/* Sets stretches. */
 void vti_culprit_stretches(struct vti_culprit *c);
 
-/* How control may arrive at an instruction. */
+/* The ways on which control may come to an instruction. */
 enum vti_arrival {
 	VTI_NEXT,    /* from the one before it */
 	VTI_BRANCH,  /* from the last of another block, which may be the one before it, too */
-	VTI_RETURN,  /* from what the call before it called */
-	VTI_OUTSIDE, /* from another procedure, or nobody knows from where */
+	VTI_RETURN,  /* by the return of the call before it */
+	VTI_OUTSIDE, /* from another procedure, or from an unknown place */
 };
 
 struct vti_before {
 	enum vti_arrival how;
-	uint32_t insn; /* the one before it, the branch, the call; not of OUTSIDE */
+	uint32_t insn; /* the instruction before it, the branch or the call; not for OUTSIDE */
 	uint32_t edge; /* of BRANCH */
 	double executions;
 };
 
 #define VTI_BEFORES 32
 
-/* One instruction's stall beyond its static ones. */
+/* The dynamic stall of an instruction. */
 struct vti_stalled {
 	const struct vti_culprit *c;
 	uint32_t insn;
 	double executions;
 	double cycles;			       /* lost on all of them together */
-	struct vti_before before[VTI_BEFORES]; /* all ways by which control arrives */
+	struct vti_before before[VTI_BEFORES]; /* all ways to the instruction */
 	uint32_t nbefore;
-	bool expected; /* events are taken for as many as are most likely, not as many as possible
-			*/
+	bool expected; /* use the most likely numbers of events, not the maximum ones */
 };
 
 static inline const struct vt_mop *vti_stalled_op(const struct vti_stalled *st)
@@ -109,7 +108,7 @@ static inline const struct vt_mop *vti_stalled_op(const struct vti_stalled *st)
 	return &st->c->ops[st->insn];
 }
 
-/* A cause that has not been ruled out: the most cycles that it may account for. */
+/* A possible cause, the maximum cycles that it explains, and the instructions responsible. */
 struct vti_suspect {
 	double bound;
 	uint32_t nguilty;
@@ -119,8 +118,8 @@ struct vti_suspect {
 void vti_suspect_blame(struct vti_suspect *s, uint32_t insn);
 
 /*
- * The rules: each takes a suspect whose bound is INFINITY and leaves it so, makes it finite, or 0:
- * innocent.
+ * The rules.  Each gets a suspect with the bound INFINITY and may reduce the bound, to 0 if the
+ * cause is excluded.
  */
 typedef void vti_culprit_rule(const struct vti_stalled *st, struct vti_suspect *s);
 
@@ -139,44 +138,45 @@ vti_culprit_rule vti_rule_dependency;
 vti_culprit_rule vti_rule_queue;
 vti_culprit_rule vti_rule_other;
 
-/* There are so many rules, one for each dynamic cause. */
+/* The number of rules, one for each dynamic cause. */
 #define VTI_RULES 14
 
 enum vt_stall_cause vti_culprit_cause(uint32_t rule);
 
-/* Finds an instruction's stall, if it is one or not: false if nothing is known of it. */
+/* Sets *st for an instruction, with or without a stall.  Returns false if nothing is known of it.
+ */
 bool vti_culprit_stalled(const struct vti_culprit *c, uint32_t insn, struct vti_stalled *st);
 
-/* What each rule leaves of its cause.  st->cycles does not matter. */
+/* Applies all rules: sets suspects[rule].  st->cycles is not used. */
 void vti_culprit_suspects(const struct vti_stalled *st, struct vti_suspect *suspects);
 
 /*
- * How likely the suspects are: what each may be expected to account for, as shares of the stall
- * that add up to 1; 1 each where nothing is to be expected of any.  `typical` gets the cycles of
- * each if it always happened, at its usual cost.
+ * Estimates how likely the suspects are: sets likely[rule] to the expected share of the stall, with
+ * a sum of 1, or to 1 for all if there is no expectation.  Sets typical[rule] to the cycles of the
+ * cause if it occurred at every execution, with its usual cost.
  */
 void vti_culprit_likely(const struct vti_stalled *st, const struct vti_suspect *suspects,
 			double *typical, double *likely);
 
 /*
- * The most that samples of an event at an instruction, or just behind it, say of how often it
- * happened; INFINITY when it was not sampled.
+ * Returns an upper bound of the number of events at an instruction, from the samples at it and just
+ * behind it; INFINITY if the event was not sampled.
  */
 double vti_culprit_events(const struct vti_stalled *st, enum vt_culprit_event event, uint32_t insn);
 
-/* How often control comes to an instruction from another line (or page) of `size` bytes. */
+/* Returns how often control comes to the instruction from another line or page of `size` bytes. */
 double vti_culprit_entered(const struct vti_stalled *st, uint32_t size);
 
-/* The most cycles that it takes to get a line from wherever it is. */
+/* Returns the maximum cycles of a cache miss. */
 double vti_culprit_miss(const struct vt_core *m);
-/* Likewise; if what is to be expected matters, those that it takes to get it from a cache. */
+/* Returns the same or, with st->expected, the cycles of a miss that hits in another cache. */
 double vti_culprit_fill(const struct vti_stalled *st);
 double vti_culprit_tlb(const struct vt_core *m, const struct vt_tlb_shape *t);
 
-/* Where the values that an instruction waits for may come from. */
+/* An instruction that defines a value for which another one waits. */
 struct vti_definer {
 	uint32_t insn;
-	uint32_t slots; /* micro-operations between the two, at least */
+	uint32_t slots; /* minimum number of micro-operations between the two */
 };
 
 #define VTI_DEFINERS 16
@@ -184,34 +184,34 @@ struct vti_definer {
 struct vti_definers {
 	struct vti_definer list[VTI_DEFINERS];
 	uint32_t count;
-	double outside; /* how often some may come from other procedures, or too far away to tell */
+	double outside; /* executions with values from other procedures or from too far back */
 };
 
 /*
- * The instructions that define registers `regs` as the stalled instruction finds them, and for
- * which nothing before it has waited.
+ * Finds the instructions whose definitions of registers `regs` reach the stalled instruction,
+ * without another instruction in between that waits for them.
  */
 void vti_culprit_reach(const struct vti_stalled *st, uint64_t regs, struct vti_definers *d);
 
 /*
- * Calls `fn` for the instructions that are executed before the stalled one, not more than `slots`
- * micro-operations ago, and with UINT32_MAX where that is another procedure's code.  `far`: how
- * many are between.
+ * Calls `fn` for the instructions that are executed at most `slots` micro-operations before the
+ * stalled one, and with UINT32_MAX where another procedure's code is executed.  `far` is the number
+ * of micro-operations in between.
  */
 typedef void vti_culprit_visit(void *arg, uint32_t insn, uint32_t far);
 void vti_culprit_back(const struct vti_stalled *st, uint32_t slots, vti_culprit_visit *fn,
 		      void *arg);
 
-/* Whether it has a micro-operation of these classes (bit n: class n). */
+/* Returns whether an instruction has a micro-operation of these classes (bit n: class n). */
 bool vti_mop_has(const struct vt_mop *op, uint32_t classes);
 
-/* Whether it goes on without what it has loaded, which others wait for. */
+/* Returns whether it is a load that does not itself wait for the loaded value. */
 bool vti_mop_is_load(const struct vt_mop *op);
 
-/* Whether it waits for what it loads itself. */
+/* Returns whether it waits for the value that it loads. */
 bool vti_mop_waits(const struct vt_mop *op);
 
-/* Its longest latency. */
+/* Returns the maximum latency of its micro-operations. */
 unsigned vti_mop_latency(const struct vt_mop *op);
 
 #endif

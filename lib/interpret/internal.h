@@ -7,7 +7,7 @@
 #include "image/imagedata.h"
 #include "interpret/interpret.h"
 
-/* Lifted code, and what is known of memory, of one interpreter; bytes. */
+/* Maximum bytes of lifted code and of known memory of one interpreter. */
 #define VTI_MAX_CODE   ((size_t)512 << 20)
 #define VTI_MAX_MEMORY ((size_t)16 << 20)
 
@@ -17,8 +17,8 @@ static inline struct vt_word vti_assumed_mxcsr(const struct vt_interpret_options
 }
 
 /*
- * The address spaces of a stream's processes, each with a number that lifted code is kept under: a
- * number is never used again for other code.
+ * The address spaces of a stream's processes.  Each has a number, by which lifted code is kept; it
+ * gets a new number when its code changes.
  */
 struct vti_spaces {
 	const struct vt_context *context; /* borrowed, as are its images and maps */
@@ -27,67 +27,72 @@ struct vti_spaces {
 	struct vt_hash processes; /* private */
 	struct vt_hash seen;	  /* ids of images */
 	struct vt_hash relocated; /* images of address spaces: private */
-	uint64_t ran_space;	  /* where code ran last: there, in the mapping */
-	uint64_t ran_start;	  /* that starts here */
+	uint64_t ran_space;	  /* the address space in which code ran last, */
+	uint64_t ran_start;	  /* and the start of its mapping */
 	uint64_t next;
-	uint64_t code_changes; /* vt_images_code_changes() that is accounted for */
-	uint64_t changes;      /* records that may have changed what is mapped, and 1 */
+	uint64_t code_changes; /* the last vt_images_code_changes() */
+	uint64_t changes;      /* 1 + number of records that may have changed mappings */
 	struct vti_line *lines;
 	unsigned trust;				   /* VT_TRUST_ */
-	uint64_t constants_withheld[VT_NWITHHELD]; /* lines that were asked for */
+	uint64_t constants_withheld[VT_NWITHHELD]; /* lines that were read */
 };
 
-/* False when memory runs out; vti_spaces_fini() in either case. */
+/* Returns false when memory runs out; call vti_spaces_fini() in either case. */
 bool vti_spaces_init(struct vti_spaces *s, const struct vt_context *context, unsigned trust);
 void vti_spaces_fini(struct vti_spaces *s);
 
-/* Takes a record after the context has: IMAGE, MAP and THREAD count.  0 or -VT_E_NOMEM. */
+/*
+ * Reads a record after the context has read it.  Uses IMAGE, MAP and THREAD records.  Returns 0 or
+ * -VT_E_NOMEM.
+ */
 int vti_spaces_feed(struct vti_spaces *s, const struct vt_record *rec, struct vt_error *err);
 
-/* The number of a process's code as it is mapped now. */
+/* Returns the current number of a process's address space, or 0 when memory runs out. */
 uint64_t vti_spaces_number(struct vti_spaces *s, int64_t pid, struct vt_error *err);
 
 /*
- * Copies at most `size` bytes of code at an address of a process, as its image has them, and says
- * how many there are: 0 where nothing is mapped that has a file, or where it is withheld.
+ * Copies up to `size` bytes of code at an address of a process from its image's file, and returns
+ * their number: 0 if no file is mapped there, or if its code is withheld.
  */
 size_t vti_spaces_code(struct vti_spaces *s, int64_t pid, uint64_t addr, uint8_t *bytes,
 		       size_t size);
 
-/* Why there is no code of a file at an address; VT_WITHHELD_NOT where no file is mapped, too. */
+/* Returns why a file's code at an address is withheld; VT_WITHHELD_NOT also if no file is mapped.
+ */
 enum vt_withheld vti_spaces_code_withheld(struct vti_spaces *s, int64_t pid, uint64_t addr);
 
 /*
- * Whether code that a decoder of processor traces took from a file is what ran there: likewise, but
- * the file need not be here, for the decoder had it and compared the build-ids.
+ * Does the same for code that a decoder of processor traces took from a file.  The file may be
+ * missing here, because the decoder had it and compared the build-ids.
  */
 enum vt_withheld vti_spaces_decoded_withheld(struct vti_spaces *s, int64_t pid, uint64_t addr);
 
 /*
- * What images hold for good of a line at an address of a process, without what the dynamic linker
- * relocates unless `relro` says that it has.  Lines that are withheld are counted.
+ * Returns the constant bytes of images in the line at an address of a process, as a
+ * vt_known_fill_fn.  Data that the dynamic linker relocates is constant only if `relro` is set.
+ * Counts withheld lines.
  */
 uint64_t vti_spaces_constants(struct vti_spaces *s, int64_t pid, uint64_t addr, bool relro,
 			      uint8_t bytes[VT_KNOWN_LINE]);
 
 /*
- * What images hold for good of a line at an address of a process: vt_procdata_line(), with what the
- * dynamic linker relocates where vti_spaces_ran() has shown that it has.
+ * Does the same with vt_procdata_line().  Relocated data is constant where vti_spaces_ran() has
+ * shown that the dynamic linker has relocated it.
  */
 uint64_t vti_spaces_line(struct vti_spaces *s, int64_t pid, uint64_t addr,
 			 uint8_t bytes[VT_KNOWN_LINE]);
 
 /*
- * The process was seen to run code at this address.  The dynamic linker lets no code of an image
- * run before the image's own relative relocations are done: not constructors, and neither
- * procedures that choose others (R_X86_64_IRELATIVE), which come behind them in the tables that
- * linkers sort.  What these relocations fill in, and the linker then protects (PT_GNU_RELRO), stays
- * as it is from then on.  Of other images that is not known: the linker may be at work on them, and
- * call procedures of the C library while it is.  0 or -VT_E_NOMEM.
+ * Notes that the process runs code at this address, which shows that relocations of its image are
+ * done.  The dynamic linker runs no code of an image before the image's own relative relocations
+ * are done: neither constructors, nor procedures that select others (R_X86_64_IRELATIVE), which are
+ * behind them in the tables that linkers sort.  The relocated data that the linker then protects
+ * (PT_GNU_RELRO) is constant from then on.  Other images may still be relocated: the linker may
+ * call procedures of the C library meanwhile.  Returns 0 or -VT_E_NOMEM.
  */
 int vti_spaces_ran(struct vti_spaces *s, int64_t pid, uint64_t addr, struct vt_error *err);
 
-/* Follows the callers of the procedures that a run is in. */
+/* Finds the return addresses of a run's procedures. */
 struct vti_callers {
 	struct vti_spaces *spaces; /* borrowed, as are the next two */
 	struct vt_interp *machine;
@@ -96,7 +101,7 @@ struct vti_callers {
 	struct vt_run_caller *list;
 	size_t count;
 	size_t cap;
-	bool in_stub; /* of a procedure linkage table, from a call on */
+	bool in_stub; /* a call has led to a stub of a procedure linkage table */
 	bool no_memory;
 };
 
@@ -104,13 +109,16 @@ void vti_callers_init(struct vti_callers *c, struct vti_spaces *spaces, struct v
 		      struct vt_known_memory *memory);
 void vti_callers_fini(struct vti_callers *c);
 
-/* What counts begins at the machine's instruction pointer; the list is empty until then. */
+/*
+ * Begins the list at the machine's instruction pointer, after instructions that were skipped.  The
+ * list is empty until then.
+ */
 void vti_callers_begin(struct vti_callers *c, int64_t pid);
 
-/* For a path: from this instruction on, that is the caller. */
+/* Adds a caller that holds from this instruction of a path on. */
 void vti_callers_note(struct vti_callers *c, uint32_t insn, uint64_t ip, uint64_t caller);
 
-/* As vt_interp_options.turn: `arg` is the struct vti_callers. */
+/* A function for vt_interp_options.turn with the struct vti_callers as `arg`. */
 void vti_callers_turn(void *arg, uint32_t insn, bool call);
 
 struct vti_samples;
@@ -122,24 +130,24 @@ struct vt_interpret {
 	void *arg;
 	struct vti_spaces spaces;
 	struct vt_interpret_totals totals;
-	struct vti_samples *samples; /* one of these two */
+	struct vti_samples *samples; /* one of these two is NULL */
 	struct vti_paths *paths;
 };
 
 /*
- * Counts a run (runs, insns, results, values, stops) and tells it.  `run->captures` holds what the
- * interpreter captured, those of whole instructions (VT_WHAT_UNKNOWN) included.
+ * Counts a run (runs, insns, results, values, stops) and passes it to in->fn.  `run->captures` are
+ * all captures of the interpreter, including those of whole instructions (VT_WHAT_UNKNOWN).
  */
 int vti_interpret_deliver(struct vt_interpret *in, const struct vt_run *run, struct vt_error *err);
 
-/* From samples.  `new` gives NULL on error; the others as those of vt_interpret. */
+/* Interpretation from samples, with the results of the functions of vt_interpret. */
 struct vti_samples *vti_samples_new(struct vt_interpret *in, struct vt_error *err);
 void vti_samples_free(struct vti_samples *s);
 int vti_samples_feed(struct vti_samples *s, const struct vt_record *rec, struct vt_error *err);
-/* Instructions in lifted code that VEX does not know. */
+/* Returns the number of instructions in lifted code that VEX does not support. */
 uint64_t vti_samples_unlifted(const struct vti_samples *s);
 
-/* Along a path, likewise; `end` completes the totals. */
+/* Interpretation along a path.  vti_paths_end() completes the totals. */
 struct vti_paths *vti_paths_new(struct vt_interpret *in, struct vt_error *err);
 void vti_paths_free(struct vti_paths *p);
 int vti_paths_feed(struct vti_paths *p, const struct vt_record *rec, struct vt_error *err);

@@ -7,21 +7,21 @@
 #include "machine/insn/insn.h"
 
 /*
- * Whether a plugin is one that this program can use: what its structure says is complete and within
- * the bounds of <vtrace/plugin.h>.  0; -VT_E_VERSION: made for another version; -VT_E_FORMAT.
+ * Checks that a plugin's structure is complete and within the limits of <vtrace/plugin.h>.  Returns
+ * 0, -VT_E_VERSION if it was built for another version of the interface, or -VT_E_FORMAT.
  */
 int vti_plugin_check(const struct vtrace_plugin *p, struct vt_error *err);
 
 /*
- * Finds and loads the plugin with a file name.  *handle is for dlclose().  -VT_E_NOTFOUND,
- * -VT_E_READ, -VT_E_FORMAT, -VT_E_TRUNC, -VT_E_NOMEM.
+ * Finds and loads the plugin with a file name; *handle becomes its handle for dlclose().  Returns
+ * 0, -VT_E_NOTFOUND, -VT_E_READ, -VT_E_FORMAT, -VT_E_TRUNC or -VT_E_NOMEM.
  */
 int vti_plugin_load(const char *name, const struct vt_plugin_path *where, void **handle,
 		    const struct vtrace_plugin **plugin, struct vt_error *err);
 
-/* From the captures of a run to the tuples that a plugin asked for. */
+/* Conversion of a run's captures to the tuples that a plugin's rules select. */
 
-/* What is remembered of an instruction. */
+/* A decoded instruction. */
 struct vti_plugin_insn {
 	int64_t pid; /* the key: pid and ip */
 	uint64_t ip;
@@ -41,12 +41,12 @@ struct vti_plugin_tuples {
 void vti_plugin_tuples_init(struct vti_plugin_tuples *t);
 void vti_plugin_tuples_fini(struct vti_plugin_tuples *t);
 
-/* Fills t->list as the plugin's rules say.  -VT_E_NOMEM. */
+/* Sets t->list to the tuples of a run.  Returns 0 or -VT_E_NOMEM. */
 int vti_plugin_tuples_make(struct vti_plugin_tuples *t, const struct vtrace_plugin *plugin,
 			   const struct vt_run *run, vt_plugins_code_fn *code, void *arg,
 			   struct vt_error *err);
 
-/* The bits 1 << VT_WHAT_… that make what a rule wants, VTRACE_BIT(…). */
+/* Returns the captures (bits 1 << VT_WHAT_…) that a rule's `what`, VTRACE_BIT(…), requires. */
 uint32_t vti_plugin_wants(uint32_t what);
 
 #endif

@@ -10,20 +10,20 @@
 #include "stream/exec.h"
 
 /*
- * The id of the first event; any will do that recorders do not use, which count from 0 or take
- * perf's.
+ * The id of the first event.  It must differ from the ids of recorders, which count from 0 or use
+ * those of perf.
  */
 #define VTI_SIMULATE_EVENT 0x76740001u
 
 /* The CPU's mode in linux/perf_event.h (PERF_RECORD_MISC_USER): only user code is recorded so. */
 #define VTI_SIM_MODE 2u
 
-/* Nothing: no place, no stall. */
+/* An index of no place or no stall. */
 #define VTI_NONE UINT32_MAX
 
-/* ---- simulate/truth.c: what is true of each instruction ---- */
+/* ---- simulate/truth.c: the true counts of each instruction ---- */
 
-/* An instruction's place, and what became of its executions. */
+/* An instruction's place, and totals of its executions. */
 struct vti_simplace {
 	uint64_t image; /* id, or VT_UNMAPPED_IMAGE; the key: */
 	uint64_t offset;
@@ -39,8 +39,8 @@ struct vti_simplace {
 /* The cycles that a place lost to a cause. */
 struct vti_simstall {
 	uint64_t slots;
-	uint64_t weight; /* by how much `by` is the majority's choice */
-	uint32_t by;	 /* the place that is guilty of most, if any is */
+	uint64_t weight; /* the lead of `by` in a majority vote of slots (Boyer and Moore) */
+	uint32_t by;	 /* the place that caused the majority of slots, if one did */
 	uint32_t next;
 	uint8_t cause;
 };
@@ -63,7 +63,7 @@ struct vti_simedge {
 void vti_simtruth_init(struct vti_simtruth *t);
 void vti_simtruth_fini(struct vti_simtruth *t);
 
-/* The number of the place, which is new perhaps; VTI_NONE when memory runs out. */
+/* Returns the index of a place, which is added if it is new; VTI_NONE when memory runs out. */
 uint32_t vti_simtruth_place(struct vti_simtruth *t, uint32_t image, uint64_t offset);
 
 static inline struct vti_simplace *vti_simplace_at(const struct vti_simtruth *t, uint64_t place)
@@ -71,23 +71,23 @@ static inline struct vti_simplace *vti_simplace_at(const struct vti_simtruth *t,
 	return (struct vti_simplace *)(void *)t->places.entries + place;
 }
 
-/* An instruction was executed; its stalls. */
+/* Counts an executed instruction and its stalls. */
 void vti_simtruth_retire(struct vti_simtruth *t, const struct vt_sim_retired *r);
 
-/* The number of an edge, which is new perhaps; VTI_NONE when memory runs out. */
+/* Returns the index of an edge, which is added if it is new; VTI_NONE when memory runs out. */
 uint32_t vti_simtruth_edge(struct vti_simtruth *t, uint32_t from, uint32_t to);
 
-/* Writes FREQ, EDGE and STALL records, `width` slots being a cycle.  -VT_E_NOMEM. */
+/* Writes FREQ, EDGE and STALL records; a cycle has `width` slots.  Returns 0 or -VT_E_NOMEM. */
 int vti_simtruth_write(struct vti_simtruth *t, uint32_t width, uint64_t event, struct vt_writer *w,
 		       struct vt_error *err);
 
-/* ---- simulate/samples.c: counters, their samples, and the branches taken last ---- */
+/* ---- simulate/samples.c: counters, their samples, and the last taken branches ---- */
 
 struct vti_simcounter {
 	enum vt_simulate_kind kind;
 	struct vt_interval interval;
-	uint64_t period; /* the one at hand */
-	uint64_t left;	 /* events to come, of other kinds than cycles */
+	uint64_t period; /* the current one */
+	uint64_t left;	 /* events until the overflow, of kinds other than cycles */
 	uint64_t due;	 /* cycle of the sample; UINT64_MAX: none yet */
 };
 
@@ -95,8 +95,8 @@ struct vti_simcounters {
 	struct vt_rng rng;
 	uint32_t count;
 	uint32_t skid;
-	bool events;  /* other ones than cycles are counted */
-	uint64_t due; /* the first of theirs */
+	bool events;  /* events other than cycles are counted */
+	uint64_t due; /* the minimum of the counters' */
 	struct vti_simcounter counters[VT_SIMULATE_EVENTS];
 };
 
@@ -104,8 +104,8 @@ void vti_simcounters_init(struct vti_simcounters *c, const struct vt_simulate_op
 			  uint64_t seed);
 
 /*
- * An instruction is done: calls `sample` for each sample that falls on it, with the number of the
- * event and its period.
+ * vti_simcounters_retire() counts a retired instruction and calls `sample` for each sample of it,
+ * with the index of the event and its period.
  */
 typedef void vti_simsample_fn(void *arg, const struct vt_sim_retired *r, uint32_t event,
 			      uint64_t period);
@@ -140,10 +140,10 @@ void vti_simstack_write(const struct vti_simstack *k, struct vt_writer *w);
 
 /* ---- simulate/run.c: executing ---- */
 
-/* More accesses of one instruction than that are left out. */
+/* Maximum accesses of an instruction; further ones are ignored. */
 #define VTI_SIM_ACCESSES 64
 
-/* An access as the block's slots have it. */
+/* An access, from the slots of its block. */
 struct vti_simslot {
 	uint16_t slot;
 	uint16_t guard;	 /* of the block's slots; UINT16_MAX: it is always made */
@@ -157,10 +157,10 @@ struct vti_siminsn {
 	uint32_t place;
 	uint32_t access; /* its first in vti_simblock.slots */
 	uint32_t naccesses;
-	bool counts; /* it loads or stores, or is unknown */
+	bool counts; /* it loads or stores, or could not be decoded */
 };
 
-/* What is looked at whenever a whole block runs comes first: a line of the host's cache. */
+/* The fields that running a whole block needs come first, in one line of the host's cache. */
 struct vti_simblock {
 	uint64_t addr;
 	struct vt_sim_block run;
@@ -168,18 +168,18 @@ struct vti_simblock {
 	uint32_t *offsets;		/* of their addresses in the values of the block */
 	uint32_t data_size;		/* bytes of these */
 	uint32_t nslots;
-	uint16_t loads; /* what a run of all of it adds to totals */
+	uint16_t loads; /* a run of the whole block adds these to totals */
 	uint16_t addressed;
 	uint16_t undecoded;
-	bool whole; /* `run` is there: every time it makes the same accesses, but for addresses */
+	bool whole; /* `run` is set: except for addresses, all runs make the same accesses */
 	const struct vt_bblock *b;
 	struct vti_simslot *slots;
-	uint32_t edge[2];    /* the edges it was left by last, */
-	uint32_t edge_to[2]; /* and where to */
+	uint32_t edge[2];    /* the last edges out of the block, */
+	uint32_t edge_to[2]; /* and the places they lead to */
 	struct vti_siminsn insns[];
 };
 
-/* Counts an instruction that is executed; `addressed`: where it goes in memory is known. */
+/* Counts an executed instruction; `addressed`: the address of its access is known. */
 static inline void vti_sim_count(const struct vti_siminsn *insn, bool addressed,
 				 struct vt_simulate_totals *t)
 {
@@ -195,7 +195,7 @@ struct vti_simprocess {
 	int64_t pid;
 	struct vt_simulate *s;
 	struct vt_simcore *core;
-	struct vti_simthread *thread; /* whose turn it is */
+	struct vti_simthread *thread; /* the current one */
 	struct vti_simcounters counters;
 	struct vti_simstack stack;
 	uint64_t cycle;	   /* of the end of the last instruction, and */
@@ -203,16 +203,16 @@ struct vti_simprocess {
 };
 
 /*
- * A thread's last instruction is held until it is known where the next one is, and with it all its
- * block if nothing of that has been run.
+ * A thread's last instruction waits until the address of the next one is known.  If no instruction
+ * of its block has been run, the whole block waits.
  */
 struct vti_simthread {
 	int64_t pid;
 	int64_t tid;
 	uint64_t time;
 	struct vti_simprocess *process;
-	struct vti_simblock *block; /* of the one that is held; NULL: none is */
-	bool whole;		    /* all of the block is held */
+	struct vti_simblock *block; /* of the waiting instruction; NULL: none */
+	bool whole;		    /* the whole block waits */
 	struct vt_sim_insn insn;
 	struct vt_sim_access accesses[VTI_SIM_ACCESSES];
 };
@@ -232,10 +232,13 @@ struct vt_simulate {
 
 int vti_sim_exec(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err);
 
-/* What comes next of the thread, or of all of them (NULL), does not follow what came before. */
+/*
+ * Interrupts the order of a thread, or of all threads (NULL): the next instruction does not follow
+ * the last one.
+ */
 void vti_sim_interrupt(struct vt_simulate *s, struct vti_simthread *t);
 
-/* The thread of a record, made if it is new; NULL when memory runs out. */
+/* Returns a thread, which is added if it is new; NULL when memory runs out. */
 struct vti_simthread *vti_sim_thread(struct vt_simulate *s, int64_t pid, int64_t tid,
 				     struct vt_error *err);
 void vti_sim_free_threads(struct vt_simulate *s);

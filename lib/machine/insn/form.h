@@ -24,14 +24,15 @@
 #define VT_FORM_SIZE 64
 
 /*
- * Does what vt_facts_decode() does and, unless `form` is NULL, writes the instruction's form to its
- * VT_FORM_SIZE bytes.  False, with `form` untouched, if `code` begins with no instruction.
+ * Decodes an instruction as vt_facts_decode() and, unless `form` is NULL, writes its form to the
+ * VT_FORM_SIZE bytes there.  Returns false, with `form` unchanged, if there is no instruction.
  */
 bool vt_facts_decode_form(const uint8_t *code, size_t size, struct vt_facts *f, char *form);
 
 /*
- * The n-th form that does the same to a register as `form` does to memory: first in a general
- * register of the same size, then in a vector register.  False: there is none (any more).
+ * Writes to `twin` the n-th form that does the same with a register as `form` does with memory:
+ * first with a general register of the same size, then with a vector register.  Returns false if
+ * there is no n-th form.
  */
 bool vt_form_twin(const char *form, unsigned n, char twin[VT_FORM_SIZE]);
 

@@ -5,19 +5,20 @@
 #include "machine/interp/internal.h"
 
 /*
- * Backward inference: from the way that a path took to what registers and memory must have held.
- * Private to lib/machine and its tests.
+ * Backward inference: from the direction of a branch on a path, computes values that registers and
+ * memory must have had.  Private to lib/machine and its tests.
  */
 
 /*
- * Infers from the exit that operation number `op` of the block, a VTI_EXIT being run, is taken or
- * not.  What follows for certain becomes known in the block's temporaries, in the guest state that
- * still holds them, and in memory that they were loaded from or stored to.  False: this contradicts
- * what was known; then only temporaries have changed.
+ * Infers values from the fact that an exit, operation number `op` of the block that is being run,
+ * is taken or not.  Values that follow become known in the block's temporaries, in the guest state
+ * that still contains them, and in memory that they were loaded from or stored to.  Returns false
+ * if this contradicts known values; then only temporaries have changed.
  */
 bool vti_infer_from_exit(struct vt_interp *m, struct vti_block *b, uint32_t op, bool taken);
 
-/* The same for a slot that has the known bits of `w` in front of operation number `op`. */
+/* Does the same from the fact that a slot has the known bits of `w` before operation number `op`.
+ */
 bool vti_infer_from_slot(struct vt_interp *m, struct vti_block *b, uint32_t op, uint16_t slot,
 			 struct vt_word w);
 

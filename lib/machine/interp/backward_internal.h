@@ -9,18 +9,18 @@
 #define VTI_MAX_INFERENCES 32	/* words inferred in one walk; more are dropped */
 #define VTI_BACKWARD_SLOTS 4096 /* slots of a block with this number or above are ignored */
 
-/* What was inferred of a slot, as long as it holds the same temporary. */
+/* The inferred value of a slot, in the range of operations where it contains the same temporary. */
 struct vti_inference {
 	uint16_t slot;
-	bool open;     /* the walk has not come to its definition */
+	bool open;     /* the walk has not reached its definition */
 	uint32_t from; /* the operation that defines it, once not open */
 	uint32_t to;   /* the next one that writes the slot, or the exit */
 	struct vt_word word;
 };
 
 /*
- * A walk backwards from an exit.  Temporaries share slots: once a later operation writes a slot,
- * the slot's value at the exit says nothing about an earlier operation's.
+ * A walk backwards from an exit.  Temporaries share slots: if a later operation writes a slot, the
+ * slot's value at the exit is not that of earlier operations.
  */
 struct vti_backward {
 	struct vti_block *block;
@@ -29,15 +29,15 @@ struct vti_backward {
 	struct vti_inference inferences[VTI_MAX_INFERENCES];
 	unsigned ninferences;
 	unsigned nopen;
-	bool wrong;				   /* contradicts what was known */
+	bool wrong;				   /* contradicts known values */
 	struct vt_word result[4];		   /* of the current operation */
-	uint64_t written[VTI_BACKWARD_SLOTS / 64]; /* bit per slot: written behind `at` */
+	uint64_t written[VTI_BACKWARD_SLOTS / 64]; /* bit per slot: written after `at` */
 };
 
-/* The known bits of a slot in front of the current operation.  VTI_NO_SLOT is the number 0. */
+/* Returns the known bits of a slot before the current operation.  VTI_NO_SLOT is the number 0. */
 struct vt_word vti_backward_word(const struct vti_backward *bw, unsigned slot);
 
-/* Adds the bits `known` of `value` to what is known of a slot. */
+/* Adds the bits `known` of `value` to the known bits of a slot. */
 void vti_refine_slot(struct vti_backward *bw, unsigned slot, uint64_t value, uint64_t known);
 
 /* Refines the operands of the current operation, an operator or a helper's call, by its result. */

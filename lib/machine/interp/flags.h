@@ -4,7 +4,7 @@
 
 #include "machine/lift/word.h"
 
-/* The flags from VEX's thunk: what was computed last, and from which operands. */
+/* Computes flags from VEX's thunk, which consists of the last operation and its operands. */
 
 #define VTI_FLAG_C UINT64_C(0x001)
 #define VTI_FLAG_P UINT64_C(0x004)
@@ -15,13 +15,14 @@
 #define VTI_FLAGS  UINT64_C(0x8d5)
 
 /*
- * The six flags at their places in rflags, zeros elsewhere.  What the manual leaves undefined is
- * unknown.
+ * Returns the six flags at their places in rflags, with zeros elsewhere.  Flags that the manual
+ * leaves undefined are unknown.
  */
 struct vt_word vti_flags_all(struct vt_word op, struct vt_word dep1, struct vt_word dep2,
 			     struct vt_word ndep);
 
-/* A condition by its number in instructions (Jcc), from the thunk; a single bit in a 64-bit word.
+/*
+ * Returns a condition, by its number in instructions (Jcc), as a single bit in a 64-bit word.
  */
 struct vt_word vti_flags_condition(struct vt_word condition, struct vt_word op, struct vt_word dep1,
 				   struct vt_word dep2, struct vt_word ndep);

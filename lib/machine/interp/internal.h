@@ -9,9 +9,9 @@
 #include "base/hash.h"
 #include "machine/lift/flat.h"
 
-/* What the interpreter's files share. */
+/* Definitions that the interpreter's files share. */
 
-/* The guest state is a word for each 8 bytes of it; what is wider can be read past its end. */
+/* The guest state has a word for each 8 bytes; wide reads may extend behind its end. */
 #define VTI_STATE_WORDS (sizeof(VexGuestAMD64State) / 8 + 4)
 
 /* Index of a field of VEX's guest state. */
@@ -19,10 +19,10 @@
 
 struct vti_code;
 
-/* Where a block led the last time. */
+/* The block that followed another one the last time. */
 struct vti_link {
 	uint64_t addr;
-	struct vti_code *code; /* NULL: nowhere yet */
+	struct vti_code *code; /* NULL: none yet */
 };
 
 /* A lifted block that is kept. */
@@ -30,11 +30,11 @@ struct vti_code {
 	struct vti_block *block;
 	struct vti_link end;
 	struct vti_link exit;
-	uint32_t part_insns; /* the most that a part of it has, which was asked for last */
+	uint32_t part_insns; /* maximum number of instructions of `part` */
 	struct vti_code *part;
 };
 
-#define VTI_NEAR_BITS 15 /* 2^this blocks are found without the table */
+#define VTI_NEAR_BITS 15 /* log2 of the number of blocks in the cache of the table */
 #define VTI_NEAR      ((size_t)1 << VTI_NEAR_BITS)
 
 struct vti_near {
@@ -49,11 +49,11 @@ struct vt_interp {
 	struct vti_fpmode fp;
 	struct vt_interp_options opt;
 
-	/* what is being run */
+	/* the current run */
 	uint64_t space;
 	struct vti_code *code; /* the block */
 	uint64_t insns;	       /* instructions before the block, since vt_interp_clear() */
-	uint64_t left;	       /* how many may still be run, the block's not counted */
+	uint64_t left;	       /* instructions that may still be run after the block */
 	uint32_t piece;	       /* of a path: number of the block's first instruction */
 	bool following;	       /* a path; else free */
 	const struct vt_interp_hooks *hooks; /* empty in a free run */
@@ -80,7 +80,7 @@ void vti_state_put(struct vt_interp *m, unsigned offset, unsigned size,
 		   const struct vt_word *words);
 void vti_state_forget(struct vt_interp *m, unsigned offset, unsigned size);
 
-/* What is known of MXCSR; of its rounding control alone. */
+/* Set the known bits of MXCSR; of its rounding control alone. */
 void vti_set_mxcsr(struct vt_interp *m, struct vt_word mxcsr);
 void vti_round(struct vt_interp *m, struct vt_word rounding);
 

@@ -8,15 +8,15 @@
 #include "machine/interp/known_memory.h"
 
 /*
- * Accesses to known memory without a call, for the interpreter's loop: to known bytes of a line, in
- * a page that was found lately.  Private to lib/machine.
+ * Fast inline accesses to known memory for the interpreter's loop: to known bytes of one line, in a
+ * page that is in a cache of recent pages.  Private to lib/machine.
  */
 
 #define VTI_KNOWN_PAGE_BITS 12
 #define VTI_KNOWN_PAGE	    (UINT64_C(1) << VTI_KNOWN_PAGE_BITS)
 #define VTI_KNOWN_LINES	    (VTI_KNOWN_PAGE / VT_KNOWN_LINE)
 
-/* A word is read with one access, which may reach beyond the last byte. */
+/* A word is read with one access, which may extend behind the last byte. */
 #define VTI_KNOWN_PAD 8
 
 struct vti_known_page {
@@ -26,7 +26,7 @@ struct vti_known_page {
 	uint8_t bytes[VTI_KNOWN_PAGE + VTI_KNOWN_PAD];
 };
 
-/* The pages found last, by a tag: the page's number, and above it the stamp of its time. */
+/* Recent pages by tag: the page's number, and above it the stamp, which changes at each reset. */
 #define VTI_KNOWN_CACHE 128
 
 struct vti_known_cached {
@@ -34,13 +34,13 @@ struct vti_known_cached {
 	struct vti_known_page *page;
 };
 
-/* What struct vt_known_memory begins with. */
+/* The beginning of struct vt_known_memory. */
 struct vti_known_head {
-	uint64_t tag; /* of the stamp */
+	uint64_t tag; /* the current stamp */
 	struct vti_known_cached cache[VTI_KNOWN_CACHE];
 };
 
-/* Where `size` known bytes (1 to 32) are; NULL: they are not, or they are not at hand. */
+/* Returns `size` known bytes (1 to 32), or NULL if they are unknown or not in the cache. */
 static inline uint8_t *vti_known_at(struct vt_known_memory *m, uint64_t addr, unsigned size)
 {
 	struct vti_known_head *h = (struct vti_known_head *)m;

@@ -9,11 +9,11 @@
 #include "machine/lift/word.h"
 
 /*
- * Lifted code as the interpreter runs it: VEX's intermediate code without its trees, one small
- * operation after the other.  Private to lib/machine.
+ * Flat code, which the interpreter runs: VEX's intermediate code without expression trees, as a
+ * sequence of small operations.  Private to lib/machine.
  *
- * Each block has an array of slots of its own: its constants, which stay, and its temporaries, one
- * word for each 8 bytes.  An operation names slots by index.
+ * Each block has its own array of slots: constants, which do not change, and temporaries, with one
+ * word for each 8 bytes.  Operations refer to slots by index.
  */
 
 #define VTI_LIFT_INSNS 50 /* in one block, at most */
@@ -23,15 +23,15 @@
 #define VTI_SIZES(NAME) NAME##1, NAME##2, NAME##4, NAME##8, NAME##16, NAME##32
 
 enum vti_opcode {
-	VTI_STOP, /* the run ends in front of instruction number `insn` */
+	VTI_STOP, /* the run ends before instruction number `insn` */
 	/*
-	 * a: address that comes next; aux: IRJumpKind; imm: 1 for a call, a return, a jump to an
-	 * address that is computed
+	 * a: the next address; aux: IRJumpKind; imm: 1 for a call, a return, or a jump to a
+	 * computed address
 	 */
 	VTI_END,
 	/*
-	 * to imm if a; aux: IRJumpKind; insn: how many were run then; d: enum vti_exit_condition,
-	 * of b and c (VTI_NO_SLOT: of 0), of which the lowest dst bits count
+	 * exit to imm if a; aux: IRJumpKind; insn: number of instructions run then; d: enum
+	 * vti_exit_condition of the lowest dst bits of b and c (VTI_NO_SLOT: 0)
 	 */
 	VTI_EXIT,
 	VTI_SIZES(VTI_GET),   /* dst = guest state at imm */
@@ -55,15 +55,15 @@ enum vti_opcode {
 	VTI_CAPTURE,	   /* a: value; aux: enum vt_what; b: register; c: bytes; imm: address */
 	VTI_CAPTURE_STATE, /* the same of guest state at a */
 	VTI_CAPTURE_INSN,
-	VTI_FAST, /* from here on: the operators that have an operation of their own; aux: IROp */
+	VTI_FAST, /* from here on: operators that are operations (fastop.h); aux: IROp */
 };
 
-/* What the condition of an exit is: it is left if two numbers are … */
+/* The condition of an exit: the exit is taken if two numbers are … */
 enum vti_exit_condition {
 	VTI_EXIT_OTHER,
 	VTI_EXIT_EQUAL,
 	VTI_EXIT_DIFFERENT,
-	VTI_EXIT_ORDERED, /* in some way */
+	VTI_EXIT_ORDERED, /* one is less than (or equal to) the other, signed or not */
 };
 
 struct vti_op {
@@ -77,9 +77,10 @@ struct vti_op {
 	uint16_t aux;
 	union {
 		uint64_t imm;
-		const void *data; /* where imm is said to be a struct */
+		const void *data; /* if imm is a struct */
 	};
-	uint16_t run; /* how the interpreter's loop runs it, perhaps together with the next ones */
+	uint16_t run; /* opcode, or enum vti_run (machine/interp/code.h), for the interpreter's loop
+		       */
 	/* Twice dst, a and b: processors multiply by 8, not by the 16 of a slot. */
 	uint16_t dst2;
 	uint16_t a2;
@@ -111,7 +112,8 @@ struct vti_call {
 	uint8_t memory;	  /* bit 0 reads it, bit 1 writes it */
 	uint16_t address; /* slot */
 	uint16_t size;	  /* bytes of memory */
-	uint8_t nstate;	  /* what of the guest state it reads (effect bit 0) or writes (bit 1) */
+	uint8_t nstate;	  /* parts of the guest state that it reads (effect bit 0) or writes (bit 1)
+			   */
 	struct {
 		uint16_t offset;
 		uint16_t size;
@@ -127,17 +129,17 @@ struct vti_cas {
 	uint8_t size; /* bytes of each half */
 };
 
-/* A load (widened as `conversion` says) or store that happens if the guard is 1. */
+/* A load (widened by `conversion`) or store that is executed if the guard is 1. */
 struct vti_guarded {
 	uint16_t address;
 	uint16_t guard;
-	uint16_t value; /* stored, or what a load gives instead */
+	uint16_t value; /* stored, or the result of a load that is not executed */
 	uint16_t dst;
 	uint8_t size;	     /* bytes in memory */
 	uint16_t conversion; /* IRLoadGOp */
 };
 
-/* An instruction that VEX does not know: what it writes, from its facts (insn.h). */
+/* An instruction that VEX does not support: what it writes, from its facts (insn.h). */
 struct vti_unlifted {
 	uint64_t writes; /* bit n: register n */
 	bool writes_memory;
@@ -152,16 +154,16 @@ struct vti_block {
 	uint32_t nops;
 	uint32_t nslots;
 	uint32_t nconstants; /* of the slots; they are the first */
-	uint32_t nunlifted;  /* instructions that VEX does not know */
-	uint32_t nunknown;   /* operators that nobody computes */
+	uint32_t nunlifted;  /* instructions that VEX does not support */
+	uint32_t nunknown;   /* operators whose results are always unknown */
 	struct vti_op *ops;  /* the last is VTI_END or VTI_STOP */
 	struct vt_word *slots;
 	uint32_t *first;  /* of each instruction, its first operation; one more: nops */
 	uint32_t *offset; /* of each instruction, its distance from addr; one more: the end */
 	bool bad;	  /* ends at bytes that are no instruction */
-	bool no_code;	  /* ends where the code does */
-	size_t memory;	  /* bytes, all told */
-	void *arena;	  /* where all of it lies */
+	bool no_code;	  /* ends at the end of the available code */
+	size_t memory;	  /* bytes of the block */
+	void *arena;	  /* the memory of all arrays */
 };
 
 #endif

@@ -4,14 +4,14 @@
 
 #include "machine/lift/build.h"
 
-/* Why a piece of VEX's code was left. */
+/* Why flattening of a piece of VEX's code ended. */
 enum vti_piece {
 	VTI_PIECE_END,	    /* the block ends here */
 	VTI_PIECE_ON,	    /* the next instruction follows */
-	VTI_PIECE_UNLIFTED, /* so does one that VEX does not know, or not as it is */
+	VTI_PIECE_UNLIFTED, /* an instruction follows that VEX does not support, or not correctly */
 };
 
-/* Flattens it, from instruction b->emitted on. */
+/* Flattens a piece of VEX's code, from instruction b->emitted on. */
 enum vti_piece vti_flatten(struct vti_build *b, const IRSB *in);
 
 #endif

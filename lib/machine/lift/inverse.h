@@ -6,7 +6,7 @@
 
 #include "machine/lift/flat.h"
 
-/* What the result of one of VEX's operators says about its operands. */
+/* Properties of VEX's operators by which operands are inferred from results. */
 
 /* How an operator's operands follow from its result. */
 enum vti_inverse_rule {
@@ -41,21 +41,21 @@ struct vti_inverse {
 	uint8_t to; /* bits of the result, of VTI_INVERSE_WIDEN_S */
 };
 
-/* The inverse of an IROp. */
+/* Returns the inverse of an IROp. */
 struct vti_inverse vti_inverse_of(unsigned irop);
 
-/* What an operator does whose result is one bit. */
+/* Kinds of operators with a result of one bit. */
 enum vti_compare {
 	VTI_COMPARE_OTHER,
-	VTI_COMPARE_BIT, /* passes it on */
+	VTI_COMPARE_BIT, /* copies a bit */
 	VTI_COMPARE_NOT,
 	VTI_COMPARE_EQUAL,
 	VTI_COMPARE_DIFFERENT,
-	VTI_COMPARE_ZERO, /* from 0 it is different */
+	VTI_COMPARE_ZERO, /* whether the operand is not 0 */
 	VTI_COMPARE_ORDER,
 };
 
-/* Which of them an operator is; *bits: of its operands. */
+/* Returns the kind of an operation; *bits becomes the width of its operands. */
 enum vti_compare vti_compare_of(const struct vti_op *op, unsigned *bits);
 
 #endif

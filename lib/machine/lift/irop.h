@@ -9,16 +9,16 @@
  * lib/machine and its tests.
  */
 
-/* What floating-point operators depend on beside their operands. */
+/* The modes of floating-point operators. */
 struct vti_fpmode {
 	/*
-	 * MXCSR's rounding control (0 nearest, 1 down, 2 up, 3 to zero) for operators that have no
-	 * operand that says it, or -1: not known.  A result then is known where it is exact.
+	 * MXCSR's rounding control (0 nearest, 1 down, 2 up, 3 to zero) for operators without an
+	 * operand for it, or -1: unknown.  Then only exact results are known.
 	 */
 	int rounding;
 	/*
-	 * The bits of MXCSR that say whether denormal numbers are taken as zero (VTI_MXCSR_DAZ) or
-	 * flushed to it (VTI_MXCSR_FTZ), or -1: not known.  0 honours them.
+	 * The bits of MXCSR by which denormal operands are replaced by zero (VTI_MXCSR_DAZ) and
+	 * denormal results are flushed to it (VTI_MXCSR_FTZ), or -1: unknown.
 	 */
 	int zeroes;
 };
@@ -37,10 +37,10 @@ struct vti_irop {
 	uint8_t words; /* of the result */
 };
 
-/* The operator with the number that VEX gives it; NULL: its results are unknown. */
+/* Returns the operator with VEX's number, or NULL if its results are always unknown. */
 const struct vti_irop *vti_irop_find(unsigned irop);
 
-/* The same for an instruction of the x87, which MXCSR has no say in. */
+/* Does the same for instructions of the x87, on which MXCSR has no effect. */
 const struct vti_irop *vti_irop_find_x87(unsigned irop);
 
 #endif

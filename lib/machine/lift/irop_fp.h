@@ -7,7 +7,7 @@
 
 #include "machine/lift/irop_table.h"
 
-/* What the operators on floating-point numbers share.  Private to them. */
+/* Definitions that the operators on floating-point numbers share.  Private to them. */
 
 /* IRRoundingMode and MXCSR number the modes alike. */
 #define VTI_ROUND_DOWN 1
@@ -73,7 +73,9 @@ static inline float vti_fp_to_float(uint64_t bits)
 	return x;
 }
 
-/* A number as an instruction takes it.  False: it may be taken as zero. */
+/*
+ * Replaces a denormal operand by zero, depending on the mode.  Returns false if that is unknown.
+ */
 static inline bool vti_fp_take(const struct vti_fpmode *mode, uint64_t *x, unsigned bits)
 {
 	if (!vti_fp_is_denormal(*x, bits))
@@ -84,8 +86,8 @@ static inline bool vti_fp_take(const struct vti_fpmode *mode, uint64_t *x, unsig
 }
 
 /*
- * Defines x87_NAME, the operator on the x87: its operands say how to round, and denormal numbers
- * are honoured.
+ * Defines x87_NAME, the operator on the x87: operands contain the rounding mode, and denormal
+ * numbers are not replaced by zero.
  */
 #define VTI_X87_OPERATOR(op)                                                                       \
 	static void x87_##op(const struct vti_fpmode *mode VTI_UNUSED, struct vt_word *dst,        \
@@ -101,17 +103,17 @@ struct vti_fp_operation {
 	unsigned count;	   /* operands */
 	unsigned in_bits;  /* of each operand; 0: it is an integer */
 	unsigned out_bits; /* of the result */
-	bool library;	   /* not one instruction: it knows nothing of MXCSR's zeroes */
+	bool library;	   /* not a single instruction: MXCSR's modes of zero have no effect */
 };
 
 /*
- * What the operation makes of its operands, so far as it is known.  `rounding` is as MXCSR has it,
- * or -1: not known.
+ * Computes the operation with the known bits of its operands.  `rounding` is MXCSR's rounding
+ * control, or -1: unknown.
  */
 struct vt_word vti_fp_compute(const struct vti_fpmode *mode, int rounding,
 			      const struct vti_fp_operation *op, const uint64_t *in);
 
-/* The same of lane i of vectors, into lane i of dst. */
+/* Does the same for lane i of vectors, with the result in lane i of dst. */
 void vti_fp_lane(const struct vti_fpmode *mode, int rounding, const struct vti_fp_operation *op,
 		 struct vt_word *dst, const struct vt_word *const *args, unsigned i);
 
@@ -135,7 +137,7 @@ static inline void vti_fp_put_lane(struct vt_word *w, unsigned i, unsigned bits,
 	w[i / 2].known = (w[i / 2].known & ~mask) | (x.known << shift & mask);
 }
 
-/* What an operand (IRRoundingMode) says; -1: it is not known. */
+/* Returns the mode of an operand (IRRoundingMode), or -1 if it is unknown. */
 static inline int vti_fp_rounding_of(struct vt_word w)
 {
 	return vt_word_is_known(w) && w.value <= 3 ? (int)w.value : -1;

@@ -8,16 +8,16 @@
 #include "base/error.h"
 #include "machine/lift/flat.h"
 
-/* From bytes to flat code, by way of VEX.  Private to lib/machine and its tests. */
+/* Translates instructions to flat code with VEX.  Private to lib/machine and its tests. */
 
 /*
- * Lifts the straight piece of code at `addr`, of which `size` bytes are there (at least 1; cut off
- * where the code ends), up to and with its first branch, or at most `max_insns` instructions.
- * `capture` as in vt_interp_options.  Owned by the caller; NULL: -VT_E_NOMEM, or VT_E_SYSTEM when
- * VEX gave up.
+ * Lifts the straight-line code at `addr`, of which `size` bytes are available (at least 1), up to
+ * and including its first branch, and at most `max_insns` instructions.  `capture` is as in
+ * vt_interp_options.  The block is owned by the caller.  Returns NULL with VT_E_NOMEM, or
+ * VT_E_SYSTEM if VEX failed.
  *
- * The registers of the guest state are right in front of each instruction, but for the address and
- * the flags: those are right only where the block ends or an exit is taken.
+ * Before each instruction, the registers in the guest state are valid, except for the address and
+ * the flags, which are only valid at the end of the block or when an exit is taken.
  *
  * Not safe for several threads: VEX keeps its state in variables.
  */

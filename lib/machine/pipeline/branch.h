@@ -14,15 +14,15 @@
  */
 struct vt_simbranch;
 
-/* `m` is borrowed.  Owned by the caller; NULL when memory runs out. */
+/* Owned by the caller; `m` is borrowed.  Returns NULL when memory runs out. */
 struct vt_simbranch *vt_simbranch_new(const struct vt_core *m);
 void vt_simbranch_free(struct vt_simbranch *s);
 
 /*
- * Predicts the branch at `addr` (flags: enum vt_fact), learns that it went to `next`, and returns
- * where the prediction would have gone: equal to `next` if it was right.  `fall` is the address
- * behind the branch, `target` a direct branch's.  An indirect jump of which nothing is known is
- * predicted to go to `fall`.
+ * Predicts the branch at `addr` (flags: enum vt_fact), updates the predictor with its true next
+ * address, `next`, and returns the predicted one, which is `next` if the prediction was right.
+ * `fall` is the address behind the branch, `target` that of a direct branch.  Unknown indirect
+ * jumps are predicted to go to `fall`.
  */
 uint64_t vt_simbranch_predict(struct vt_simbranch *s, uint64_t addr, uint32_t flags, uint64_t fall,
 			      uint64_t target, uint64_t next);

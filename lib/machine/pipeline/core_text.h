@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * The text files that vtrace brings along: cores/NAME.core and timing/NAME.tsv.  The build writes
- * these tables from them (scripts/embed); a NULL name ends each.
+ * The text files that are part of vtrace: cores/NAME.core and timing/NAME.tsv.  The build creates
+ * these tables from them (scripts/embed).  A NULL name ends each table.
  */
 struct vti_text {
 	const char *name; /* without directory and suffix */

@@ -10,21 +10,21 @@
 #include "stream/kinds.h"
 
 /*
- * Issue in order: when each instruction of a sequence is issued, and what made it wait.  Static
- * schedules and the simulator are made by the same engine.
+ * The model of in-order issue: computes when each instruction of a sequence is issued, and why it
+ * waited.  Static schedules and the simulator both use it.
  *
- * Micro-operations are issued in their order, at most `issue` in a cycle, each as soon as it has
- * been fetched, its operands are there, and a unit can take it.  The head time of an instruction
- * is the time from the issue of the last micro-operation before it to that of its own last one:
- * so long is it the oldest that has not been issued.
+ * Micro-operations are issued in their order, at most `issue` per cycle, each as soon as it has
+ * been fetched, its operands are ready, and a unit is free.  The head time of an instruction is the
+ * time from the issue of the last micro-operation before it to that of its own last one, in which
+ * it is the oldest instruction that has not been issued.
  *
- * Lost time is counted in slots, of which each cycle has `issue`.  Slots that were used before an
- * instruction had to wait for the next cycle are what it takes at best; those that stayed empty are
- * lost to one cause each: cycles in which it had not been fetched to that; later ones to operands,
- * the latest of them; later ones to the write buffer, and to units.
+ * Lost time is counted in slots, of which each cycle has `issue`.  Slots that others used before
+ * the instruction had to wait for the next cycle are its minimum time.  Each empty slot is lost to
+ * one cause: in cycles before the instruction was fetched, to the fetch; in later ones, to the
+ * latest operand; in later ones, to the write buffer and to units.
  */
 
-/* What an instruction waited for.  `by` is the tag of the instruction that is guilty. */
+/* A cause for which an instruction waited.  `by` is the tag of the instruction responsible. */
 struct vt_inorder_stall {
 	uint8_t cause; /* enum vt_stall_cause; units: MULTIPLIER, DIVIDER, UNIT or SLOTTING */
 	uint32_t slots;
@@ -36,30 +36,29 @@ struct vt_inorder_stall {
 struct vt_inorder_cost {
 	uint64_t cycle; /* of its issue */
 	uint64_t head;	/* head time, cycles */
-	uint64_t used;	/* slots of it that others used: head * issue, but those lost */
+	uint64_t used;	/* slots that others used: head * issue, minus the lost ones */
 	uint32_t nstalls;
-	struct vt_inorder_stall
-		stalls[VT_INORDER_STALLS]; /* more than that are added to the last */
+	struct vt_inorder_stall stalls[VT_INORDER_STALLS]; /* further ones are added to the last */
 };
 
 /*
- * What memory does at `cycle` to the n-th load or store micro-operation of the instruction at hand.
+ * Returns what the n-th load or store micro-operation of the current instruction costs at `cycle`.
  */
 typedef struct vt_simmem_access vt_inorder_access_fn(void *arg, bool store, unsigned nth,
 						     uint64_t cycle);
 
 /* Shared with the machine that issues out of order: */
 
-/* Adds lost slots to a cost's stalls, at most UINT32_MAX; returns how many. */
+/* Adds lost slots to a cost's stalls, at most UINT32_MAX; returns the number added. */
 uint32_t vti_cost_add_stall(struct vt_inorder_cost *c, uint8_t cause, uint64_t by, uint64_t slots);
 
-/* The cause that names register `reg` by its place among all that the instruction reads. */
+/* Returns the cause of waiting for register `reg`, by its position among the registers read. */
 uint8_t vti_operand_cause(const struct vt_mop *op, unsigned reg);
 
-/* The cause of waiting for a unit that does operations of this class (enum vt_op_class). */
+/* Returns the cause of waiting for a unit for operations of this class (enum vt_op_class). */
 uint8_t vti_unit_cause(uint8_t op_class);
 
-/* When a register is there: that its maker is done, and that its load's misses are. */
+/* The cycles at which a register is ready, without and with the misses of its load. */
 struct vti_inorder_value {
 	uint64_t made;
 	uint64_t tlb; /* not less */
@@ -69,14 +68,14 @@ struct vti_inorder_value {
 
 struct vti_inorder_unit {
 	uint64_t free; /* the first cycle in which it can begin */
-	uint64_t last; /* the cycle in which it began last, and with what */
+	uint64_t last; /* the cycle in which it began last, and the tag of the instruction */
 	uint64_t by;
-	uint32_t could; /* units that could have done it */
+	uint32_t could; /* units that could have executed it */
 	uint8_t op_class;
 };
 
 struct vti_inorder_hold {
-	uint64_t cycle; /* nothing more is issued before it */
+	uint64_t cycle; /* no instruction is issued before it */
 	uint64_t by;
 	uint8_t cause;
 };
@@ -86,33 +85,33 @@ struct vti_inorder_hold {
 struct vt_inorder {
 	const struct vt_core *core; /* borrowed */
 	uint32_t width;
-	uint32_t known; /* units that there are */
-	uint32_t used;	/* slots of the cycle at hand */
-	uint64_t cycle; /* at hand: that of the last issue */
-	uint64_t done;	/* when the results of the last instruction are there */
+	uint32_t known; /* existing units (bits by number) */
+	uint32_t used;	/* slots of the current cycle */
+	uint64_t cycle; /* the current one: that of the last issue */
+	uint64_t done;	/* when the results of the last instruction are ready */
 	struct vti_inorder_hold holds[VT_INORDER_HOLDS]; /* the earliest first */
 	uint32_t nholds;
-	uint64_t latest; /* when all that has been issued is done */
+	uint64_t latest; /* when all issued instructions are done */
 	uint64_t latest_by;
 	struct vti_inorder_value values[VT_NREGS];
 	struct vti_inorder_unit units[VT_CORE_UNITS];
 };
 
-/* An empty machine, all of whose slots of cycle 0 are gone. */
+/* Initializes an empty machine, in which all slots of cycle 0 are used. */
 void vt_inorder_init(struct vt_inorder *e, const struct vt_core *m);
 
-/* All that is under way is done: what happens when another thread's turn comes. */
+/* Waits until all issued instructions are done, as before a switch of threads. */
 void vt_inorder_drain(struct vt_inorder *e);
 
 /*
- * The next instruction is not issued before `cycle`.  It is for this reason that it waits from the
- * latest cycle that was given before.
+ * Delays the next instruction to `cycle`.  If it is delayed several times, `cause` accounts for the
+ * time from the latest cycle of earlier calls to `cycle`.
  */
 void vt_inorder_hold(struct vt_inorder *e, uint64_t cycle, enum vt_stall_cause cause, uint64_t by);
 
 /*
- * Issues the next instruction.  `tag` is what stalls of later ones call it.  `access` may be NULL:
- * all hits.
+ * Issues the next instruction.  `tag` identifies it in stalls of later ones.  If `access` is NULL,
+ * all accesses hit.
  */
 void vt_inorder_issue(struct vt_inorder *e, const struct vt_mop *op, uint64_t tag,
 		      vt_inorder_access_fn *access, void *arg, struct vt_inorder_cost *cost);

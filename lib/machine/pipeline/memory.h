@@ -9,13 +9,13 @@
 
 /*
  * The memory of a modelled machine: caches (set-associative, least recently used, write-allocate),
- * TLBs, the write buffer.  It tells how many cycles an access takes, not what it reads.  A cache's
- * latency counts from the start of the access, as that of `memory` does.  What comes to a line that
- * is still under way waits for the rest, and missed what the first one missed.
+ * TLBs, and the write buffer.  It computes the cycles of accesses, but has no data.  The latencies
+ * of caches and of `memory` count from the start of the access.  An access to a line that is still
+ * being loaded waits for the rest of that time and has the misses of the access that loads it.
  */
 struct vt_simmem;
 
-/* What an access missed. */
+/* The misses of an access. */
 enum {
 	VT_MISS_L1 = 1,
 	VT_MISS_L2 = 2,
@@ -26,22 +26,22 @@ enum {
 };
 
 struct vt_simmem_access {
-	uint32_t cycles; /* beyond a hit in the first cache; all of the next three together */
+	uint32_t cycles; /* more than for a hit in the first cache: the sum of the next three */
 	uint32_t tlb;	 /* of them for the TLB */
 	uint32_t cache;	 /* for the caches */
 	uint32_t buffer; /* for the write buffer */
 	uint32_t missed; /* bits as above */
 };
 
-/* `m` is borrowed.  Owned by the caller; NULL when memory runs out. */
+/* Owned by the caller; `m` is borrowed.  Returns NULL when memory runs out. */
 struct vt_simmem *vt_simmem_new(const struct vt_core *m);
 void vt_simmem_free(struct vt_simmem *s);
 
 /*
- * An access at `cycle`, which is not less than in earlier calls of the same function by more than
- * the reorder buffer allows.  An access that crosses a line (or page) takes what its slower half
- * takes.  A store's cycles are what it stalls the processor: those for the write buffer, and for
- * the TLB.
+ * Make an access at `cycle`, which must not be less than in earlier calls of the same function by
+ * more than the reorder buffer allows.  An access that crosses a line (or page) takes the time of
+ * its slower half.  A store's cycles are those for which it stalls the processor: for the write
+ * buffer and the TLB.
  */
 struct vt_simmem_access vt_simmem_fetch(struct vt_simmem *s, uint64_t cycle, uint64_t addr,
 					uint32_t size);

@@ -10,54 +10,54 @@
 #include "machine/pipeline/memory.h"
 
 /*
- * Issue out of order: when each instruction of a sequence is fetched, gets its place in the reorder
- * buffer, is issued, done and retired, and what made it wait.  Static schedules and the simulator
- * are made by the same engine.
+ * The model of out-of-order issue: computes when each instruction of a sequence is fetched, placed
+ * in the reorder buffer, issued, done and retired, and why it waited.  Static schedules and the
+ * simulator both use it.
  *
  * Instructions are fetched, placed and retired in order, at most `fetch` instructions, `decode` and
- * `retire` micro-operations (fused ones once) in a cycle.  One gets its place when there is room in
- * the reorder buffer, the queue, those of loads and stores, and among the registers; each of its
- * micro-operations leaves the queue when its operands are there and a unit can take it, the oldest
- * first, at most `issue` in a cycle.  Loads take what older stores will write from the store queue.
- * Stores leave it after they retire, in order, one in a cycle.  Which store a load depends on is
- * always known.  Registers are never freed early, and wrong paths take none of all this but lines
- * of the instruction cache.
+ * `retire` micro-operations (fused ones once) per cycle.  An instruction is placed when there is
+ * room in the reorder buffer, the issue queue and the queues of loads and stores, and enough free
+ * registers.  Each of its micro-operations leaves the issue queue when its operands are ready and a
+ * unit is free, the oldest first, at most `issue` per cycle.  Loads get the data of older stores
+ * from the store queue.  Stores leave it after they retire, in order, one per cycle.  The store
+ * that a load depends on is always known.  Registers are never freed early.  Wrong paths use no
+ * resources other than lines of the instruction cache.
  *
- * The head time of an instruction is the time from the retirement of the one before it to its own:
- * so long is it the oldest that has not been retired.  Lost time is counted in slots, of which each
- * cycle has `retire`.  It is lost to what the instruction itself waited for last in those cycles;
- * its own latency to what had kept it from being issued earlier.
+ * The head time of an instruction is the time from the retirement of the previous one to its own,
+ * in which it is the oldest that has not been retired.  Lost time is counted in slots, of which
+ * each cycle has `retire`.  They are lost to the last cause for which the instruction waited in
+ * those cycles; its own latency is lost to the cause that prevented an earlier issue.
  */
 struct vt_ooo;
 
-/* Where a load or store micro-operation reads or writes. */
+/* The address of a load or store micro-operation. */
 struct vt_ooo_place {
 	uint64_t addr;
-	uint32_t size; /* bytes; 0: it is not known */
+	uint32_t size; /* bytes; 0: unknown */
 };
 
-/* What the engine asks about the instruction at hand. */
+/* Callbacks about the current instruction. */
 struct vt_ooo_hooks {
-	/* What its bytes take to fetch, at `cycle`; may be NULL: nothing. */
+	/* Returns the cost of its fetch at `cycle`; NULL: fetches hit. */
 	struct vt_simmem_access (*fetch)(void *arg, uint64_t cycle);
-	/* What its n-th load or store takes; may be NULL: all hit. */
+	/* Returns the cost of its n-th load or store; NULL: all hit. */
 	vt_inorder_access_fn *access;
-	/* Where that is; may be NULL: nothing is forwarded. */
+	/* Returns the address of its n-th load or store; NULL: no store is forwarded. */
 	struct vt_ooo_place (*place)(void *arg, bool store, unsigned nth);
-	/* It was mispredicted, and until `end` other instructions are fetched; may be NULL. */
+	/* Called after a misprediction: the wrong path is fetched until `end`; may be NULL. */
 	void (*astray)(void *arg, uint64_t begin, uint64_t end);
 	void *arg;
 };
 
 struct vt_ooo_insn {
 	const struct vt_mop *op;
-	uint64_t tag; /* what stalls of later ones call it */
-	bool taken;   /* the next one is not behind it */
+	uint64_t tag; /* identifies it in stalls of later ones */
+	bool taken;   /* it is a taken branch */
 	bool mispredicted;
-	bool brief; /* what slots are lost to is not asked: all count as used */
+	bool brief; /* do not compute lost slots: all count as used */
 };
 
-/* When it was where; cycles. */
+/* The cycles of an instruction's stages. */
 struct vt_ooo_times {
 	uint64_t fetched;
 	uint64_t placed;
@@ -67,16 +67,19 @@ struct vt_ooo_times {
 };
 
 /*
- * An empty machine.  `m` and `hooks` are borrowed; `hooks` may be NULL.  Owned by the caller; NULL
- * when memory runs out.
+ * Returns an empty machine, owned by the caller, or NULL when memory runs out.  `m` and `hooks` are
+ * borrowed; `hooks` may be NULL.
  */
 struct vt_ooo *vt_ooo_new(const struct vt_core *m, const struct vt_ooo_hooks *hooks);
 void vt_ooo_free(struct vt_ooo *e);
 
-/* Makes it as it was when it was new, but that its cycles go on: in less time than to make one. */
+/* Empties the machine, which is faster than vt_ooo_new().  Its cycles continue. */
 void vt_ooo_empty(struct vt_ooo *e);
 
-/* The next instruction; `cost` as of machines in order, but of retirement.  `times` may be NULL. */
+/*
+ * Runs the next instruction.  `cost` is as on in-order machines, but for the retirement instead of
+ * the issue.  `times` may be NULL.
+ */
 void vt_ooo_run(struct vt_ooo *e, const struct vt_ooo_insn *insn, struct vt_inorder_cost *cost,
 		struct vt_ooo_times *times);
 

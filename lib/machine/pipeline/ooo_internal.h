@@ -7,20 +7,21 @@
 #include "machine/pipeline/ooo.h"
 
 /*
- * What the engine and its explanation of stalls share: the core's widths (lanes) and buffers
- * (places), and the state of the instruction at hand.  Inline: each instruction asks all of them.
+ * Definitions that the engine and its explanation of stalls share: the core's widths (lanes) and
+ * buffers (places), and the state of the current instruction.  Functions are inline, because each
+ * instruction calls all of them.
  */
 
-/* Something of which so many are taken in a cycle, in order. */
+/* A stage of limited width: at most `width` per cycle, in order. */
 struct lane {
-	uint64_t cycle; /* at hand */
-	uint32_t used;	/* of it */
+	uint64_t cycle; /* the current one */
+	uint32_t used;	/* part of the width that is used in it */
 	uint32_t width;
 };
 
 /*
- * Takes `n` at `at` or later, and returns the cycle of the first: what is taken together begins
- * together, unless it is more than a cycle's.
+ * Takes `n` at cycle `at` or later, and returns the cycle of the first.  All are taken in one
+ * cycle, unless they are more than the width.
  */
 static inline uint64_t vti_lane_take(struct lane *l, uint64_t at, uint32_t n)
 {
@@ -43,14 +44,15 @@ static inline uint64_t vti_lane_take(struct lane *l, uint64_t at, uint32_t n)
 	return first;
 }
 
-/* Places that are given in order and given back in order: when each was, or will be. */
+/* Places of a buffer, which are allocated and freed in order; the cycles at which they are freed.
+ */
 struct places {
-	uint64_t *free; /* freed by whoever has the places; NULL: any number */
+	uint64_t *free; /* by place; NULL: the number of places is not limited */
 	uint32_t size;
 	uint32_t next;
 };
 
-/* `size` 0: any number.  False when memory runs out. */
+/* For `size` 0 the number is not limited.  Returns false when memory runs out. */
 static inline bool vti_places_init(struct places *p, uint32_t size)
 {
 	p->size = size;
@@ -58,7 +60,7 @@ static inline bool vti_places_init(struct places *p, uint32_t size)
 	return !size || p->free;
 }
 
-/* When there are `n` places. */
+/* Returns the cycle at which `n` places are free. */
 static inline uint64_t vti_places_when(const struct places *p, uint32_t n)
 {
 	uint32_t last;
@@ -69,7 +71,7 @@ static inline uint64_t vti_places_when(const struct places *p, uint32_t n)
 	return p->free[last < p->size ? last : last - p->size];
 }
 
-/* Takes `n` places, until `free`. */
+/* Allocates `n` places until cycle `free`. */
 static inline void vti_places_take(struct places *p, uint32_t n, uint64_t free)
 {
 	if (!p->size)
@@ -81,37 +83,37 @@ static inline void vti_places_take(struct places *p, uint32_t n, uint64_t free)
 	}
 }
 
-/* When a value is there, and by whom. */
+/* The cycle at which a value is ready, and the tag of the instruction that computes it. */
 struct value {
 	uint64_t ready;
 	uint64_t by;
-	bool dynamic; /* it took longer than it must */
+	bool dynamic; /* it took longer than its latency */
 };
 
-/* What a micro-operation's issue waited for last. */
+/* The last cause for which a micro-operation's issue waited. */
 enum bound { BOUND_FRONT, BOUND_OPERAND, BOUND_PREVIOUS, BOUND_ORDER };
 
 struct running {
 	enum bound bound;
 	unsigned reg;	      /* BOUND_OPERAND: the latest */
-	struct value operand; /* likewise, or what came before in the instruction */
-	uint64_t ready;	      /* all operands are there */
+	struct value operand; /* its value, or that of the previous micro-operation */
+	uint64_t ready;	      /* all operands are ready */
 	uint64_t issued;
-	uint64_t made; /* if nothing dynamic had happened */
-	uint32_t tlb;  /* and what has */
+	uint64_t made; /* the end without dynamic delays */
+	uint32_t tlb;  /* dynamic delays */
 	uint32_t cache;
 	uint32_t forward;
 	uint64_t done;
 };
 
-/* What the front end was emptied by lately. */
+/* The last cause for which the front end was emptied. */
 struct front {
 	uint8_t cause; /* enum vt_stall_cause */
 	uint64_t by;
-	uint64_t until; /* those that are fetched before may feel it */
+	uint64_t until; /* instructions that are fetched before may be delayed by it */
 };
 
-/* What an instruction takes up until it retires, or leaves the queue. */
+/* Resources that an instruction allocates until it retires or leaves the queue. */
 struct needs {
 	uint32_t slots;
 	uint32_t loads;
@@ -121,22 +123,22 @@ struct needs {
 	uint32_t fps;
 };
 
-/* The instruction at hand. */
+/* The current instruction. */
 struct step {
 	const struct vt_ooo_insn *in;
 	struct needs needs;
 	uint64_t begun;	    /* its fetch */
-	struct front front; /* before that */
+	struct front front; /* the last cause before its fetch */
 	uint64_t translated;
 	uint64_t fetched;
 	uint64_t placed;
-	uint8_t late; /* why it was placed later than it came: enum vt_stall_cause */
+	uint8_t late; /* why it was placed late: enum vt_stall_cause */
 	unsigned nuops;
 	struct running uops[VT_MOP_UOPS];
 	uint64_t done;
 };
 
-/* Tells what the slots between two retirements were lost to; `first` is after `before`. */
+/* Sets the causes of the lost slots between two retirements; `first` is after `before`. */
 void vti_ooo_explain(const struct step *x, const struct lane *before, uint64_t first,
 		     struct vt_inorder_cost *cost);
 

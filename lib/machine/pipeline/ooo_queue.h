@@ -6,13 +6,13 @@
 #include <stdint.h>
 
 /*
- * The queue of micro-operations that wait to be issued.  When each leaves it is known when it
- * comes; how many leave in a cycle is counted by cycle, those far ahead in a list.
+ * The queue of micro-operations that wait to be issued.  The cycle in which one leaves the queue is
+ * known when it enters.  The number that leave is counted by cycle; those far ahead are in a list.
  */
 struct vti_oooqueue {
-	uint32_t room; /* 0: for any number */
-	uint32_t held; /* who has left is noticed when room is needed */
-	uint64_t at;   /* the cycle up to which that has been noticed */
+	uint32_t room; /* entries; 0: not limited */
+	uint32_t held; /* used entries; only updated when room is needed */
+	uint64_t at;   /* the cycle up to which `held` is updated */
 	uint32_t *leaving;
 	uint64_t *far;
 	uint32_t nfar;
@@ -21,13 +21,16 @@ struct vti_oooqueue {
 bool vti_oooqueue_init(struct vti_oooqueue *q, uint32_t room);
 void vti_oooqueue_fini(struct vti_oooqueue *q);
 
-/* One comes, and leaves at `leaves`. */
+/* Adds a micro-operation that leaves at cycle `leaves`. */
 void vti_oooqueue_push(struct vti_oooqueue *q, uint64_t leaves);
 
-/* When there is room for `n`, if it is needed at `at`, which is not before earlier answers. */
+/*
+ * Returns the first cycle from `at` on in which there is room for `n`.  `at` must not be less than
+ * earlier results.
+ */
 uint64_t vti_oooqueue_make_room(struct vti_oooqueue *q, uint64_t at, uint32_t n);
 
-/* All that are there have left at `at`, and it is then. */
+/* Advances to cycle `at`, at which all have left. */
 void vti_oooqueue_leave(struct vti_oooqueue *q, uint64_t at);
 
 static inline uint64_t vti_oooqueue_when(struct vti_oooqueue *q, uint64_t at, uint32_t n)
