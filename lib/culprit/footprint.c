@@ -78,7 +78,7 @@ void vt_footprint_free(struct vt_footprint *f)
 	free(f);
 }
 
-static bool add_tally(struct vt_hash *h, uint64_t number, uint64_t image, double often)
+static bool add_footprint_tally(struct vt_hash *h, uint64_t number, uint64_t image, double often)
 {
 	const uint64_t key[2] = {number, image};
 	struct tally *t = vt_hash_add(h, key, NULL);
@@ -88,7 +88,8 @@ static bool add_tally(struct vt_hash *h, uint64_t number, uint64_t image, double
 	return t != NULL;
 }
 
-static const struct tally *find_tally(const struct vt_hash *h, uint64_t number, uint64_t image)
+static const struct tally *find_footprint_tally(const struct vt_hash *h, uint64_t number,
+						uint64_t image)
 {
 	const uint64_t key[2] = {number, image};
 
@@ -104,7 +105,7 @@ static bool add_footprint(struct vt_hash *h, uint32_t unit, uint32_t image, uint
 		return true;
 	last = (vaddr + (size ? size - 1 : 0)) / unit;
 	for (number = vaddr / unit; number <= last; number++)
-		if (!add_tally(h, number, image, often))
+		if (!add_footprint_tally(h, number, image, often))
 			return false;
 	return true;
 }
@@ -121,12 +122,12 @@ int vt_footprint_enter(struct vt_footprint *f, uint32_t image, uint64_t vaddr, u
 int vt_footprint_call(struct vt_footprint *f, uint32_t image, uint64_t vaddr, double often,
 		      struct vt_error *err)
 {
-	return add_tally(&f->calls, vaddr, image, often) ? 0 : vt_error_nomem(err);
+	return add_footprint_tally(&f->calls, vaddr, image, often) ? 0 : vt_error_nomem(err);
 }
 
 double vt_footprint_called(const struct vt_footprint *f, uint32_t image, uint64_t vaddr)
 {
-	const struct tally *t = find_tally(&f->calls, vaddr, image);
+	const struct tally *t = find_footprint_tally(&f->calls, vaddr, image);
 
 	return t ? t->often : 0;
 }
@@ -174,9 +175,9 @@ static uint32_t sets_in_page(const struct vt_footprint *f)
 	return n && n < f->sets ? n : f->sets;
 }
 
-static double get_tally(const struct vt_hash *h, uint64_t number, uint64_t image)
+static double get_footprint_tally(const struct vt_hash *h, uint64_t number, uint64_t image)
 {
-	const struct tally *t = find_tally(h, number, image);
+	const struct tally *t = find_footprint_tally(h, number, image);
 
 	assert(t);
 	return t->often;
@@ -199,16 +200,18 @@ static bool judge_lines(struct vt_footprint *f)
 		const struct tally *p = vt_hash_at(&f->lines, i);
 		uint64_t part = p->number % sets_in_page(f);
 
-		ok = add_tally(&exact, p->number % f->sets, p->image, p->often) &&
-		     add_tally(&coarse, part, p->image, p->often) &&
-		     add_tally(&coarse, part, ALL, p->often);
+		ok = add_footprint_tally(&exact, p->number % f->sets, p->image, p->often) &&
+		     add_footprint_tally(&coarse, part, p->image, p->often) &&
+		     add_footprint_tally(&coarse, part, ALL, p->often);
 	}
 	for (i = 0; i < f->lines.count && ok; i++) {
 		struct tally *p = vt_hash_at(&f->lines, i);
 		uint64_t part = p->number % sets_in_page(f);
-		double others = get_tally(&exact, p->number % f->sets, p->image) - p->often;
+		double others =
+			get_footprint_tally(&exact, p->number % f->sets, p->image) - p->often;
 
-		others += get_tally(&coarse, part, ALL) - get_tally(&coarse, part, p->image);
+		others += get_footprint_tally(&coarse, part, ALL) -
+			  get_footprint_tally(&coarse, part, p->image);
 		p->misses = 1 + fmax(0, others) * f->wrong / f->ways;
 	}
 	vt_hash_fini(&exact);
@@ -279,7 +282,7 @@ int vt_footprint_finish(struct vt_footprint *f, struct vt_error *err)
 
 static double misses(const struct vt_hash *h, uint32_t unit, uint32_t image, uint64_t vaddr)
 {
-	const struct tally *p = unit ? find_tally(h, vaddr / unit, image) : NULL;
+	const struct tally *p = unit ? find_footprint_tally(h, vaddr / unit, image) : NULL;
 
 	return p ? p->misses : INFINITY;
 }
