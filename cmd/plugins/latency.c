@@ -198,7 +198,7 @@ static double lower_top(const struct hills *h, uint32_t i)
 }
 
 /* How little a valley parts its hills: 0 is all, 1 nothing. */
-static double weakness(const struct hills *h, uint32_t i)
+static double get_valley_weakness(const struct hills *h, uint32_t i)
 {
 	double top = lower_top(h, i), low = h->density[h->valley[i]];
 
@@ -226,12 +226,12 @@ static void merge_weak_hills(struct hills *h, uint32_t max)
 		uint32_t i, weakest = 0;
 
 		for (i = 1; i + 1 < h->count; i++) {
-			double a = weakness(h, i), b = weakness(h, weakest);
+			double a = get_valley_weakness(h, i), b = get_valley_weakness(h, weakest);
 
 			if (a > b || (a == b && lower_top(h, i) < lower_top(h, weakest)))
 				weakest = i;
 		}
-		if (weakness(h, weakest) <= DEPTH && h->count <= max)
+		if (get_valley_weakness(h, weakest) <= DEPTH && h->count <= max)
 			return;
 		join_hills(h, weakest);
 	}
@@ -285,7 +285,7 @@ static uint64_t settle_latency(void *state, uint32_t kind, uint64_t value)
 }
 
 /* "L1 (<12)", "L2 (12-39)", "M (>=180)": the last one is memory, those before are caches. */
-static size_t format(void *state, uint32_t kind, uint64_t value, char *buf, size_t size)
+static size_t format_latency(void *state, uint32_t kind, uint64_t value, char *buf, size_t size)
 {
 	const struct state *s = state;
 	unsigned long long from, end;
@@ -319,5 +319,5 @@ const struct vtrace_plugin vtrace_plugin = {
 	.process = process_latency,
 	.finish = finish_latency,
 	.settle = settle_latency,
-	.format = format,
+	.format = format_latency,
 };

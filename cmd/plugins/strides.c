@@ -70,8 +70,8 @@ static struct access *slot_of(struct state *s, const struct vtrace_tuple *t)
 }
 
 /* Within a run, or where the thread's next one goes on without a gap. */
-static bool follows(const struct state *s, const struct access *a, const struct vtrace_tuple *t,
-		    const struct vtrace_run *run)
+static bool follows_access(const struct state *s, const struct access *a,
+			   const struct vtrace_tuple *t, const struct vtrace_run *run)
 {
 	if (a->pc != t->pc || a->what != t->what || a->pid != run->pid || a->tid != run->tid)
 		return false;
@@ -86,7 +86,7 @@ static int emit_stride(struct state *s, const struct vtrace_tuple *t, const stru
 	struct access *a = slot_of(s, t);
 	struct vtrace_value v = {t->pc, t->value - a->address, STRIDE, 8};
 
-	if (s->wanted[STRIDE] && t->known && follows(s, a, t, run) && emit(host, &v) < 0)
+	if (s->wanted[STRIDE] && t->known && follows_access(s, a, t, run) && emit(host, &v) < 0)
 		return -1;
 	/* An access whose address nobody knows breaks the chain. */
 	*a = (struct access){.pc = t->pc,

@@ -73,7 +73,7 @@ int vt_conflict_model_cache(struct vt_conflict_model *m, const char *text, struc
 }
 
 /* Whether a text holds a name, in capitals or not. */
-static bool holds(const char *text, const char *name)
+static bool contains_name(const char *text, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -101,7 +101,7 @@ bool vt_conflict_event_fits(enum vt_conflict type, const char *event)
 	size_t i;
 
 	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (known[i].type == type && holds(event, known[i].event))
+		if (known[i].type == type && contains_name(event, known[i].event))
 			return true;
 	return false;
 }
@@ -344,7 +344,7 @@ struct later {
 	bool confused; /* a store that looks as if it had */
 };
 
-static bool overlap(const struct access *e, const struct vt_access *l)
+static bool accesses_overlap(const struct access *e, const struct vt_access *l)
 {
 	return e->addr - l->addr < l->size || l->addr - e->addr < e->size;
 }
@@ -360,7 +360,7 @@ static bool overlap_in_page(const struct access *e, const struct vt_access *l)
 	       ((l->addr - e->addr) & PAGE_MASK) < e->size;
 }
 
-static bool crosses(uint64_t addr, uint32_t size, uint32_t unit)
+static bool crosses_unit(uint64_t addr, uint32_t size, uint32_t unit)
 {
 	return unit && addr / unit != (addr + size - 1) / unit;
 }
@@ -389,7 +389,8 @@ static bool is_within(const struct vt_conflicts *c, const struct access *e, bool
 }
 
 /* Whether what happens at the later access waits for the result of the earlier one anyway. */
-static bool depends(const struct vt_conflicts *c, const struct access *e, const struct vt_access *l)
+static bool depends_on_earlier(const struct vt_conflicts *c, const struct access *e,
+			       const struct vt_access *l)
 {
 	return vti_set_has(&c->depends, l->store ? &c->depends.all_access : &c->depends.load_access,
 			   e->number);
@@ -404,7 +405,7 @@ static bool count_conflict(struct vt_conflicts *c, const struct later *l, const 
 
 	if (!(c->model.types & 1u << type))
 		return true;
-	if (!c->dependent && depends(c, e, l->access)) {
+	if (!c->dependent && depends_on_earlier(c, e, l->access)) {
 		c->totals.ruled_out++;
 		return true;
 	}
@@ -439,7 +440,7 @@ static bool load_meets_bytes(struct vt_conflicts *c, struct later *l, const stru
 	if (!is_within(c, e, false))
 		return true;
 	if (first && (!contains_access(e, l->access) ||
-		      crosses(e->addr, e->size, e->base ? 0 : m->crossing)))
+		      crosses_unit(e->addr, e->size, e->base ? 0 : m->crossing)))
 		ok = count_conflict(c, l, e, VT_CONFLICT_FORWARD);
 	if (ok && e->size < l->access->size)
 		ok = count_conflict(c, l, e, VT_CONFLICT_SIZE);
@@ -460,13 +461,13 @@ static bool meet_synonym(struct vt_conflicts *c, const struct later *l, const st
 	return count_conflict(c, l, e, VT_CONFLICT_SYNONYM);
 }
 
-static bool meet(struct vt_conflicts *c, struct later *l, const struct access *e)
+static bool meet_access(struct vt_conflicts *c, struct later *l, const struct access *e)
 {
 	if (c->keep_loads && !meet_synonym(c, l, e))
 		return false;
 	if (l->access->store || !e->store)
 		return true;
-	if (overlap(e, l->access))
+	if (accesses_overlap(e, l->access))
 		return load_meets_bytes(c, l, e);
 	/* The youngest store that seems to have the bytes is the one that is looked at. */
 	if (!l->confused && !l->seen && overlap_in_page(e, l->access)) {
@@ -494,7 +495,7 @@ static bool look_back(struct vt_conflicts *c, const struct vt_access *a, uint32_
 		const struct access *e = &c->accesses[i % MAX_WINDOW];
 		int k;
 
-		if (e->number != c->number && e->base == a->base && !meet(c, &l, e))
+		if (e->number != c->number && e->base == a->base && !meet_access(c, &l, e))
 			return false;
 		if (!l.left && c->model.youngest)
 			break;

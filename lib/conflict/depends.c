@@ -116,7 +116,7 @@ void vti_depends_open(struct vti_depends *d, uint64_t number, const struct vt_co
 	join_register_sets(d, &d->store_late, d->late, code->stores);
 }
 
-static struct vti_past *past(const struct vti_depends *d, uint64_t number)
+static struct vti_past *get_past(const struct vti_depends *d, uint64_t number)
 {
 	return &d->past[number & ((uint64_t)d->words * 64 - 1)];
 }
@@ -138,7 +138,7 @@ void vti_depends_load(struct vti_depends *d, const struct vt_access *a, bool for
 		return;
 	if (l->used && l->line == line && d->number > l->number &&
 	    d->number - l->number <= d->window)
-		join_past(d, &d->loaded_late, &past(d, l->number)->data_late, l->number);
+		join_past(d, &d->loaded_late, &get_past(d, l->number)->data_late, l->number);
 	*l = (struct vti_line){line, d->number, true};
 }
 
@@ -149,7 +149,7 @@ void vti_depends_store(struct vti_depends *d)
 
 void vti_depends_forward(struct vti_depends *d, uint64_t number)
 {
-	const struct vti_past *p = past(d, number);
+	const struct vti_past *p = get_past(d, number);
 
 	join_past(d, &d->loaded, &p->data, number);
 	join_past(d, &d->loaded_late, &p->data_late, number);
@@ -194,7 +194,7 @@ static void move_registers(struct vti_depends *d, const struct vt_conflict_code 
 /* What the window remembers of an instruction at hand that accesses memory. */
 static void store_past(struct vti_depends *d)
 {
-	struct vti_past *p = past(d, d->number);
+	struct vti_past *p = get_past(d, d->number);
 
 	copy_set(d, &p->data_late, &d->all_late);
 	if (!d->stores)
@@ -225,7 +225,7 @@ void vti_depends_close(struct vti_depends *d, const struct vt_conflict_code *cod
 
 bool vti_depends_may_pass(const struct vti_depends *d, uint64_t number)
 {
-	const struct vti_set *store = &past(d, number)->address_late;
+	const struct vti_set *store = &get_past(d, number)->address_late;
 	uint64_t oldest = d->number > d->window ? d->number - d->window : 0, word;
 
 	for (word = oldest / 64; word <= number / 64; word++) {

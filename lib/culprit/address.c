@@ -37,7 +37,7 @@ static double get_executions(const struct vti_culprit *c, uint32_t insn)
 }
 
 /* A constant that an instruction adds to its only result; false if it does something else. */
-static bool steps(const struct vt_facts *f, double *by)
+static bool get_constant_step(const struct vt_facts *f, double *by)
 {
 	const struct vt_memory *m = &f->memories[0];
 
@@ -69,7 +69,7 @@ static void add_motion(const struct vti_culprit *c, uint32_t insn, struct motion
 
 	if (!writes)
 		return;
-	if (decode_procedure_insn(c, insn, &f) && steps(&f, &by)) {
+	if (decode_procedure_insn(c, insn, &f) && get_constant_step(&f, &by)) {
 		m->bytes[f.results[0].reg] += by * get_executions(c, insn);
 		writes &= ~(UINT64_C(1) << f.results[0].reg);
 	}
@@ -118,7 +118,8 @@ struct accesses {
 	uint32_t count;
 };
 
-static void bound(struct vti_culprit *c, uint32_t insn, double pages, const struct accesses *all)
+static void bound_data_pages(struct vti_culprit *c, uint32_t insn, double pages,
+			     const struct accesses *all)
 {
 	uint32_t ways = c->core->dtlb.ways;
 	double n;
@@ -158,7 +159,8 @@ void vti_culprit_take_loop(struct vti_culprit *c, const uint32_t *body, uint32_t
 			uint32_t insn = c->cfg->blocks[body[at]].insn + i;
 
 			if (has_access(&c->ops[insn]))
-				bound(c, insn, count_loop_pages(c, insn, &m, entries), &all);
+				bound_data_pages(c, insn, count_loop_pages(c, insn, &m, entries),
+						 &all);
 		}
 }
 

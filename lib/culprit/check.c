@@ -43,7 +43,7 @@ void vt_culpritcheck_free(struct vt_culpritcheck *c)
  * A simulator does not tell what of a wait for an operand or a unit was to be expected, so static
  * and dynamic names of the same thing count as one.
  */
-static unsigned kin(unsigned cause)
+static unsigned get_common_cause(unsigned cause)
 {
 	switch (cause) {
 	case VT_STALL_OPERAND_A:
@@ -63,7 +63,7 @@ static unsigned kin(unsigned cause)
 /* What no schedule can know of. */
 static bool is_dynamic_cause(unsigned cause)
 {
-	cause = kin(cause);
+	cause = get_common_cause(cause);
 	return cause != VT_STALL_DEPENDENCY && cause != VT_STALL_UNIT && cause != VT_STALL_GAIN &&
 	       cause != VT_STALL_UNEXPLAINED;
 }
@@ -82,7 +82,7 @@ static bool is_listed(const struct told *t, unsigned cause)
 		/* What a fence waits for without any miss is the schedule's, as a unit. */
 		if (cause == VT_STALL_SYNC && t->list[i].cause == VT_STALL_UNIT_STATIC)
 			return true;
-		if (kin(t->list[i].cause) == kin(cause))
+		if (get_common_cause(t->list[i].cause) == get_common_cause(cause))
 			return true;
 	}
 	return false;
@@ -99,7 +99,7 @@ static unsigned main_cause(const struct vt_stall *list, size_t n, bool dynamic, 
 	for (k = 0; k < n; k++) {
 		if (dynamic && !is_dynamic_cause(list[k].cause))
 			continue;
-		sum[kin(list[k].cause)] += list[k].high;
+		sum[get_common_cause(list[k].cause)] += list[k].high;
 		*cycles += list[k].high;
 	}
 	for (i = 0; i < VT_NSTALLS; i++)
@@ -211,7 +211,7 @@ const struct vt_culpritcheck_totals *vt_culpritcheck_totals(const struct vt_culp
 /* ---- correlation ---- */
 
 /* Pearson's, of misses with a + b of what they cost. */
-static double correlate(const struct vt_culpritcheck *c, double a, double b)
+static double compute_correlation(const struct vt_culpritcheck *c, double a, double b)
 {
 	double x = 0, y = 0, xx = 0, yy = 0, xy = 0, n = (double)c->npoints;
 	size_t i;
@@ -235,9 +235,9 @@ struct vt_culpritcheck_correlation vt_culpritcheck_correlate(const struct vt_cul
 {
 	const struct vt_culpritcheck_correlation r = {
 		.procedures = c->npoints,
-		.high = correlate(c, 0, 1),
-		.low = correlate(c, 1, 0),
-		.middle = correlate(c, 0.5, 0.5),
+		.high = compute_correlation(c, 0, 1),
+		.low = compute_correlation(c, 1, 0),
+		.middle = compute_correlation(c, 0.5, 0.5),
 	};
 
 	return r;

@@ -346,7 +346,7 @@ bool vti_culprit_stalled(const struct vti_culprit *c, uint32_t insn, struct vti_
 }
 
 /* Whether there is a stall, or a gain, and it is neither too small nor noise. */
-static bool is_told(const struct vti_stalled *st)
+static bool is_reported(const struct vti_stalled *st)
 {
 	const struct vt_culprit_insn *in = &st->c->in->insns[st->insn];
 	double noise = sqrt(in->period * (double)st->c->costs[st->insn].head * in->executions);
@@ -364,7 +364,7 @@ static int find_at(struct finder *f, uint32_t insn)
 	if (!vti_culprit_stalled(&f->c, insn, &st))
 		return 0;
 	code = add_static(f, insn, st.executions);
-	if (code < 0 || !is_told(&st))
+	if (code < 0 || !is_reported(&st))
 		return code;
 	if (st.cycles < 0) {
 		const struct vt_culprit_stall gain = {

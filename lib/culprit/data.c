@@ -13,7 +13,7 @@ static bool in_order(const struct vti_stalled *st)
 }
 
 /* The registers that an instruction waits for.  A stack pointer moved by a push is at hand. */
-static uint64_t awaited(const struct vt_mop *op)
+static uint64_t get_awaited_registers(const struct vt_mop *op)
 {
 	return op->reads | op->address_reads;
 }
@@ -77,7 +77,7 @@ static void find_loads(const struct vti_stalled *st, struct loads *l, struct vti
 	}
 	if (vti_mop_waits(op))
 		take_load(st, st->insn, l, s);
-	vti_culprit_reach(st, awaited(op), &d);
+	vti_culprit_reach(st, get_awaited_registers(op), &d);
 	for (i = 0; i < d.count; i++) {
 		const struct vt_mop *by = &st->c->ops[d.list[i].insn];
 

@@ -23,7 +23,7 @@ double vti_culprit_tlb(const struct vt_core *m, const struct vt_tlb_shape *t)
 	return (double)t->latency + m->stlb.latency;
 }
 
-static bool touches(const struct vt_cfg_insn *i, uint64_t number, uint32_t size)
+static bool touches_unit(const struct vt_cfg_insn *i, uint64_t number, uint32_t size)
 {
 	return i->addr / size <= number && (i->addr + i->length - 1) / size >= number;
 }
@@ -34,8 +34,8 @@ static unsigned count_new(const struct vt_cfg_insn *i, const struct vt_cfg_insn 
 {
 	uint64_t first = i->addr / size, last = (i->addr + (i->length ? i->length - 1U : 0)) / size;
 
-	return (!before || !touches(before, first, size)) +
-	       (last != first && (!before || !touches(before, last, size)));
+	return (!before || !touches_unit(before, first, size)) +
+	       (last != first && (!before || !touches_unit(before, last, size)));
 }
 
 /* The arrivals by which an instruction is fetched anew, each times the lines that are. */
@@ -64,9 +64,9 @@ double vti_culprit_entered(const struct vti_stalled *st, uint32_t size)
 }
 
 /* How often others can have displaced an instruction's line (or page), or both that it lies in. */
-static double competed(const struct vti_stalled *st, uint32_t size,
-		       double (*misses)(const struct vt_footprint *f, uint32_t image,
-					uint64_t vaddr))
+static double get_displacements(const struct vti_stalled *st, uint32_t size,
+				double (*misses)(const struct vt_footprint *f, uint32_t image,
+						 uint64_t vaddr))
 {
 	const struct vti_culprit *c = st->c;
 	const struct vt_cfg_insn *i = &c->cfg->insns[st->insn];
@@ -99,7 +99,8 @@ void vti_rule_icache(const struct vti_stalled *st, struct vti_suspect *s)
 
 	if (often > 0)
 		resident *= count_new(&c->cfg->insns[st->insn], NULL, m->icache.line);
-	often = fmin(fmin(often, competed(st, m->icache.line, vt_footprint_lines)), resident);
+	often = fmin(fmin(often, get_displacements(st, m->icache.line, vt_footprint_lines)),
+		     resident);
 	s->bound = fmin(often, events) * vti_culprit_fill(st);
 }
 
@@ -112,7 +113,7 @@ void vti_rule_itlb(const struct vti_stalled *st, struct vti_suspect *s)
 	double resident = c->page_entries[c->block[st->insn]];
 	double events = vti_culprit_events(st, VT_CULPRIT_ITBMISS, st->insn);
 
-	often = fmin(often, competed(st, m->itlb.page, vt_footprint_pages));
+	often = fmin(often, get_displacements(st, m->itlb.page, vt_footprint_pages));
 	s->bound = fmin(fmin(often, resident), events) * vti_culprit_tlb(m, &m->itlb);
 }
 
@@ -124,7 +125,7 @@ void vti_rule_itlb(const struct vti_stalled *st, struct vti_suspect *s)
  * are wrong on the rarer way each time it is taken, and, having learnt from that, once more on the
  * other one.
  */
-static double mispredicted(const struct vti_culprit *c, const struct vti_before *b)
+static double bound_branch_mispredictions(const struct vti_culprit *c, const struct vti_before *b)
 {
 	const struct vt_cfg_block *from = &c->cfg->blocks[c->block[b->insn]];
 	double other = INFINITY;
@@ -153,7 +154,7 @@ static double mispredicted(const struct vti_culprit *c, const struct vti_before 
  * In order, branches are resolved when they are issued, and nothing comes between.  Out of order,
  * the pipeline has to be filled again, and the first results to be awaited.
  */
-static double penalty(const struct vt_core *m)
+static double get_mispredict_penalty(const struct vt_core *m)
 {
 	double n = m->mispredict;
 
@@ -163,7 +164,7 @@ static double penalty(const struct vt_core *m)
 }
 
 /* How often an instruction's address was called by name: no such call is mispredicted. */
-static double called(const struct vti_stalled *st)
+static double get_direct_calls(const struct vti_stalled *st)
 {
 	const struct vti_culprit *c = st->c;
 
@@ -185,7 +186,8 @@ static double called(const struct vti_stalled *st)
  * How often an arrival can have been mispredicted.  *direct are calls by name, which are no others
  * than those from outside.
  */
-static double unforeseen(const struct vti_stalled *st, const struct vti_before *b, double *direct)
+static double bound_mispredictions(const struct vti_stalled *st, const struct vti_before *b,
+				   double *direct)
 {
 	uint32_t flags = b->how == VTI_OUTSIDE ? 0 : st->c->ops[b->insn].flags;
 	double n = 0, indirect = st->expected && st->c->core->btb ? RANDOM : 1;
@@ -200,7 +202,7 @@ static double unforeseen(const struct vti_stalled *st, const struct vti_before *
 		break;
 	case VTI_BRANCH:
 		if (flags & VT_FACT_CONDITIONAL)
-			n = mispredicted(st->c, b) * (st->expected ? RANDOM : 1);
+			n = bound_branch_mispredictions(st->c, b) * (st->expected ? RANDOM : 1);
 		else if (flags & VT_FACT_INDIRECT)
 			n = b->executions * indirect;
 		break;
@@ -218,12 +220,12 @@ static double unforeseen(const struct vti_stalled *st, const struct vti_before *
 void vti_rule_mispredict(const struct vti_stalled *st, struct vti_suspect *s)
 {
 	const struct vti_culprit *c = st->c;
-	double often = 0, direct = called(st);
+	double often = 0, direct = get_direct_calls(st);
 	uint32_t i;
 
 	for (i = 0; i < st->nbefore; i++) {
 		const struct vti_before *b = &st->before[i];
-		double n = unforeseen(st, b, &direct);
+		double n = bound_mispredictions(st, b, &direct);
 
 		if (!(n > 0))
 			continue;
@@ -232,5 +234,5 @@ void vti_rule_mispredict(const struct vti_stalled *st, struct vti_suspect *s)
 		often += fmin(n, vti_culprit_events(st, VT_CULPRIT_BRANCHMP,
 						    b->how == VTI_BRANCH ? b->insn : st->insn));
 	}
-	s->bound = often * penalty(c->core);
+	s->bound = often * get_mispredict_penalty(c->core);
 }

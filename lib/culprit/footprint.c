@@ -280,7 +280,7 @@ int vt_footprint_finish(struct vt_footprint *f, struct vt_error *err)
 	return vt_error_nomem(err);
 }
 
-static double misses(const struct vt_hash *h, uint32_t unit, uint32_t image, uint64_t vaddr)
+static double get_misses(const struct vt_hash *h, uint32_t unit, uint32_t image, uint64_t vaddr)
 {
 	const struct tally *p = unit ? find_footprint_tally(h, vaddr / unit, image) : NULL;
 
@@ -289,10 +289,10 @@ static double misses(const struct vt_hash *h, uint32_t unit, uint32_t image, uin
 
 double vt_footprint_lines(const struct vt_footprint *f, uint32_t image, uint64_t vaddr)
 {
-	return misses(&f->lines, f->line, image, vaddr);
+	return get_misses(&f->lines, f->line, image, vaddr);
 }
 
 double vt_footprint_pages(const struct vt_footprint *f, uint32_t image, uint64_t vaddr)
 {
-	return misses(&f->pages, f->page, image, vaddr);
+	return get_misses(&f->pages, f->page, image, vaddr);
 }

@@ -45,7 +45,7 @@ void vt_culprit_evidence_free(struct vt_culprit_evidence *e)
 }
 
 /* The bounds with as many events as are most likely; without events, no others. */
-static void expect(const struct vti_stalled *st, struct vti_suspect *suspects)
+static void bound_expected_events(const struct vti_stalled *st, struct vti_suspect *suspects)
 {
 	struct vti_stalled again = *st;
 
@@ -54,7 +54,7 @@ static void expect(const struct vti_stalled *st, struct vti_suspect *suspects)
 }
 
 /* Nobody can account for more than this; what may take any time is thought to take that. */
-static double limit(const struct vti_stalled *st, double bound)
+static double limit_bound(const struct vti_stalled *st, double bound)
 {
 	/* More than any miss takes, in cycles, and no infinity in a float. */
 	double most = st->executions * 1000;
@@ -72,10 +72,10 @@ static int add_evidence(struct vt_culprit_evidence *e, const struct vti_stalled 
 	if (!vt_array_grow(&e->rows, &e->cap, e->count + 1, sizeof(*e->rows)))
 		return vt_error_nomem(err);
 	r = &e->rows[e->count++];
-	expect(st, suspects);
+	bound_expected_events(st, suspects);
 	r->cycles = (float)st->cycles;
 	for (i = 0; i < VTI_RULES; i++)
-		r->bound[i] = (float)limit(st, suspects[i].bound);
+		r->bound[i] = (float)limit_bound(st, suspects[i].bound);
 	return 0;
 }
 
@@ -99,13 +99,13 @@ int vt_culprit_collect(const struct vt_culprit_input *in, struct vt_culprit_evid
 }
 
 /* What a cause may be expected to account for, which is not more than all of the stall. */
-static double expected(double cycles, double bound, double share)
+static double get_expected_cycles(double cycles, double bound, double share)
 {
 	return fmin(cycles, bound * share);
 }
 
 /* Divides a stall among its suspects. */
-static void divide(const struct row *r, const double *share, double *got)
+static void divide_stall(const struct row *r, const double *share, double *got)
 {
 	double part[VTI_RULES], all = 0, cycles = (double)r->cycles;
 	uint32_t i;
@@ -113,7 +113,7 @@ static void divide(const struct row *r, const double *share, double *got)
 	if (!(cycles > 0))
 		return;
 	for (i = 0; i < VTI_RULES; i++)
-		all += part[i] = expected(cycles, (double)r->bound[i], share[i]);
+		all += part[i] = get_expected_cycles(cycles, (double)r->bound[i], share[i]);
 	for (i = 0; i < VTI_RULES && all > 0; i++)
 		got[i] += fmin((double)r->bound[i], cycles * part[i] / all);
 }
@@ -134,7 +134,7 @@ void vt_culprit_compute_shares(const struct vt_culprit_evidence *e,
 		double got[VTI_RULES] = {0};
 
 		for (k = 0; k < e->count; k++)
-			divide(&e->rows[k], share, got);
+			divide_stall(&e->rows[k], share, got);
 		for (i = 0; i < VTI_RULES; i++)
 			if (!e->known[vti_culprit_cause(i)])
 				share[i] = bounds[i] > 0 ? got[i] / bounds[i] : 0;
@@ -152,10 +152,11 @@ void vti_culprit_likely(const struct vti_stalled *st, const struct vti_suspect *
 	double all = 0;
 	uint32_t i;
 
-	expect(st, likeliest);
+	bound_expected_events(st, likeliest);
 	for (i = 0; i < VTI_RULES; i++) {
-		typical[i] = suspects[i].bound > 0 ? limit(st, likeliest[i].bound) : 0;
-		likely[i] = expected(st->cycles, typical[i], shares->of[vti_culprit_cause(i)]);
+		typical[i] = suspects[i].bound > 0 ? limit_bound(st, likeliest[i].bound) : 0;
+		likely[i] = get_expected_cycles(st->cycles, typical[i],
+						shares->of[vti_culprit_cause(i)]);
 		all += likely[i];
 	}
 	for (i = 0; i < VTI_RULES; i++)

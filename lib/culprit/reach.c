@@ -52,7 +52,7 @@ unsigned vti_mop_latency(const struct vt_mop *op)
 	 UINT64_C(15) << VT_REG_R8 | UINT64_C(255) << VT_REG_VECTOR)
 
 /* How often control comes by an edge; INFINITY: it is not known. */
-static double comes(const struct vti_culprit *c, uint32_t edge)
+static double get_edge_executions(const struct vti_culprit *c, uint32_t edge)
 {
 	double n = c->in->edges ? c->in->edges[edge] : NAN;
 
@@ -75,7 +75,7 @@ static double push_before(const struct vti_culprit *c, uint32_t block, uint64_t 
 
 		if (from < VT_CFG_FIRST) {
 			if (regs & ARGUMENTS)
-				outside += comes(c, g->in[b->in + i]);
+				outside += get_edge_executions(c, g->in[b->in + i]);
 		} else if (regs & ~c->sought[from]) {
 			if (*n == VTI_CULPRIT_QUEUE)
 				return INFINITY;
@@ -98,7 +98,7 @@ static void clear_visited(const struct vti_culprit *c, uint32_t n)
 
 /* ---- definitions ---- */
 
-static void define(struct vti_definers *d, uint32_t insn, uint32_t slots)
+static void add_definer(struct vti_definers *d, uint32_t insn, uint32_t slots)
 {
 	uint32_t i;
 
@@ -160,11 +160,11 @@ static uint64_t search_definers(const struct vti_stalled *st, uint32_t first, ui
 			 * own load; what else is read behind a call is what it gives back.
 			 */
 			if (regs & RESULTS)
-				define(d, i - 1, *slots);
+				add_definer(d, i - 1, *slots);
 			return 0;
 		}
 		if (op->writes & regs)
-			define(d, i - 1, *slots);
+			add_definer(d, i - 1, *slots);
 		*slots += op->nuops;
 		regs &= ~op->writes;
 		if (in_order)

@@ -33,7 +33,7 @@ struct regions {
 	uint64_t insns; /* in loops, all together */
 };
 
-static bool calls(const struct vti_culprit *c, uint32_t block)
+static bool block_calls(const struct vti_culprit *c, uint32_t block)
 {
 	const struct vt_cfg_block *b = &c->cfg->blocks[block];
 	uint32_t i;
@@ -81,7 +81,7 @@ static bool collect_loop_body(struct regions *r, uint32_t head, uint32_t tail)
 }
 
 /* How often control comes into the body from elsewhere; INFINITY if that is not known. */
-static double entries(const struct regions *r)
+static double count_region_entries(const struct regions *r)
 {
 	const struct vti_culprit *c = r->c;
 	const struct vt_cfg *g = c->cfg;
@@ -157,7 +157,7 @@ static void take_loop(struct regions *r, uint32_t head, uint32_t tail)
 
 	if (r->loops >= MAX_LOOPS || !collect_loop_body(r, head, tail))
 		return;
-	n = entries(r);
+	n = count_region_entries(r);
 	for (at = 0; at < r->nbody; at++)
 		r->insns += c->cfg->blocks[r->body[at]].ninsns;
 	if (r->insns <= MAX_INSNS)
@@ -219,7 +219,7 @@ int vti_culprit_regions(struct vti_culprit *c, struct vt_error *err)
 	for (b = 0; b < n; b++)
 		c->line_entries[b] = c->page_entries[b] = INFINITY;
 	for (b = VT_CFG_FIRST; b < n && ok; b++)
-		r.calls[b] = calls(c, b);
+		r.calls[b] = block_calls(c, b);
 	for (b = 0; b < n && ok && c->cfg->complete; b++)
 		if (!r.color[b])
 			find_loops(&r, b);

@@ -11,12 +11,12 @@
  * Cycles that the static schedule gives the instruction anyway: one that waits for another has been
  * at the head no longer than since that was issued.
  */
-static double scheduled(const struct vti_stalled *st)
+static double get_scheduled_cycles(const struct vti_stalled *st)
 {
 	return (double)st->c->costs[st->insn].head;
 }
 
-static double width(const struct vti_stalled *st)
+static double get_issue_width(const struct vti_stalled *st)
 {
 	return st->c->core->issue ? st->c->core->issue : 1;
 }
@@ -49,7 +49,7 @@ static void see_user(void *arg, uint32_t insn, uint32_t far)
 	struct busy *x = arg;
 	const struct vt_mop *op = vti_stalled_op(x->st);
 	const struct vt_core *m = x->st->c->core;
-	double since = floor(far / width(x->st)), left = 0;
+	double since = floor(far / get_issue_width(x->st)), left = 0;
 	unsigned i;
 
 	if (insn == UINT32_MAX) {
@@ -150,8 +150,8 @@ static void busy_unit(const struct vti_stalled *st, uint32_t classes, struct vti
 		if ((classes & BIT(i)) && st->c->core->classes[i].busy > longest)
 			longest = st->c->core->classes[i].busy;
 	if (longest > 1)
-		vti_culprit_back(st, longest * (unsigned)width(st), see_user, &x);
-	s->bound = st->executions * fmax(0, x.most - scheduled(st));
+		vti_culprit_back(st, longest * (unsigned)get_issue_width(st), see_user, &x);
+	s->bound = st->executions * fmax(0, x.most - get_scheduled_cycles(st));
 }
 
 #define MULTIPLIES (BIT(VT_OP_MULTIPLY) | BIT(VT_OP_FMUL))
@@ -177,7 +177,7 @@ static double next_cycle(const struct vti_stalled *st)
 {
 	if (st->c->core->order != VT_IN_ORDER || st->c->undisturbed[st->insn])
 		return 0;
-	return fmax(0, 1 - scheduled(st));
+	return fmax(0, 1 - get_scheduled_cycles(st));
 }
 
 /* Also those after which nothing is issued until they are done: whoever comes next waits. */
@@ -195,7 +195,7 @@ void vti_rule_unit(const struct vti_stalled *st, struct vti_suspect *s)
 			continue;
 		if (!vti_mop_has(&st->c->ops[b->insn], APART))
 			continue;
-		wait = vti_mop_latency(&st->c->ops[b->insn]) - scheduled(st);
+		wait = vti_mop_latency(&st->c->ops[b->insn]) - get_scheduled_cycles(st);
 		if (wait > 0) {
 			vti_suspect_blame(s, b->insn);
 			most += b->executions * wait;
@@ -228,14 +228,14 @@ void vti_rule_dependency(const struct vti_stalled *st, struct vti_suspect *s)
 
 		if (by->flags & (VT_FACT_CALL | VT_FACT_SYSCALL))
 			wait = elsewhere;
-		wait -= floor(d.list[i].slots / width(st)) + scheduled(st);
+		wait -= floor(d.list[i].slots / get_issue_width(st)) + get_scheduled_cycles(st);
 		if (!(wait > 0))
 			continue;
 		vti_suspect_blame(s, d.list[i].insn);
 		most = fmax(most, wait);
 		sum += wait * (often >= 0 ? often : INFINITY);
 	}
-	elsewhere -= scheduled(st);
+	elsewhere -= get_scheduled_cycles(st);
 	if (d.outside > 0 && elsewhere > 0) {
 		most = fmax(most, elsewhere);
 		sum += elsewhere * d.outside;

@@ -64,7 +64,7 @@ static bool is_behind_call(const struct vti_callers *c, uint64_t address)
 	return false;
 }
 
-static uint64_t unwind(struct vti_callers *c, uint64_t ip)
+static uint64_t unwind_caller(struct vti_callers *c, uint64_t ip)
 {
 	const struct vt_unwind_state s = {c, get_reg, load_caller_memory};
 	struct vt_return r;
@@ -105,7 +105,7 @@ void vti_callers_begin(struct vti_callers *c, int64_t pid)
 	c->pid = pid;
 	c->in_stub = c->no_memory = false;
 	get_reg(c, VT_REG_IP, &ip);
-	add_run_caller(c, (struct vt_run_caller){.ip = ip, .caller = unwind(c, ip)});
+	add_run_caller(c, (struct vt_run_caller){.ip = ip, .caller = unwind_caller(c, ip)});
 }
 
 void vti_callers_turn(void *arg, uint32_t insn, bool call)
@@ -127,7 +127,7 @@ void vti_callers_turn(void *arg, uint32_t insn, bool call)
 		c->in_stub = is_at_plt_stub(c, one.ip);
 		one.entered = !c->in_stub;
 	} else {
-		one.caller = unwind(c, one.ip);
+		one.caller = unwind_caller(c, one.ip);
 	}
 	if (one.entered || one.caller != c->list[c->count - 1].caller)
 		add_run_caller(c, one);

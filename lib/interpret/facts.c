@@ -92,7 +92,7 @@ int vti_path_written(struct vti_paths *p, const struct vt_record *rec, struct vt
 
 /* ---- ptwrite ---- */
 
-static void learn_register(struct vti_paths *p, const struct vt_operand *o, uint64_t value)
+static void set_ptwritten_register(struct vti_paths *p, const struct vt_operand *o, uint64_t value)
 {
 	uint64_t mask = vt_low_bits(8u * o->size);
 	struct vt_word w = vt_interp_get(p->machine, o->reg, 0);
@@ -122,8 +122,8 @@ static bool address_of(const struct vti_paths *p, const struct vt_memory *m, uin
 	return vt_word_is_known((struct vt_word){0, base.known & index.known & segment.known});
 }
 
-static void learn_memory(struct vti_paths *p, const struct vt_memory *m, uint64_t behind,
-			 uint64_t value)
+static void set_ptwritten_memory(struct vti_paths *p, const struct vt_memory *m, uint64_t behind,
+				 uint64_t value)
 {
 	uint64_t addr;
 	uint8_t bytes[8];
@@ -152,7 +152,7 @@ void vti_path_value(struct vti_paths *p, const struct vt_record *rec)
 	p->in->totals.ptwritten++;
 	if (f.nsources && f.sources[0].where == VT_WHERE_REGISTER &&
 	    f.sources[0].size <= sizeof(value))
-		learn_register(p, &f.sources[0], value);
+		set_ptwritten_register(p, &f.sources[0], value);
 	else if (f.nmemories == 1)
-		learn_memory(p, &f.memories[0], ip + f.length, value);
+		set_ptwritten_memory(p, &f.memories[0], ip + f.length, value);
 }

@@ -85,7 +85,7 @@ static int make_path_machine(struct vti_paths *p, struct vt_error *err)
 
 /* ---- where a path goes on ---- */
 
-static void goes_to(struct vti_path_thread *t, uint64_t one, uint64_t other)
+static void set_possible_next(struct vti_path_thread *t, uint64_t one, uint64_t other)
 {
 	t->goes_on = VTI_GOES_TO;
 	t->to[0] = one;
@@ -101,24 +101,24 @@ static void set_next_addresses(struct vti_path_thread *t, const struct vt_step *
 	t->in_syscall = false;
 	if (s->insn_end < b->ninsns) {
 		behind = vt_bblock_insn_addr(b, s->insn_end);
-		goes_to(t, behind, behind);
+		set_possible_next(t, behind, behind);
 		return;
 	}
 	switch (b->end) {
 	case VT_END_SYSCALL:
 		t->in_syscall = true;
-		goes_to(t, behind, behind);
+		set_possible_next(t, behind, behind);
 		break;
 	case VT_END_FALL:
-		goes_to(t, behind, behind);
+		set_possible_next(t, behind, behind);
 		break;
 	case VT_END_BRANCH:
-		goes_to(t, behind, b->target);
+		set_possible_next(t, behind, b->target);
 		break;
 	case VT_END_JUMP:
 	case VT_END_CALL:
 		if (b->target)
-			goes_to(t, b->target, b->target);
+			set_possible_next(t, b->target, b->target);
 		else
 			t->goes_on = VTI_GOES_ANYWHERE;
 		break;
@@ -305,7 +305,7 @@ static int take_steps(struct vti_paths *p, struct vt_exec *x, struct vt_run *r,
 		if (more && step.block->end != VT_END_SYSCALL &&
 		    p->at->goes_on != VTI_GOES_NOWHERE && !is_foreign(step.block) &&
 		    !is_foreign(after.block))
-			goes_to(p->at, start_of(&after), start_of(&after));
+			set_possible_next(p->at, start_of(&after), start_of(&after));
 	}
 	return more < 0 ? more : code;
 }
@@ -373,7 +373,7 @@ static int feed_trace(struct vti_paths *p, const struct vt_record *rec)
 			break;
 		check_arrival(p, ip);
 		if (t->goes_on != VTI_GOES_NOWHERE)
-			goes_to(t, ip, ip);
+			set_possible_next(t, ip, ip);
 		t->in_kernel = true;
 		break;
 	case VT_TRACE_DISABLED:

@@ -103,7 +103,7 @@ void vt_plugins_free(struct vt_plugins *m)
 
 /* ---- adding ---- */
 
-static int blame(const struct plugin *m, struct vt_error *err)
+static int prefix_plugin_error(const struct plugin *m, struct vt_error *err)
 {
 	return vt_error_prefix(err, "plugin %s", m->name);
 }
@@ -143,7 +143,7 @@ int vt_plugins_add(struct vt_plugins *m, const struct vtrace_plugin *plugin, con
 	vt_hash_init(&one->labels, sizeof(struct label), sizeof(struct label));
 	m->count++;
 	if (vti_plugin_check(plugin, err) < 0 || create_plugin(one, options, err) < 0)
-		return blame(one, err);
+		return prefix_plugin_error(one, err);
 	m->nkinds += plugin->nkinds;
 	return 0;
 }
@@ -268,7 +268,7 @@ static int refuse_value(struct emitting *e, const char *why, uint64_t what)
 	/* The first reason counts. */
 	if (!e->refused) {
 		vt_error_set(e->err, VT_E_FORMAT, "%s (0x%" PRIx64 ")", why, what);
-		blame(e->plugin, e->err);
+		prefix_plugin_error(e->plugin, e->err);
 	}
 	e->refused = true;
 	return -1;
@@ -394,7 +394,7 @@ static int run_one(struct vt_plugins *m, struct plugin *one, const struct vt_run
 		return -(int)err->code;
 	if (code < 0) {
 		vt_error_set(err, VT_E_FORMAT, "gives up (process returned %d)", code);
-		return blame(one, err);
+		return prefix_plugin_error(one, err);
 	}
 	return 0;
 }
@@ -468,7 +468,7 @@ int vt_plugins_finish(struct vt_plugins *m, struct vt_error *err)
 
 		if (code < 0) {
 			vt_error_set(err, VT_E_FORMAT, "gives up (finish returned %d)", code);
-			return blame(&m->list[i], err);
+			return prefix_plugin_error(&m->list[i], err);
 		}
 	}
 	return 0;
@@ -519,7 +519,7 @@ int vt_plugins_copy(struct vt_plugins *m, const struct vt_record *rec, struct vt
 				     "settles on a value that does not fit its size (0x%" PRIx64
 				     ")",
 				     value);
-			return blame(one, err);
+			return prefix_plugin_error(one, err);
 		}
 		if (note_value(m, one, kind, value, err) < 0)
 			return -(int)err->code;
@@ -571,7 +571,7 @@ static int put_label(struct plugin *m, const struct label *l, struct vt_writer *
 	wrong = wrong_text(buf, size);
 	if (wrong) {
 		vt_error_set(err, VT_E_FORMAT, "%s (for value 0x%" PRIx64 ")", wrong, l->value);
-		return blame(m, err);
+		return prefix_plugin_error(m, err);
 	}
 	row = vt_writer_row(w, VT_LABEL);
 	row[VT_LABEL_MODULE] = m->first + l->kind;

@@ -255,7 +255,7 @@ static void set_sample_registers(struct vti_samples *s)
 
 /* ---- a run ---- */
 
-static enum vt_stop skip(struct vti_samples *s, uint64_t space, struct vt_error *err)
+static enum vt_stop skip_random_insns(struct vti_samples *s, uint64_t space, struct vt_error *err)
 {
 	uint64_t n = vt_rng_below(&s->rng, s->in->o.length), done;
 	enum vt_stop stop = n ? vt_interp_run(s->machine, space, n, &done, err) : VT_STOP_LENGTH;
@@ -316,7 +316,7 @@ static int run_sample(struct vti_samples *s, const struct vt_record *rec, struct
 	set_sample_registers(s);
 	vt_interp_clear(s->machine);
 	s->callers.count = 0;
-	r.stop = o->skip_random ? skip(s, space, err) : VT_STOP_LENGTH;
+	r.stop = o->skip_random ? skip_random_insns(s, space, err) : VT_STOP_LENGTH;
 	if (o->registers) {
 		get_registers(s, regs);
 		r.regs = regs;

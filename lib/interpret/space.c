@@ -57,7 +57,7 @@ void vti_spaces_fini(struct vti_spaces *s)
 	free(s->lines);
 }
 
-static void renumber(struct vti_spaces *s, int64_t pid)
+static void renumber_space(struct vti_spaces *s, int64_t pid)
 {
 	struct process *p = vt_hash_find(&s->processes, &pid);
 
@@ -85,12 +85,12 @@ uint64_t vti_spaces_number(struct vti_spaces *s, int64_t pid, struct vt_error *e
 	return p ? p->number : 0;
 }
 
-static void renumber_all(struct vti_spaces *s)
+static void renumber_all_spaces(struct vti_spaces *s)
 {
 	size_t i;
 
 	for (i = 0; i < s->processes.count; i++)
-		renumber(s, ((const struct process *)vt_hash_at(&s->processes, i))->pid);
+		renumber_space(s, ((const struct process *)vt_hash_at(&s->processes, i))->pid);
 }
 
 /* An image that is told of anew may be another file. */
@@ -102,7 +102,7 @@ static int feed_image(struct vti_spaces *s, const struct vt_record *rec, struct 
 	if (!vt_hash_add(&s->seen, &id, &added))
 		return vt_error_set(err, VT_E_NOMEM, "out of memory for images");
 	if (!added)
-		renumber_all(s);
+		renumber_all_spaces(s);
 	return 0;
 }
 
@@ -113,10 +113,10 @@ static void update_map_space(struct vti_spaces *s, const struct vt_record *rec)
 	const struct process *p = vt_hash_find(&s->processes, &pid);
 
 	if (p && (p->shared || !vt_context_only_added(s->context)))
-		renumber(s, pid);
+		renumber_space(s, pid);
 	if (s->code_changes != vt_images_code_changes(s->images)) {
 		s->code_changes = vt_images_code_changes(s->images);
-		renumber_all(s);
+		renumber_all_spaces(s);
 	}
 }
 
@@ -150,7 +150,7 @@ static int update_thread_space(struct vti_spaces *s, const struct vt_record *rec
 	if (op == VT_OP_FORK)
 		return share_fork_space(s, rec, err);
 	if (op == VT_OP_EXEC)
-		renumber(s, vt_record_i64(rec, VT_THREAD_PID));
+		renumber_space(s, vt_record_i64(rec, VT_THREAD_PID));
 	return 0;
 }
 

@@ -77,7 +77,7 @@ static struct vti_path_memory *new_memory(struct vti_paths *p, int64_t pid)
 	return m;
 }
 
-static int turn_memory(struct vti_paths *p, int64_t pid, struct vt_error *err)
+static int switch_memory(struct vti_paths *p, int64_t pid, struct vt_error *err)
 {
 	const struct vti_path_process *process = vti_path_process(p, pid, err);
 	struct vti_path_memory *m = find_memory(p, pid);
@@ -130,7 +130,7 @@ static struct vti_path_thread *thread_of(struct vti_paths *p, int64_t pid, int64
 	return t;
 }
 
-static int turn_thread(struct vti_paths *p, int64_t pid, int64_t tid, struct vt_error *err)
+static int switch_path_thread(struct vti_paths *p, int64_t pid, int64_t tid, struct vt_error *err)
 {
 	struct vti_path_thread *t = p->at;
 
@@ -169,9 +169,9 @@ static int note_path_thread(struct vti_paths *p, int64_t pid, int64_t tid, struc
 
 int vti_path_turn(struct vti_paths *p, int64_t pid, int64_t tid, struct vt_error *err)
 {
-	if (note_path_thread(p, pid, tid, err) < 0 || turn_thread(p, pid, tid, err) < 0)
+	if (note_path_thread(p, pid, tid, err) < 0 || switch_path_thread(p, pid, tid, err) < 0)
 		return -VT_E_NOMEM;
-	return turn_memory(p, pid, err);
+	return switch_memory(p, pid, err);
 }
 
 void vti_path_lose(struct vti_paths *p)

@@ -28,7 +28,7 @@ struct vt_interval vt_interval_make(enum vt_interval_kind kind, uint64_t mean)
  * By inversion: the trials up to the first success, whose probability is 1/mean.  For a mean of 1,
  * log1p() is minus infinity, and the result is 1.
  */
-static uint64_t geometric(uint64_t mean, struct vt_rng *rng)
+static uint64_t draw_geometric(uint64_t mean, struct vt_rng *rng)
 {
 	double u = ((double)(vt_rng_next(rng) >> 11) + 0.5) * 0x1p-53;
 
@@ -38,7 +38,7 @@ static uint64_t geometric(uint64_t mean, struct vt_rng *rng)
 uint64_t vt_interval_next(const struct vt_interval *v, struct vt_rng *rng)
 {
 	if (v->kind == VT_INTERVAL_GEOMETRIC)
-		return geometric(v->mean, rng);
+		return draw_geometric(v->mean, rng);
 	return v->mean - v->half + (v->half ? vt_rng_below(rng, 2 * v->half + 1) : 0);
 }
 
@@ -49,7 +49,7 @@ uint64_t vt_interval_first(const struct vt_interval *v, struct vt_rng *rng)
 
 	/* A geometric distribution has no memory. */
 	if (v->kind == VT_INTERVAL_GEOMETRIC)
-		return geometric(v->mean, rng);
+		return draw_geometric(v->mean, rng);
 	for (;;) {
 		uint64_t k = 1 + vt_rng_below(rng, v->mean + v->half);
 

@@ -163,8 +163,8 @@ static bool is_access(enum vt_sampler_unit unit, const struct vt_slot *s)
 }
 
 /* Counts the instructions with a load (or store), up to number `n`, which *insn becomes. */
-static uint64_t accesses(enum vt_sampler_unit unit, const struct vt_step *step, uint64_t n,
-			 uint32_t *insn)
+static uint64_t count_accessing_insns(enum vt_sampler_unit unit, const struct vt_step *step,
+				      uint64_t n, uint32_t *insn)
 {
 	const struct vt_slot *slots = step->block->slots;
 	uint64_t count = 0;
@@ -205,7 +205,7 @@ static uint64_t count_units(enum vt_sampler_unit unit, const struct vt_step *ste
 		return step->insn_end - step->insn;
 	case VT_SAMPLER_LOADS:
 	case VT_SAMPLER_STORES:
-		return accesses(unit, step, UINT64_MAX, &insn);
+		return count_accessing_insns(unit, step, UINT64_MAX, &insn);
 	case VT_SAMPLER_BRANCHES:
 		return ends_in_branch(step);
 	case VT_SAMPLER_BLOCKS:
@@ -225,7 +225,7 @@ static uint32_t unit_insn(enum vt_sampler_unit unit, const struct vt_step *step,
 		return step->insn + (uint32_t)n - 1;
 	case VT_SAMPLER_LOADS:
 	case VT_SAMPLER_STORES:
-		accesses(unit, step, n, &insn);
+		count_accessing_insns(unit, step, n, &insn);
 		return insn;
 	case VT_SAMPLER_BRANCHES:
 		return step->block->ninsns - 1;
@@ -459,7 +459,7 @@ static int follow_calls(struct vti_run *r, struct vt_error *err)
 	return code;
 }
 
-static int pick(struct vti_run *r, struct vt_error *err)
+static int pick_samples(struct vti_run *r, struct vt_error *err)
 {
 	if (r->s->o.follow)
 		return follow_calls(r, err);
@@ -496,7 +496,8 @@ static uint32_t *block_turns(struct vt_sampler *s, const struct vt_bblock *b)
 	return s->block_turns[b->id];
 }
 
-static struct vti_turn *find_turn(struct vt_sampler *s, const struct vt_bblock *b, uint32_t insn)
+static struct vti_turn *find_insn_turn(struct vt_sampler *s, const struct vt_bblock *b,
+				       uint32_t insn)
 {
 	uint32_t *known = block_turns(s, b);
 	struct vti_turn key = {.pid = b->pid};
@@ -533,7 +534,7 @@ static int take_instruction(struct turns_walk *w, const struct vt_step *step, ui
 {
 	struct vti_run *r = w->r;
 	struct vt_sampler *s = r->s;
-	struct vti_turn *t = find_turn(s, step->block, insn);
+	struct vti_turn *t = find_insn_turn(s, step->block, insn);
 	uint64_t pos = w->pos + insn - step->insn;
 	uint64_t caller = vt_callstack_caller(&r->thread->stack);
 	int code;
@@ -581,7 +582,7 @@ static int profile_step(struct turns_walk *w, const struct vt_step *step, struct
 	return code;
 }
 
-static int take_turns(struct vti_run *r, struct vt_error *err)
+static int profile_run(struct vti_run *r, struct vt_error *err)
 {
 	struct turns_walk w = {.r = r};
 	struct vt_exec x = r->at;
@@ -616,11 +617,11 @@ int vti_sample_run(struct vt_sampler *s, struct vti_process *process, struct vti
 	r.total = r.at.insns;
 	r.from = r.at;
 	if (s->o.per_instruction)
-		return take_turns(&r, err);
+		return profile_run(&r, err);
 	if (thread->burst)
 		code = extend_part(&r, 0, thread->burst, 0, err);
 	if (code == 0 && r.total)
-		code = pick(&r, err);
+		code = pick_samples(&r, err);
 	return code == 0 ? finish_run(&r, err) : code;
 }
 

@@ -238,8 +238,8 @@ static void release_most(struct vti_simthread *t)
 }
 
 /* A whole block is held, with the addresses of its accesses. */
-static void hold(struct vt_simulate *s, struct vti_simthread *t, struct vti_simblock *k,
-		 const uint8_t *data)
+static void keep_pending_block(struct vt_simulate *s, struct vti_simthread *t,
+			       struct vti_simblock *k, const uint8_t *data)
 {
 	uint32_t i;
 
@@ -316,8 +316,8 @@ static void run_step(struct vt_simulate *s, struct vti_simthread *t, const struc
 }
 
 /* The block that is `i` behind the one at hand; NULL if that is none, or unknown. */
-static inline struct vti_simblock *coming(const struct vt_simulate *s, const struct vt_exec *x,
-					  uint32_t i)
+static inline struct vti_simblock *find_coming_block(const struct vt_simulate *s,
+						     const struct vt_exec *x, uint32_t i)
 {
 	uint64_t id = i < x->blocks ? vt_exec_id(x, i) : UINT64_MAX;
 
@@ -332,16 +332,16 @@ static inline void prefetch_blocks(const struct vt_simulate *s, const struct vt_
 {
 	const struct vti_simblock *k;
 
-	k = coming(s, x, 3);
+	k = find_coming_block(s, x, 3);
 	if (k)
 		VT_PREFETCH(k);
-	k = coming(s, x, 2);
+	k = find_coming_block(s, x, 2);
 	if (k && k->whole) {
 		VT_PREFETCH(k->accesses);
 		VT_PREFETCH(k->offsets);
 		vt_sim_block_expect(&k->run, false);
 	}
-	k = coming(s, x, 1);
+	k = find_coming_block(s, x, 1);
 	if (k && k->whole)
 		vt_sim_block_expect(&k->run, true);
 }
@@ -349,19 +349,19 @@ static inline void prefetch_blocks(const struct vt_simulate *s, const struct vt_
 /* Runs whole blocks as long as there are any. */
 static void run_whole(struct vt_simulate *s, struct vti_simthread *t, struct vt_exec *x)
 {
-	struct vti_simblock *k = coming(s, x, 0);
+	struct vti_simblock *k = find_coming_block(s, x, 0);
 	const uint8_t *data;
 	size_t size;
 
 	if (s->o.stack)
 		return;
-	for (; k && k->whole; k = coming(s, x, 0)) {
+	for (; k && k->whole; k = find_coming_block(s, x, 0)) {
 		data = vt_exec_values(x, &size);
 		if (!vt_exec_pass(x, k->run.ninsns, k->data_size))
 			return;
 		prefetch_blocks(s, x);
 		run_pending_block(s, t, k->addr, s->o.truth ? k->insns[0].place : VTI_NONE);
-		hold(s, t, k, data);
+		keep_pending_block(s, t, k, data);
 	}
 }
 

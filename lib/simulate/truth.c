@@ -69,7 +69,7 @@ static struct vti_simstall *find_stall(struct vti_simtruth *t, struct vti_simpla
 }
 
 /* The culprit of most is found by the majority vote of Boyer and Moore (1981), by cycles. */
-static void vote(struct vti_simstall *s, uint32_t by, uint64_t slots)
+static void vote_culprit(struct vti_simstall *s, uint32_t by, uint64_t slots)
 {
 	if (s->by == by) {
 		s->weight += slots;
@@ -94,7 +94,7 @@ void vti_simtruth_retire(struct vti_simtruth *t, const struct vt_sim_retired *r)
 		if (!s)
 			return;
 		s->slots += r->stalls[i].slots;
-		vote(s, (uint32_t)r->stalls[i].by, r->stalls[i].slots);
+		vote_culprit(s, (uint32_t)r->stalls[i].by, r->stalls[i].slots);
 	}
 }
 

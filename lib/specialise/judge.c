@@ -233,7 +233,7 @@ static void put_subject(const struct vt_spec_value *v, struct vt_buf *out)
 }
 
 /* Rounded down to a tenth: what is not always so never reads as 100 %. */
-static double percent(double share)
+static double round_percent(double share)
 {
 	return floor(share * 1000) / 10;
 }
@@ -244,7 +244,7 @@ static void put_frequent_value(double share, const char *value, struct vt_buf *o
 	if (share >= 1)
 		vt_buf_printf(out, "always %s", value);
 	else
-		vt_buf_printf(out, "%s in %.1f %%", value, percent(share));
+		vt_buf_printf(out, "%s in %.1f %%", value, round_percent(share));
 }
 
 /* " is always 8". */
@@ -276,7 +276,7 @@ void vt_spec_advice(const struct vt_spec_value *v, const struct vt_spec_verdict 
 		if (verdict->share >= 1)
 			vt_buf_printf(out, "always to %s", value);
 		else
-			vt_buf_printf(out, "%.1f %% to %s", percent(verdict->share), value);
+			vt_buf_printf(out, "%.1f %% to %s", round_percent(verdict->share), value);
 		return;
 	}
 	if (!specs[kind].role) {

@@ -186,7 +186,7 @@ static int64_t procedure_at(struct vt_spec *s, uint32_t image, int32_t pid, uint
 	return (int64_t)vt_hash_index(&s->procedures, e);
 }
 
-static struct procedure_entry *procedure(const struct vt_spec *s, size_t i)
+static struct procedure_entry *get_procedure_entry(const struct vt_spec *s, size_t i)
 {
 	return vt_hash_at(&s->procedures, i);
 }
@@ -216,7 +216,7 @@ static int count_place(struct vt_spec *s, const struct vt_place *place, struct v
 	i = procedure_at(s, place->image, place->pid, place->offset);
 	if (i < 0)
 		return vt_error_nomem(err);
-	p = procedure(s, (size_t)i);
+	p = get_procedure_entry(s, (size_t)i);
 	if (insns) {
 		p->counted = true;
 		p->p.insns += (double)place->samples;
@@ -240,7 +240,7 @@ static int count_time(struct vt_spec *s, struct vt_error *err)
 		if (count_place(s, vt_profile_place(s->profile, i), err) < 0)
 			return -VT_E_NOMEM;
 	for (i = 0; i < s->procedures.count; i++) {
-		struct procedure_entry *p = procedure(s, i);
+		struct procedure_entry *p = get_procedure_entry(s, i);
 
 		p->p.time = all ? (double)p->p.samples / (double)all : 0;
 	}
@@ -376,7 +376,7 @@ static bool is_plt(const struct vt_code *code, uint64_t vaddr)
 static bool is_linkage(const struct vt_spec *s, const struct vt_spec_row *r,
 		       const struct vt_code *code)
 {
-	const struct vt_spec_procedure *p = &procedure(s, r->procedure)->p;
+	const struct vt_spec_procedure *p = &get_procedure_entry(s, r->procedure)->p;
 	uint64_t from;
 
 	if (vt_load_vaddr(code, r->vaddr, &from) && vt_elf_is_constant(code->arg, from))
@@ -429,7 +429,7 @@ static void look_once(struct vt_spec *s, struct vt_spec_row *r, const struct vt_
 	s->last = r->value;
 }
 
-static void score(struct vt_spec_row *r, const struct procedure_entry *p)
+static void score_row(struct vt_spec_row *r, const struct procedure_entry *p)
 {
 	double insns = p->counted ? p->p.insns : p->loads * INSNS_PER_LOAD;
 	double part = 1;
@@ -457,7 +457,7 @@ static int add_spec_row(struct vt_spec *s, size_t i, struct vt_error *err)
 	r.procedure = (size_t)p;
 	r.vaddr = vt_spec_vaddr(s->images, image, h->key.offset);
 	if (h->key.what == VT_WHAT_LOAD)
-		procedure(s, r.procedure)->loads += (double)h->total;
+		get_procedure_entry(s, r.procedure)->loads += (double)h->total;
 	if (vt_spec_code(s->images, image, &code)) {
 		look_once(s, &r, &code);
 	} else {
@@ -466,7 +466,7 @@ static int add_spec_row(struct vt_spec *s, size_t i, struct vt_error *err)
 	}
 	if (note_outside_addresses(s, &r.value, err) < 0)
 		return -VT_E_NOMEM;
-	if (procedure(s, r.procedure)->p.time < s->opt.min_time)
+	if (get_procedure_entry(s, r.procedure)->p.time < s->opt.min_time)
 		return 0;
 	if (!vt_array_grow(&s->rows, &s->rows_cap, s->nrows + 1, sizeof(*s->rows)))
 		return vt_error_nomem(err);
@@ -509,9 +509,9 @@ static int judge_rows(struct vt_spec *s, struct vt_error *err)
 	s->nrows = kept;
 	/* Only now are the loads of each procedure added up. */
 	for (i = 0; i < s->nrows; i++) {
-		struct procedure_entry *p = procedure(s, s->rows[i].procedure);
+		struct procedure_entry *p = get_procedure_entry(s, s->rows[i].procedure);
 
-		score(&s->rows[i], p);
+		score_row(&s->rows[i], p);
 		p->p.score += s->rows[i].score;
 		if (p->p.score > p->p.time)
 			p->p.score = p->p.time;
@@ -572,14 +572,15 @@ static int put_in_order(struct vt_spec *s, struct vt_error *err)
 		return vt_error_nomem(err);
 	}
 	for (i = 0; i < n; i++)
-		order[i] = (struct ranked){procedure(s, i)->p.score, procedure(s, i)->p.time, i};
+		order[i] = (struct ranked){get_procedure_entry(s, i)->p.score,
+					   get_procedure_entry(s, i)->p.time, i};
 	qsort(order, n, sizeof(*order), compare_procedures);
 	for (i = 0; i < n; i++) {
-		procedure(s, order[i].index)->rank = i;
-		s->list[i] = procedure(s, order[i].index)->p;
+		get_procedure_entry(s, order[i].index)->rank = i;
+		s->list[i] = get_procedure_entry(s, order[i].index)->p;
 	}
 	for (i = 0; i < s->nrows; i++)
-		s->rows[i].procedure = procedure(s, s->rows[i].procedure)->rank;
+		s->rows[i].procedure = get_procedure_entry(s, s->rows[i].procedure)->rank;
 	if (s->nrows)
 		qsort(s->rows, s->nrows, sizeof(*s->rows), compare_rows);
 	free(order);

@@ -267,7 +267,7 @@ static void walk_paths(struct walk *w)
 }
 
 /* The memory operand that is read, or NULL. */
-static const struct vt_memory *loaded(const struct vt_facts *f)
+static const struct vt_memory *find_read_memory(const struct vt_facts *f)
 {
 	unsigned i;
 
@@ -302,7 +302,7 @@ enum vt_source vt_uses_of_load(const struct vt_code *code, uint64_t vaddr, struc
 	memset(u, 0, sizeof(*u));
 	if (!decode_use_insn(code, vaddr, &f))
 		return VT_SOURCE_UNKNOWN;
-	m = loaded(&f);
+	m = find_read_memory(&f);
 	if (!m)
 		return VT_SOURCE_UNKNOWN;
 	u->type = m->type;
@@ -325,7 +325,7 @@ bool vt_load_vaddr(const struct vt_code *code, uint64_t vaddr, uint64_t *from)
 
 	if (!decode_use_insn(code, vaddr, &f))
 		return false;
-	m = loaded(&f);
+	m = find_read_memory(&f);
 	if (!m || find_address_source(&f, m) != VT_SOURCE_FIXED)
 		return false;
 	*from = (uint64_t)m->displacement;

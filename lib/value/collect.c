@@ -73,7 +73,7 @@ void vt_collect_free(struct vt_collect *c)
 /* ---- places ---- */
 
 /* Code without a file is another one in each process. */
-static uint32_t anonymous(struct vt_collect *c, int64_t pid)
+static uint32_t get_anonymous_image(struct vt_collect *c, int64_t pid)
 {
 	char path[40];
 
@@ -86,7 +86,7 @@ uint32_t vt_collect_image(struct vt_collect *c, uint64_t id, int64_t pid)
 	const struct image_number *n = vt_hash_find(&c->images, &id);
 
 	if (pid)
-		return anonymous(c, pid);
+		return get_anonymous_image(c, pid);
 	/* One that was never declared has no name, but is one. */
 	return n ? (uint32_t)n->image : vt_sites_made_image(c->sites, VT_IMAGE_FILE, "");
 }
@@ -103,7 +103,7 @@ int vti_collect_place(struct vt_collect *c, int64_t pid, uint64_t address, struc
 		place->image = vt_collect_image(c, m->image, 0);
 	} else {
 		place->offset = address;
-		place->image = anonymous(c, pid);
+		place->image = get_anonymous_image(c, pid);
 	}
 	return place->image == UINT32_MAX ? vt_error_nomem(err) : 0;
 }

@@ -525,8 +525,8 @@ static bool keep_args(struct thread *t, const struct vt_step *step)
 }
 
 /* The block's end was executed, and what comes next matters. */
-static int depart(struct thread *t, const struct vt_step *step, const struct code *code,
-		  const struct plan *plan, struct vt_error *err)
+static int leave_block_end(struct thread *t, const struct vt_step *step, const struct code *code,
+			   const struct plan *plan, struct vt_error *err)
 {
 	const struct vt_bblock *b = step->block;
 
@@ -599,7 +599,7 @@ static int collect_step(struct vt_collect *c, struct thread *t, const struct vt_
 		return vt_error_nomem(err);
 	add_slot_values(c->lists, plan, step, end);
 	if (q->code->leads && step->insn_end == b->ninsns)
-		r = depart(t, step, q->code, plan, err);
+		r = leave_block_end(t, step, q->code, plan, err);
 	if (c->options.by_caller) {
 		vt_callstack_leave(&t->stack, step);
 		if (t->stack.failed)

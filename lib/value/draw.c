@@ -62,7 +62,7 @@ struct rejection {
 };
 
 /* Whether a candidate k stays, given the logarithm of its scaled uniform: the exact test. */
-static bool accepts(const struct rejection *t, double k, double v)
+static bool accepts_candidate(const struct rejection *t, double k, double v)
 {
 	double m = t->mode;
 	double bound = (m + 0.5) * log((m + 1) / (t->odds * (t->n - m + 1))) +
@@ -96,12 +96,12 @@ static uint64_t by_rejection(struct vt_rng *r, uint64_t n, double p)
 			return (uint64_t)k;
 		if (k < 0 || k > t.n)
 			continue;
-		if (accepts(&t, k, log(v * t.alpha / (t.a / (us * us) + t.b))))
+		if (accepts_candidate(&t, k, log(v * t.alpha / (t.a / (us * us) + t.b))))
 			return (uint64_t)k;
 	}
 }
 
-static uint64_t minority(struct vt_rng *r, uint64_t n, double p)
+static uint64_t draw_minority(struct vt_rng *r, uint64_t n, double p)
 {
 	if ((double)n * p < INVERSION_MEAN)
 		return vt_draw_few(r, n, p, exp((double)n * log1p(-p)));
@@ -116,5 +116,5 @@ uint64_t vt_draw_binomial(struct vt_rng *r, uint64_t n, double p)
 		return n;
 	if (n == 1)
 		return vt_draw_unit(r) < p;
-	return p <= 0.5 ? minority(r, n, p) : n - minority(r, n, 1 - p);
+	return p <= 0.5 ? draw_minority(r, n, p) : n - draw_minority(r, n, 1 - p);
 }

@@ -105,7 +105,8 @@ static uint64_t thin_count(struct vt_hotlists *s, uint64_t count)
  * Keeps each recorded occurrence with probability 1/f, those at hand included.  True if a value has
  * none left.
  */
-static bool thin(struct vt_hotlists *s, struct vt_hotlist *l, struct vti_rest *r, uint64_t *extra)
+static bool thin_list(struct vt_hotlists *s, struct vt_hotlist *l, struct vti_rest *r,
+		      uint64_t *extra)
 {
 	bool gone = false;
 	uint32_t i;
@@ -152,7 +153,7 @@ static void gm_take(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value,
 		return;
 	}
 	if (l->count == s->capacity) {
-		while (!thin(s, l, r, &n))
+		while (!thin_list(s, l, r, &n))
 			;
 		remove_empty(l, r);
 		l->sampled = 1;
@@ -244,8 +245,8 @@ static void tnv_take(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value
 #define MAX_BACK_OFF (UINT64_C(1) << 60)
 
 /* The share of the values profiled so far that the steady part of the table has. */
-static double invariance(const struct vt_hotlists *s, const struct vt_hotlist *l,
-			 const struct vti_rest *r)
+static double get_steady_share(const struct vt_hotlists *s, const struct vt_hotlist *l,
+			       const struct vti_rest *r)
 {
 	uint64_t sum = 0;
 	uint32_t i;
@@ -265,7 +266,7 @@ static uint64_t convergent_back_off(const struct vt_hotlists *s, const struct vt
 	double now, change;
 
 	r->profiled += s->options.interval;
-	now = invariance(s, l, r);
+	now = get_steady_share(s, l, r);
 	change = now - r->u.invariance;
 	r->u.invariance = now;
 	if (change > BOUND || change < -BOUND)
@@ -390,7 +391,7 @@ static uint64_t get_cell_error(struct vti_cell cell)
 }
 
 /* How often the value has come, at least. */
-static uint64_t seen(struct vti_cell cell)
+static uint64_t get_minimum_count(struct vti_cell cell)
 {
 	return count_of(cell) - get_cell_error(cell);
 }
@@ -403,7 +404,8 @@ static uint64_t add_to_count(uint64_t packed, uint64_t n)
 }
 
 /* The entry with the lowest count of those that are not safe; of several, the one seen least. */
-static uint32_t lowest(const struct vt_hotlist *l, const struct vti_cell *cells, uint32_t safe)
+static uint32_t find_lowest_entry(const struct vt_hotlist *l, const struct vti_cell *cells,
+				  uint32_t safe)
 {
 	uint64_t least = count_of(cells[l->count - 1u]);
 	uint32_t found = l->count - 1u;
@@ -424,9 +426,9 @@ static uint32_t lowest(const struct vt_hotlist *l, const struct vti_cell *cells,
 static void rise_by_seen(struct vt_hotlist *l, struct vti_cell *cells, uint32_t i)
 {
 	struct vti_cell cell = cells[i];
-	uint64_t mine = seen(cell);
+	uint64_t mine = get_minimum_count(cell);
 
-	for (; i > 0 && seen(cells[i - 1]) < mine; i--)
+	for (; i > 0 && get_minimum_count(cells[i - 1]) < mine; i--)
 		cells[i] = cells[i - 1];
 	cells[i] = cell;
 	set_recent(l, i);
@@ -442,7 +444,7 @@ static void space_saving_take(struct vt_hotlists *s, struct vt_hotlist *l, uint6
 		r->cells[i] = (struct vti_cell){value, 0};
 		l->count++;
 	} else if (i == l->count) {
-		i = lowest(l, r->cells, s->capacity / 2);
+		i = find_lowest_entry(l, r->cells, s->capacity / 2);
 		if (count_of(r->cells[i]) > r->age)
 			r->age = count_of(r->cells[i]);
 		for (; i + 1u < l->count; i++)

@@ -159,7 +159,8 @@ int vt_hotprofile_feed(void *profile, const struct vt_block *block, uint32_t fir
 /* ---- images ---- */
 
 /* The index in `known` of the image that the stream at hand calls `id`. */
-static int know_image(struct vt_hotprofile *p, uint64_t id, uint32_t *index, struct vt_error *err)
+static int add_known_image(struct vt_hotprofile *p, uint64_t id, uint32_t *index,
+			   struct vt_error *err)
 {
 	struct known_image undeclared = {.type_key = VT_IMAGE_FILE, .type = VT_IMAGE_FILE};
 	const struct declared_image *d = vt_hash_find(&p->declared, &id);
@@ -187,9 +188,9 @@ static int know_image(struct vt_hotprofile *p, uint64_t id, uint32_t *index, str
 }
 
 /* The image of a place or a caller in the terms of `known`. */
-static int know_place(struct vt_hotprofile *p, uint32_t *image, struct vt_error *err)
+static int add_known_place(struct vt_hotprofile *p, uint32_t *image, struct vt_error *err)
 {
-	return *image == VT_HOT_NO_IMAGE ? 0 : know_image(p, *image, image, err);
+	return *image == VT_HOT_NO_IMAGE ? 0 : add_known_image(p, *image, image, err);
 }
 
 static bool has_caller(const struct vt_hot_key *key)
@@ -197,14 +198,14 @@ static bool has_caller(const struct vt_hot_key *key)
 	return key->caller || key->caller_image;
 }
 
-static int know_own_images(struct vt_hotprofile *p, struct vt_error *err)
+static int add_own_images(struct vt_hotprofile *p, struct vt_error *err)
 {
 	uint32_t index;
 	size_t i;
 	int code = 0;
 
 	for (i = 0; i < p->declared.count && code == 0; i++)
-		code = know_image(p, *(uint64_t *)vt_hash_at(&p->declared, i), &index, err);
+		code = add_known_image(p, *(uint64_t *)vt_hash_at(&p->declared, i), &index, err);
 	for (i = p->nlists; i < p->nlists + p->nown && code == 0; i++) {
 		struct vt_hot_key *key = &p->lists[i].key;
 		bool called = has_caller(key);
@@ -213,9 +214,9 @@ static int know_own_images(struct vt_hotprofile *p, struct vt_error *err)
 			key->reg = vt_plugin_names_number(p->plugins, key->reg);
 		if (key->what == VT_WHAT_MODULE && key->reg == UINT32_MAX)
 			return vt_error_nomem(err);
-		code = know_place(p, &key->image, err);
+		code = add_known_place(p, &key->image, err);
 		if (code == 0 && called)
-			code = know_place(p, &key->caller_image, err);
+			code = add_known_place(p, &key->caller_image, err);
 		/* A caller at offset 0 of image 0 would look like none. */
 		if (code == 0 && called && !key->caller)
 			key->caller_image = VT_HOT_NO_IMAGE;
@@ -306,7 +307,7 @@ static void number_image(const struct vt_hotprofile *p, uint32_t *image)
 /* ---- joining ---- */
 
 /* Lists that are there already go back to the terms of `known`, which stay as images are added. */
-static void unnumber(struct vt_hotprofile *p)
+static void restore_known_numbers(struct vt_hotprofile *p)
 {
 	size_t i;
 
@@ -375,8 +376,8 @@ int vt_hotprofile_end(struct vt_hotprofile *p, struct vt_error *err)
 	if (p->ended)
 		begin_hot_stream(p);
 	p->ended = true;
-	unnumber(p);
-	code = know_own_images(p, err);
+	restore_known_numbers(p);
+	code = add_own_images(p, err);
 	if (code == 0)
 		code = order_images(p, err);
 	return code == 0 ? join_lists(p, err) : code;

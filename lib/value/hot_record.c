@@ -418,7 +418,7 @@ static void thin_to_level(struct vt_hot *h, uint32_t level, struct vt_rng *rng)
  * The greatest count that a value missing from a list may have had there.  A value that came last
  * has the count of the one it replaced as its error, and replaced counts only grow.
  */
-static uint64_t unseen(const struct vt_hot *h)
+static uint64_t get_unseen_bound(const struct vt_hot *h)
 {
 	uint64_t most = 0;
 	uint32_t i;
@@ -429,7 +429,8 @@ static uint64_t unseen(const struct vt_hot *h)
 	return most;
 }
 
-/* Makes unseen() of a sum at least `bound`: raises its greatest error, and the count with it. */
+/* Makes get_unseen_bound() of a sum at least `bound`: raises its greatest error, and the count with
+ * it. */
 static void raise_unseen(struct vt_hot *out, uint64_t bound)
 {
 	uint32_t i, greatest = 0;
@@ -484,7 +485,8 @@ static int add_values(struct vt_hot *out, const struct vt_hot *a, const struct v
 	int code = -VT_E_NOMEM;
 
 	vt_hash_init(&sums, sizeof(struct item), sizeof(uint64_t));
-	if (add_list(&sums, a, unseen(b), 0) && add_list(&sums, b, unseen(a), unseen(b)) &&
+	if (add_list(&sums, a, get_unseen_bound(b), 0) &&
+	    add_list(&sums, b, get_unseen_bound(a), get_unseen_bound(b)) &&
 	    sums.count <= UINT32_MAX) {
 		if (sums.count)
 			qsort(sums.entries, sums.count, sizeof(struct item), by_estimate);
@@ -496,7 +498,7 @@ static int add_values(struct vt_hot *out, const struct vt_hot *a, const struct v
 	if (code == 0)
 		set_values(out, (const struct item *)(const void *)sums.entries);
 	if (code == 0 && errors) {
-		uint64_t bound = unseen(a) + unseen(b);
+		uint64_t bound = get_unseen_bound(a) + get_unseen_bound(b);
 		size_t k;
 
 		for (k = out->nvalues; k < sums.count; k++) {

@@ -40,7 +40,7 @@ void vt_intervals_free(struct vt_intervals *iv)
 }
 
 /* Executions before the j-th interval. */
-static uint64_t boundary(uint64_t total, uint32_t k, uint32_t j)
+static uint64_t get_interval_start(uint64_t total, uint32_t k, uint32_t j)
 {
 	return total / k * j + total % k * j / k;
 }
@@ -48,7 +48,8 @@ static uint64_t boundary(uint64_t total, uint32_t k, uint32_t j)
 static void end_interval(struct vt_intervals *iv, struct vt_hotlist *l, struct vti_rest *r)
 {
 	uint64_t total = iv->totals[r->profiled];
-	uint64_t size = boundary(total, iv->k, r->turns + 1) - boundary(total, iv->k, r->turns);
+	uint64_t size = get_interval_start(total, iv->k, r->turns + 1) -
+			get_interval_start(total, iv->k, r->turns);
 
 	/* The table is in the order of counts. */
 	if (l->count && size)
@@ -65,7 +66,7 @@ static void add_in_interval(struct vt_hotlists *s, struct vt_hotlist *l, uint64_
 	struct vti_rest *r = vti_rest(l);
 
 	while (n && r->profiled < iv->n && r->turns < iv->k) {
-		uint64_t end = boundary(iv->totals[r->profiled], iv->k, r->turns + 1);
+		uint64_t end = get_interval_start(iv->totals[r->profiled], iv->k, r->turns + 1);
 		uint64_t part = n < end - r->phase ? n : end - r->phase;
 
 		if (part)

@@ -145,9 +145,9 @@ uint32_t vt_inv_common_m(const struct vt_hotprofile *a, const struct vt_hotprofi
 
 /* The list of profile `to` for a key of profile `from`; `images` maps the one's images to the
  * other's. */
-static const struct vt_hot *counterpart(const struct vt_hotprofile *to,
-					const struct vt_hotprofile *from, const uint32_t *images,
-					const struct vt_hot_key *key)
+static const struct vt_hot *find_counterpart(const struct vt_hotprofile *to,
+					     const struct vt_hotprofile *from,
+					     const uint32_t *images, const struct vt_hot_key *key)
 {
 	struct vt_hot_key k = *key;
 
@@ -190,7 +190,7 @@ struct vt_inv_pair *vt_inv_match(const struct vt_hotprofile *a, const struct vt_
 
 		if (!vt_inv_counts(h, what))
 			continue;
-		other = counterpart(b, a, images, &h->key);
+		other = find_counterpart(b, a, images, &h->key);
 		if (other && other->profiled)
 			pairs[(*n)++] =
 				(struct vt_inv_pair){i, (size_t)(other - vt_hotprofile_at(b, 0))};
@@ -295,7 +295,8 @@ static int compare_points(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-static void deal(const struct point *points, size_t n, double all, double curve[VT_INV_BUCKETS])
+static void fill_curve(const struct point *points, size_t n, double all,
+		       double curve[VT_INV_BUCKETS])
 {
 	double bucket = all / VT_INV_BUCKETS;
 	double at = 0; /* executions dealt out so far */
@@ -337,7 +338,7 @@ bool vt_inv_curve(const struct vt_hotprofile *p, uint32_t what, enum vt_inv_metr
 	}
 	qsort(points, n, sizeof(*points), compare_points);
 	if (n)
-		deal(points, n, all, curve);
+		fill_curve(points, n, all, curve);
 	free(points);
 	return n > 0;
 }

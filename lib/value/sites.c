@@ -370,7 +370,8 @@ static int compare_site_lists(const void *a, const void *b)
 	return by_number(p[i], q[i]);
 }
 
-static struct rank *sorted(const struct vt_sites *s, const struct vt_hash *h, compare_fn *compare)
+static struct rank *make_sorted_ranks(const struct vt_sites *s, const struct vt_hash *h,
+				      compare_fn *compare)
 {
 	struct rank *r = calloc(h->count ? h->count : 1, sizeof(*r));
 	size_t i;
@@ -406,7 +407,7 @@ static void write_site_events(struct vt_sites *s, struct vt_writer *w)
 
 static int write_images(struct vt_sites *s, struct vt_writer *w, struct vt_error *err)
 {
-	struct rank *r = sorted(s, &s->images, compare_site_images);
+	struct rank *r = make_sorted_ranks(s, &s->images, compare_site_images);
 	size_t k;
 
 	if (!r)
@@ -453,7 +454,7 @@ static void write_code(const struct vt_sites *s, size_t id, struct vt_writer *w)
 /* A block goes behind the mappings that were made before it: they say in which image it lies. */
 static int write_maps(struct vt_sites *s, struct vt_writer *w, struct vt_error *err)
 {
-	struct rank *r = sorted(s, &s->maps, compare_maps);
+	struct rank *r = make_sorted_ranks(s, &s->maps, compare_maps);
 	size_t k, id = 0;
 
 	if (!r)
@@ -473,7 +474,7 @@ static int write_maps(struct vt_sites *s, struct vt_writer *w, struct vt_error *
 
 static int write_site_counts(struct vt_sites *s, struct vt_writer *w, struct vt_error *err)
 {
-	struct rank *r = sorted(s, &s->counts, compare_counts);
+	struct rank *r = make_sorted_ranks(s, &s->counts, compare_counts);
 	size_t k;
 
 	if (!r)
@@ -494,7 +495,7 @@ static int write_site_counts(struct vt_sites *s, struct vt_writer *w, struct vt_
 
 static int write_site_lists(struct vt_sites *s, struct vt_writer *w, struct vt_error *err)
 {
-	struct rank *r = sorted(s, &s->places, compare_site_lists);
+	struct rank *r = make_sorted_ranks(s, &s->places, compare_site_lists);
 	struct vt_hot hot = {.nvalues = 0};
 	int code = r ? 0 : vt_error_nomem(err);
 	size_t k;

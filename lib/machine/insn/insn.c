@@ -145,7 +145,7 @@ static inline bool has_mnemonic_prefix(const char *text, const char *with)
 	return !*with;
 }
 
-static inline bool has(const char *text, const char *part)
+static inline bool contains_text(const char *text, const char *part)
 {
 	for (; *text; text++)
 		if (has_mnemonic_prefix(text, part))
@@ -153,20 +153,20 @@ static inline bool has(const char *text, const char *part)
 	return false;
 }
 
-static inline bool equals(const char *text, const char *with)
+static inline bool text_equals(const char *text, const char *with)
 {
 	return *text == *with && strcmp(text, with) == 0;
 }
 
 /* The mnemonic without the v of VEX and EVEX. */
-static const char *stem(const char *mnemonic)
+static const char *skip_vex_prefix(const char *mnemonic)
 {
 	return mnemonic[0] == 'v' ? mnemonic + 1 : mnemonic;
 }
 
 static void note_signs(struct decoded *d)
 {
-	const char *m = stem(d->mnemonic);
+	const char *m = skip_vex_prefix(d->mnemonic);
 
 	d->is_signed = has_mnemonic_prefix(m, "movsx") || has_mnemonic_prefix(m, "pmovsx") ||
 		       has_mnemonic_prefix(m, "cvtsi2") || has_mnemonic_prefix(m, "idiv") ||
@@ -175,17 +175,17 @@ static void note_signs(struct decoded *d)
 		       has_mnemonic_prefix(m, "cdq") || has_mnemonic_prefix(m, "cqo") ||
 		       has_mnemonic_prefix(m, "cwd") || has_mnemonic_prefix(m, "cbw");
 	d->is_unsigned = has_mnemonic_prefix(m, "movzx") || has_mnemonic_prefix(m, "pmovzx") ||
-			 has_mnemonic_prefix(m, "cvtusi2") || equals(m, "div") ||
-			 equals(m, "mul") || equals(m, "mulx") || has_mnemonic_prefix(m, "set") ||
-			 has_mnemonic_prefix(m, "popcnt") || has_mnemonic_prefix(m, "lzcnt") ||
-			 has_mnemonic_prefix(m, "tzcnt");
+			 has_mnemonic_prefix(m, "cvtusi2") || text_equals(m, "div") ||
+			 text_equals(m, "mul") || text_equals(m, "mulx") ||
+			 has_mnemonic_prefix(m, "set") || has_mnemonic_prefix(m, "popcnt") ||
+			 has_mnemonic_prefix(m, "lzcnt") || has_mnemonic_prefix(m, "tzcnt");
 	d->is_opaque = has_mnemonic_prefix(m, "movups") || has_mnemonic_prefix(m, "movaps") ||
 		       has_mnemonic_prefix(m, "movdq") || has_mnemonic_prefix(m, "movlps") ||
 		       has_mnemonic_prefix(m, "movhps") || has_mnemonic_prefix(m, "movntps") ||
 		       has_mnemonic_prefix(m, "movntdq") || has_mnemonic_prefix(m, "lddqu");
 }
 
-static enum vt_number integer(const struct decoded *d)
+static enum vt_number get_integer_type(const struct decoded *d)
 {
 	return d->is_signed	? VT_NUMBER_SIGNED
 	       : d->is_unsigned ? VT_NUMBER_UNSIGNED
@@ -200,7 +200,7 @@ static struct vt_number_type type_of(const struct decoded *d, const ZydisDecoded
 	switch (o->element_type) {
 	case ZYDIS_ELEMENT_TYPE_INT:
 	case ZYDIS_ELEMENT_TYPE_UINT:
-		t.number = integer(d);
+		t.number = get_integer_type(d);
 		break;
 	case ZYDIS_ELEMENT_TYPE_FLOAT16:
 	case ZYDIS_ELEMENT_TYPE_FLOAT32:
@@ -282,7 +282,7 @@ static bool is_nop(const struct decoded *d)
 /* A move that neither gathers, changes nor repeats what it moves. */
 static bool is_move(const struct decoded *d)
 {
-	const char *m = stem(d->mnemonic);
+	const char *m = skip_vex_prefix(d->mnemonic);
 
 	return has_mnemonic_prefix(m, "mov") && d->insn.meta.category != ZYDIS_CATEGORY_STRINGOP &&
 	       !has_mnemonic_prefix(m, "movmsk") && !has_mnemonic_prefix(m, "movbe") &&
@@ -296,12 +296,14 @@ static uint32_t name_flags(const struct decoded *d)
 	uint32_t flags = 0;
 
 	/* Carry-less and Galois-field products are not numbers' products. */
-	if (has(m, "mul") && !has(m, "clmul") && !has(m, "gf2"))
+	if (contains_text(m, "mul") && !contains_text(m, "clmul") && !contains_text(m, "gf2"))
 		flags |= VT_FACT_MULTIPLY;
-	if (has_mnemonic_prefix(stem(m), "fmadd") || has_mnemonic_prefix(stem(m), "fmsub") ||
-	    has_mnemonic_prefix(stem(m), "fnmadd") || has_mnemonic_prefix(stem(m), "fnmsub"))
+	if (has_mnemonic_prefix(skip_vex_prefix(m), "fmadd") ||
+	    has_mnemonic_prefix(skip_vex_prefix(m), "fmsub") ||
+	    has_mnemonic_prefix(skip_vex_prefix(m), "fnmadd") ||
+	    has_mnemonic_prefix(skip_vex_prefix(m), "fnmsub"))
 		flags |= VT_FACT_MULTIPLY;
-	if (has(m, "div"))
+	if (contains_text(m, "div"))
 		flags |= VT_FACT_DIVIDE;
 	if (has_mnemonic_prefix(m, "push"))
 		flags |= VT_FACT_PUSH;
@@ -331,7 +333,7 @@ static uint32_t attribute_flags(const struct decoded *d)
 	if (d->insn.meta.isa_set == ZYDIS_ISA_SET_X87)
 		flags |= VT_FACT_X87;
 	if (d->insn.avx.mask.mode > ZYDIS_MASK_MODE_DISABLED ||
-	    has_mnemonic_prefix(stem(d->mnemonic), "maskmov") ||
+	    has_mnemonic_prefix(skip_vex_prefix(d->mnemonic), "maskmov") ||
 	    has_mnemonic_prefix(d->mnemonic, "vpmaskmov"))
 		flags |= VT_FACT_MASKED;
 	return flags;
@@ -539,7 +541,7 @@ bool vt_facts_decode(const uint8_t *bytes, size_t size, struct vt_facts *f)
 	return vt_facts_decode_form(bytes, size, f, NULL);
 }
 
-static bool stops(ZydisMnemonic m)
+static bool stops_flow(ZydisMnemonic m)
 {
 	return m == ZYDIS_MNEMONIC_HLT || m == ZYDIS_MNEMONIC_INT3 || m == ZYDIS_MNEMONIC_UD0 ||
 	       m == ZYDIS_MNEMONIC_UD1 || m == ZYDIS_MNEMONIC_UD2 || m == ZYDIS_MNEMONIC_SYSRET ||
@@ -558,7 +560,7 @@ bool vt_flow_decode(const uint8_t *bytes, size_t size, struct vt_flow *f)
 	    !ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, size, &insn)))
 		return false;
 	f->length = insn.length;
-	f->stops = stops(insn.mnemonic);
+	f->stops = stops_flow(insn.mnemonic);
 	relative = insn.raw.imm[0].size && insn.raw.imm[0].is_relative;
 	f->flags = control_flags(insn.meta.category, relative);
 	f->has_target = relative && (f->flags & VT_FACT_BRANCH);

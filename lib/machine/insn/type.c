@@ -2,7 +2,8 @@
 #include "machine/insn/insn.h"
 
 /* The memory operand that a recorded value belongs to: of its size, if there is one. */
-static const struct vt_memory *accessed(const struct vt_facts *f, bool written, unsigned size)
+static const struct vt_memory *find_accessed_memory(const struct vt_facts *f, bool written,
+						    unsigned size)
 {
 	const struct vt_memory *found = NULL;
 	unsigned i;
@@ -20,7 +21,7 @@ static const struct vt_memory *accessed(const struct vt_facts *f, bool written, 
 	return found;
 }
 
-static const struct vt_operand *result(const struct vt_facts *f, unsigned reg)
+static const struct vt_operand *find_result(const struct vt_facts *f, unsigned reg)
 {
 	unsigned i;
 
@@ -31,7 +32,7 @@ static const struct vt_operand *result(const struct vt_facts *f, unsigned reg)
 }
 
 /* Of general registers the whole is captured, whatever the instruction reads of it. */
-static const struct vt_operand *source(const struct vt_facts *f, unsigned reg)
+static const struct vt_operand *find_source(const struct vt_facts *f, unsigned reg)
 {
 	unsigned i;
 
@@ -43,7 +44,7 @@ static const struct vt_operand *source(const struct vt_facts *f, unsigned reg)
 	return NULL;
 }
 
-static struct vt_number_type plain(enum vt_number number, unsigned size)
+static struct vt_number_type make_plain_type(enum vt_number number, unsigned size)
 {
 	struct vt_number_type t = {.number = number, .size = 8, .elements = 1};
 
@@ -56,14 +57,15 @@ static struct vt_number_type plain(enum vt_number number, unsigned size)
 }
 
 /* A type as it is in the instruction, for a value of `size` bytes of it. */
-static struct vt_number_type fitted(struct vt_number_type t, unsigned size)
+static struct vt_number_type fit_type(struct vt_number_type t, unsigned size)
 {
 	if (!t.size || size < t.size)
-		return plain(t.number == VT_NUMBER_FLOAT ? VT_NUMBER_RAW : t.number, size);
+		return make_plain_type(t.number == VT_NUMBER_FLOAT ? VT_NUMBER_RAW : t.number,
+				       size);
 	if (size > t.size && t.elements == 1 && t.number != VT_NUMBER_FLOAT) {
 		/* A register is wider than what was written to it. */
 		if (size > 8)
-			return plain(VT_NUMBER_RAW, size);
+			return make_plain_type(VT_NUMBER_RAW, size);
 		t.size = (uint8_t)size;
 		return t;
 	}
@@ -83,32 +85,33 @@ struct vt_number_type vt_facts_type(const struct vt_facts *f, enum vt_what what,
 	case VT_WHAT_STORE_ADDRESS:
 	case VT_WHAT_TARGET:
 	case VT_WHAT_RETURN:
-		return plain(VT_NUMBER_ADDRESS, size);
+		return make_plain_type(VT_NUMBER_ADDRESS, size);
 	case VT_WHAT_GUARD:
 	case VT_WHAT_LATENCY:
-		return plain(VT_NUMBER_UNSIGNED, size);
+		return make_plain_type(VT_NUMBER_UNSIGNED, size);
 	case VT_WHAT_ARG:
 		/* Of those that pass in vector registers, most are doubles. */
-		return plain(reg < VT_REG_VECTOR || size != 8 ? VT_NUMBER_INT : VT_NUMBER_FLOAT,
-			     size);
+		return make_plain_type(
+			reg < VT_REG_VECTOR || size != 8 ? VT_NUMBER_INT : VT_NUMBER_FLOAT, size);
 	case VT_WHAT_LOAD:
-		m = f ? accessed(f, false, size) : NULL;
+		m = f ? find_accessed_memory(f, false, size) : NULL;
 		break;
 	case VT_WHAT_STORE:
-		m = f ? accessed(f, true, size) : NULL;
+		m = f ? find_accessed_memory(f, true, size) : NULL;
 		break;
 	case VT_WHAT_RESULT:
-		r = f ? result(f, reg) : NULL;
+		r = f ? find_result(f, reg) : NULL;
 		break;
 	case VT_WHAT_OPERAND:
-		r = f ? source(f, reg) : NULL;
+		r = f ? find_source(f, reg) : NULL;
 		break;
 	default:
 		break;
 	}
 	if (m)
-		return fitted(m->type, size);
+		return fit_type(m->type, size);
 	if (r)
-		return fitted(r->type, size);
-	return plain(size <= 8 && reg < VT_REG_VECTOR ? VT_NUMBER_INT : VT_NUMBER_RAW, size);
+		return fit_type(r->type, size);
+	return make_plain_type(size <= 8 && reg < VT_REG_VECTOR ? VT_NUMBER_INT : VT_NUMBER_RAW,
+			       size);
 }

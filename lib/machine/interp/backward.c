@@ -112,7 +112,7 @@ static bool writes_to(const struct vti_op *op, unsigned dst, unsigned words, uns
 	       (cas && cas->expected[1] != VTI_NO_SLOT && slot == cas->old[1]);
 }
 
-static bool writes(const struct vti_op *op, unsigned slot)
+static bool op_writes_slot(const struct vti_op *op, unsigned slot)
 {
 	unsigned dst, words = written_by(op, &dst);
 
@@ -129,7 +129,7 @@ static void add_inference(struct vti_backward *bw, unsigned slot, struct vt_word
 		.slot = (uint16_t)slot, .open = true, .to = bw->exit, .word = w};
 	if (was_written(bw, slot)) {
 		for (f->to = bw->at; f->to < bw->exit; f->to++) {
-			if (writes(&bw->block->ops[f->to], slot))
+			if (op_writes_slot(&bw->block->ops[f->to], slot))
 				break;
 		}
 	}
@@ -429,7 +429,7 @@ static void write_back_at(struct vti_backward *bw, struct vt_interp *m, struct o
 		write_back_state(bw, m, o, op, p->a, size, false);
 		note_state_write(o, (unsigned)p->imm, size);
 	} else if (p->op >= VTI_LOAD1 && p->op <= VTI_LOAD32) {
-		if (!writes(p, p->a))
+		if (!op_writes_slot(p, p->a))
 			write_back_memory(bw, m, o, op, p->dst, 1u << (p->op - VTI_LOAD1), true);
 	} else if (p->op >= VTI_STORE1 && p->op <= VTI_STORE32) {
 		size = 1u << (p->op - VTI_STORE1);

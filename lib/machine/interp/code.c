@@ -245,8 +245,8 @@ static struct vti_code *add_lifted_code(struct vt_interp *m, uint64_t addr, uint
 	return code;
 }
 
-static struct vti_code *lift(struct vt_interp *m, uint64_t addr, uint32_t max_insns,
-			     struct vt_error *err)
+static struct vti_code *lift_code(struct vt_interp *m, uint64_t addr, uint32_t max_insns,
+				  struct vt_error *err)
 {
 	size_t max = m->opt.max_code ? m->opt.max_code : DEFAULT_MAX_CODE;
 	uint8_t bytes[VTI_LIFT_BYTES];
@@ -283,7 +283,7 @@ struct vti_code *vti_code_find(struct vt_interp *m, uint64_t addr, struct vt_err
 {
 	struct vti_code *code = vti_code_near(m, addr);
 
-	return code ? code : lift(m, addr, VTI_LIFT_INSNS, err);
+	return code ? code : lift_code(m, addr, VTI_LIFT_INSNS, err);
 }
 
 struct vti_code *vti_code_part(struct vt_interp *m, uint64_t addr, uint32_t insns,
@@ -299,7 +299,7 @@ struct vti_code *vti_code_part(struct vt_interp *m, uint64_t addr, uint32_t insn
 		return code->part;
 	k = vt_hash_find(&m->blocks, key);
 	if (!k || !k->code)
-		return lift(m, addr, insns, err);
+		return lift_code(m, addr, insns, err);
 	/* Both are forgotten together. */
 	code->part = k->code;
 	code->part_insns = insns;

@@ -36,8 +36,8 @@ bool vti_system_call(unsigned kind)
 }
 
 /* The block that is reached by this link, when nothing stands against going on there at once. */
-static struct vti_code *chain(struct vt_interp *m, struct vti_link *link, uint64_t addr,
-			      uint64_t insns)
+static struct vti_code *follow_link(struct vt_interp *m, struct vti_link *link, uint64_t addr,
+				    uint64_t insns)
 {
 	const struct vti_block *b = m->code->block;
 	struct vti_code *code = link->code;
@@ -97,7 +97,7 @@ static void choose_words(const struct vti_op *op, struct vt_word *slots)
 		slots[op->dst + i] = select_word(by, slots[op->b + i], slots[op->c + i]);
 }
 
-static void condition(const struct vti_op *op, struct vt_word *slots)
+static void eval_condition(const struct vti_op *op, struct vt_word *slots)
 {
 	const struct vti_call *c = (const struct vti_call *)op->data;
 	const uint16_t *a = c->args;
@@ -178,8 +178,8 @@ static bool add_room(struct vt_interp *m)
 	return false;
 }
 
-static inline void capture(struct vt_interp *m, const struct vti_op *op, struct vt_word w,
-			   unsigned lane)
+static inline void add_word_captures(struct vt_interp *m, const struct vti_op *op, struct vt_word w,
+				     unsigned lane)
 {
 	if (m->ncaptures == m->captures_cap && !add_room(m))
 		return;
@@ -200,9 +200,9 @@ static void capture_words(struct vt_interp *m, const struct vti_op *op, const st
 	unsigned i;
 
 	for (i = 0; i < op->c / 8u; i++)
-		capture(m, op, vti_word_at(&words[i]), i);
+		add_word_captures(m, op, vti_word_at(&words[i]), i);
 	if (op->c % 8)
-		capture(m, op, vti_word_at(&words[i]), i);
+		add_word_captures(m, op, vti_word_at(&words[i]), i);
 }
 
 static void capture_state_words(struct vt_interp *m, const struct vti_op *op)
@@ -215,7 +215,7 @@ static void capture_state_words(struct vt_interp *m, const struct vti_op *op)
 
 static void capture_insn(struct vt_interp *m, const struct vti_op *op)
 {
-	capture(m, op, vt_word_unknown(1), 0);
+	add_word_captures(m, op, vt_word_unknown(1), 0);
 }
 
 /* ---- the loop ---- */
@@ -278,7 +278,7 @@ do_STOP:
 	return op;
 do_END:
 	if (m->following || !vti_plain_jump(op->aux) || !vt_word_is_known(*slot(s, op->a2)) ||
-	    !chain(m, &m->code->end, slot(s, op->a2)->value, m->code->block->ninsns))
+	    !follow_link(m, &m->code->end, slot(s, op->a2)->value, m->code->block->ninsns))
 		return op;
 	op = m->code->block->ops;
 	s = m->code->block->slots;
@@ -287,7 +287,7 @@ do_EXIT:
 	if (vt_word_is_known(*slot(s, op->a2)) && !slot(s, op->a2)->value)
 		GO_ON(1);
 	if (m->following || !vti_plain_jump(op->aux) || !vt_word_is_known(*slot(s, op->a2)) ||
-	    !chain(m, &m->code->exit, op->imm, op->insn))
+	    !follow_link(m, &m->code->exit, op->imm, op->insn))
 		return op;
 	op = m->code->block->ops;
 	s = m->code->block->slots;
@@ -353,7 +353,7 @@ do_CCALL:
 	vti_call_pure(m, op, s);
 	GO_ON(1);
 do_RUN_CONDITION:
-	condition(op, s);
+	eval_condition(op, s);
 	GO_ON(1);
 do_DIRTY:
 	vti_call_dirty(m, op, s);
@@ -371,10 +371,10 @@ do_UNLIFTED:
 	vti_run_unlifted(m, (const struct vti_unlifted *)op->data);
 	GO_ON(1);
 do_RUN_CAPTURE:
-	capture(m, op, vti_word_at(slot(s, op->a2)), 0);
+	add_word_captures(m, op, vti_word_at(slot(s, op->a2)), 0);
 	GO_ON(1);
 do_RUN_CAPTURE_STATE:
-	capture(m, op, vti_word_at(&m->state[op->a / 8]), 0);
+	add_word_captures(m, op, vti_word_at(&m->state[op->a / 8]), 0);
 	GO_ON(1);
 do_CAPTURE:
 	capture_words(m, op, slot(s, op->a2));

@@ -71,7 +71,7 @@ static struct vt_word bit_of(struct vt_word w, unsigned i)
 	return vti_fast_field(w, i, 1);
 }
 
-static struct vt_word operand(struct vt_word w, unsigned bits)
+static struct vt_word cut_operand(struct vt_word w, unsigned bits)
 {
 	return vti_fast_cut(w, bits);
 }
@@ -164,19 +164,19 @@ static struct vt_word partial_flags(uint64_t op, struct vt_word dep1, struct vt_
 	case OP_COPY:
 		return (struct vt_word){dep1.value & VTI_FLAGS, dep1.known | ~VTI_FLAGS};
 	case OP_ADD:
-		return add_flags(operand(dep1, bits), operand(dep2, bits), bits);
+		return add_flags(cut_operand(dep1, bits), cut_operand(dep2, bits), bits);
 	case OP_SUB:
-		return sub_flags(operand(dep1, bits), operand(dep2, bits), bits);
+		return sub_flags(cut_operand(dep1, bits), cut_operand(dep2, bits), bits);
 	case OP_LOGIC:
-		return logic_flags(operand(dep1, bits), bits);
+		return logic_flags(cut_operand(dep1, bits), bits);
 	case OP_INC:
-		return step_flags(operand(dep1, bits), ndep, bits, true);
+		return step_flags(cut_operand(dep1, bits), ndep, bits, true);
 	case OP_DEC:
-		return step_flags(operand(dep1, bits), ndep, bits, false);
+		return step_flags(cut_operand(dep1, bits), ndep, bits, false);
 	case OP_SHL:
-		return shift_flags(operand(dep1, bits), operand(dep2, bits), bits, true);
+		return shift_flags(cut_operand(dep1, bits), cut_operand(dep2, bits), bits, true);
 	case OP_SHR:
-		return shift_flags(operand(dep1, bits), operand(dep2, bits), bits, false);
+		return shift_flags(cut_operand(dep1, bits), cut_operand(dep2, bits), bits, false);
 	default:
 		return (struct vt_word){0, ~VTI_FLAGS};
 	}
@@ -207,15 +207,15 @@ static struct vt_word flag_of(struct vt_word flags, uint64_t flag)
 }
 
 /* Conditions of a comparison are decided by bounds, too. */
-static bool compares(unsigned condition, uint64_t op, struct vt_word a, struct vt_word b,
-		     struct vt_word *yes)
+static bool decide_comparison(unsigned condition, uint64_t op, struct vt_word a, struct vt_word b,
+			      struct vt_word *yes)
 {
 	unsigned bits = 8u << ((op - 1) % 4);
 
 	if (op < OP_SUB || op >= OP_ADC)
 		return false;
-	a = operand(a, bits);
-	b = operand(b, bits);
+	a = cut_operand(a, bits);
+	b = cut_operand(b, bits);
 	switch (condition & ~1u) {
 	case 0x6:
 		*yes = vti_fast_invert(vti_fast_below(b, a));
@@ -263,7 +263,7 @@ static bool asks_for_zero(struct vt_word condition, struct vt_word op, struct vt
 
 	if ((condition.value & ~UINT64_C(1)) != 4 || op.value < OP_LOGIC || op.value >= OP_SHL)
 		return false;
-	*is_zero = vti_fast_equal(operand(dep1, bits), vt_word_of(0));
+	*is_zero = vti_fast_equal(cut_operand(dep1, bits), vt_word_of(0));
 	return true;
 }
 
@@ -280,7 +280,7 @@ struct vt_word vti_flags_condition(struct vt_word condition, struct vt_word op, 
 		return vt_word_of(amd64g_calculate_condition(condition.value, op.value, dep1.value,
 							     dep2.value, ndep.value) &
 				  1);
-	if (!compares((unsigned)condition.value, op.value, dep1, dep2, &yes))
+	if (!decide_comparison((unsigned)condition.value, op.value, dep1, dep2, &yes))
 		yes = from_flags((unsigned)condition.value, vti_flags_all(op, dep1, dep2, ndep));
 	return condition.value & 1 ? vti_fast_invert(yes) : yes;
 }

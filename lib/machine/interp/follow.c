@@ -197,7 +197,7 @@ static bool retries_atomic(const struct vti_block *b, const struct vti_op *exit,
 }
 
 /* Once more what repeats, or never again. */
-static enum step repeat(struct vt_interp *m, struct piece *p)
+static enum step repeat_insn(struct vt_interp *m, struct piece *p)
 {
 	const struct vti_block *b = m->code->block;
 
@@ -231,7 +231,7 @@ static enum step plain_exit(struct vt_interp *m, struct piece *p, const struct v
 	if (retries_atomic(b, op, insn) && want != op->imm)
 		return GO_ON;
 	if (vt_word_is_known(guard) && again && op->imm == addr_of(b, insn))
-		return repeat(m, p);
+		return repeat_insn(m, p);
 	if (looks_again(m, b, op, want))
 		return ARRIVED;
 	if (vt_word_is_known(guard))
@@ -287,7 +287,7 @@ static enum step plain_end(struct vt_interp *m, struct piece *p, const struct vt
 	uint64_t want = find_next_address(m, p, insn);
 
 	if (!m->opt.valgrind && want != addr_of(b, insn) && ends_at(b, addr_of(b, insn)))
-		return repeat(m, p);
+		return repeat_insn(m, p);
 	if (!want)
 		return ARRIVED;
 	if (m->opt.valgrind && want == addr_of(b, insn) && ends_with_repeat(b))
@@ -364,7 +364,7 @@ static enum step follow_block(struct vt_interp *m, struct piece *p, uint32_t *in
 	return step;
 }
 
-static enum vt_stop contradiction(struct vt_interp *m)
+static enum vt_stop stop_at_contradiction(struct vt_interp *m)
 {
 	vt_interp_forget(m);
 	vt_known_memory_forget(m->mem);
@@ -386,7 +386,7 @@ static enum vt_stop follow_piece(struct vt_interp *m, struct piece *p, uint64_t 
 		m->insns = base + done;
 		switch (follow_block(m, p, &done)) {
 		case CONTRADICTION:
-			return contradiction(m);
+			return stop_at_contradiction(m);
 		case BAD:
 			return VT_STOP_BAD;
 		case NO_CODE:

@@ -137,7 +137,7 @@ static enum vt_stop after_jump(struct vt_interp *m, unsigned kind)
 }
 
 /* A condition that nobody knows: programs do not trap, and what is atomic succeeds. */
-static bool stays(const struct vt_interp *m, const struct vti_op *op)
+static bool assumes_no_exit(const struct vt_interp *m, const struct vti_op *op)
 {
 	const struct vti_block *b = m->code->block;
 	uint32_t insn = op->insn ? op->insn - 1u : 0;
@@ -199,7 +199,7 @@ static enum vt_stop run_block(struct vt_interp *m)
 	}
 	op = vti_eval(m, op);
 	while (op->op == VTI_EXIT && !vt_word_is_known(m->code->block->slots[op->a]) &&
-	       stays(m, op))
+	       assumes_no_exit(m, op))
 		op = vti_eval(m, op + 1);
 	if (cut)
 		*cut = kept;

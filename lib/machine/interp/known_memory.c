@@ -247,7 +247,7 @@ static void fill_line(struct vt_known_memory *m, struct vti_known_page *p, unsig
 }
 
 /* The page that holds `addr`, with its line filled. */
-static inline struct vti_known_page *touch(struct vt_known_memory *m, uint64_t addr)
+static inline struct vti_known_page *touch_page(struct vt_known_memory *m, uint64_t addr)
 {
 	struct vti_known_page *p = find_page(m, addr >> PAGE_BITS);
 	unsigned line = (unsigned)(addr >> LINE_BITS) % PAGE_LINES;
@@ -319,7 +319,7 @@ static void load_across(struct vt_known_memory *m, uint64_t addr, unsigned size,
 	if (!size)
 		return;
 	for (done = 0; done < size; done += n) {
-		struct vti_known_page *p = touch(m, addr + done);
+		struct vti_known_page *p = touch_page(m, addr + done);
 
 		n = line_part(addr + done, size - done);
 		memcpy(bytes + done, p->bytes + (addr + done) % PAGE_SIZE, n);
@@ -342,7 +342,7 @@ void vt_known_memory_load(struct vt_known_memory *m, uint64_t addr, unsigned siz
 		load_across(m, addr, size, words);
 		return;
 	}
-	p = touch(m, addr);
+	p = touch_page(m, addr);
 	mask = *known_of(p, addr) >> at;
 	bytes = p->bytes + addr % PAGE_SIZE;
 	if (size > 8)
@@ -356,7 +356,7 @@ static inline void put_line_bytes(struct vt_known_memory *m, uint64_t addr, cons
 				  unsigned size, uint64_t mask)
 {
 	unsigned at = (unsigned)(addr % VT_KNOWN_LINE);
-	struct vti_known_page *p = touch(m, addr);
+	struct vti_known_page *p = touch_page(m, addr);
 	uint64_t *known = known_of(p, addr);
 	uint64_t place = vt_low_bits(size) << at;
 
@@ -395,7 +395,7 @@ void vt_known_memory_store(struct vt_known_memory *m, uint64_t addr, unsigned si
 		store_across(m, addr, size, words);
 		return;
 	}
-	p = touch(m, addr);
+	p = touch_page(m, addr);
 	known = known_of(p, addr);
 	to = p->bytes + addr % PAGE_SIZE;
 	place = vt_low_bits(size) << at;
@@ -490,7 +490,7 @@ static bool forget_part(struct vt_known_memory *m, uint64_t addr, unsigned size)
 	uint64_t place = vt_low_bits(size) << addr % VT_KNOWN_LINE;
 	uint8_t bytes[VT_KNOWN_LINE];
 
-	*known_of(touch(m, addr), addr) &= ~place;
+	*known_of(touch_page(m, addr), addr) &= ~place;
 	return m->fill &&
 	       m->fill(m->arg, addr & ~(uint64_t)(VT_KNOWN_LINE - 1), bytes, true) & place;
 }

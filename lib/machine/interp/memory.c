@@ -190,7 +190,7 @@ void vti_store_guarded(struct vt_interp *m, const struct vti_op *op, struct vt_w
 
 /* ---- rings of the guest state ---- */
 
-static unsigned element(const struct vti_array *a, struct vt_word index)
+static unsigned get_ring_offset(const struct vti_array *a, struct vt_word index)
 {
 	uint32_t at = (uint32_t)index.value + (uint32_t)(int32_t)a->bias;
 
@@ -202,7 +202,7 @@ void vti_get_element(struct vt_interp *m, const struct vti_op *op, struct vt_wor
 	const struct vti_array *a = (const struct vti_array *)op->data;
 
 	if (vt_word_is_known(slots[op->a]))
-		vti_state_get(m, element(a, slots[op->a]), a->size, &slots[op->dst]);
+		vti_state_get(m, get_ring_offset(a, slots[op->a]), a->size, &slots[op->dst]);
 	else
 		set_words_unknown(&slots[op->dst], a->size);
 }
@@ -212,7 +212,7 @@ void vti_put_element(struct vt_interp *m, const struct vti_op *op, const struct 
 	const struct vti_array *a = (const struct vti_array *)op->data;
 
 	if (vt_word_is_known(slots[op->a]))
-		vti_state_put(m, element(a, slots[op->a]), a->size, &slots[op->b]);
+		vti_state_put(m, get_ring_offset(a, slots[op->a]), a->size, &slots[op->b]);
 	else
 		vti_state_forget(m, a->base, (unsigned)a->count * a->size);
 }

@@ -93,7 +93,7 @@ void vti_state_forget(struct vt_interp *m, unsigned offset, unsigned size)
 /* ---- registers ---- */
 
 /* Index of a general register in the guest state, or 0. */
-static unsigned general(unsigned reg)
+static unsigned find_general_register(unsigned reg)
 {
 	static const uint16_t at[VT_REG_R15 + 1] = {
 		[VT_REG_AX] = VTI_STATE(RAX),	   [VT_REG_BX] = VTI_STATE(RBX),
@@ -117,7 +117,7 @@ static unsigned find_register_lane(unsigned reg, unsigned lane)
 	if (reg >= VT_REG_VECTOR && reg < VT_REG_VECTOR + 16)
 		return lane < 4 ? (unsigned)(VTI_STATE(YMM0) + 4 * (reg - VT_REG_VECTOR) + lane)
 				: 0;
-	return lane ? 0 : general(reg);
+	return lane ? 0 : find_general_register(reg);
 }
 
 static struct vt_word one_flag(struct vt_word w, uint64_t value, unsigned flag)
@@ -192,7 +192,7 @@ void vt_interp_set(struct vt_interp *m, unsigned reg, unsigned lane, struct vt_w
 void vt_interp_set_general(struct vt_interp *m, uint64_t mask, const uint64_t *values)
 {
 	for (mask &= vt_low_bits(VT_REG_R15 + 1); mask; mask &= mask - 1, values++) {
-		unsigned at = general((unsigned)__builtin_ctzll(mask));
+		unsigned at = find_general_register((unsigned)__builtin_ctzll(mask));
 
 		if (at)
 			m->state[at] = vt_word_of(*values);

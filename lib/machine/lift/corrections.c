@@ -155,7 +155,7 @@ bool vti_is_mistaken(const struct vt_facts *f, const uint8_t *bytes)
 
 /* ---- operations ---- */
 
-static uint16_t compute(struct vti_build *b, IROp op, uint16_t x, uint16_t y)
+static uint16_t emit_word(struct vti_build *b, IROp op, uint16_t x, uint16_t y)
 {
 	return vti_emit_binary(b, op, Ity_I64, x, y);
 }
@@ -171,7 +171,7 @@ static uint16_t emit_select(struct vti_build *b, uint16_t by, uint16_t yes, uint
 	return vti_emit_choice(b, 1, by, yes, no);
 }
 
-static uint16_t either(struct vti_build *b, uint16_t x, uint16_t y)
+static uint16_t emit_either(struct vti_build *b, uint16_t x, uint16_t y)
 {
 	const struct vt_word unknown = vt_word_unknown(1);
 
@@ -179,11 +179,11 @@ static uint16_t either(struct vti_build *b, uint16_t x, uint16_t y)
 }
 
 /* The same number, of which these bits are unknown. */
-static uint16_t blur(struct vti_build *b, uint16_t slot, uint64_t bits)
+static uint16_t emit_blurred(struct vti_build *b, uint16_t slot, uint64_t bits)
 {
 	const struct vt_word unknown = {0, ~bits};
 
-	return compute(b, Iop_Xor64, slot, vti_build_const(b, &unknown, 1));
+	return emit_word(b, Iop_Xor64, slot, vti_build_const(b, &unknown, 1));
 }
 
 static uint16_t emit_state_read(struct vti_build *b, unsigned offset)
@@ -262,16 +262,17 @@ uint16_t vti_correct_put(struct vti_flat *f, const IRExpr *data, unsigned offset
 		return vti_correct_store(f, slot);
 	if (offset == CC_DEP1 && vt_facts_has_mnemonic(facts, "bextr"))
 		/* The sign of what it computes flags from. */
-		return blur(f->b, slot,
-			    facts->nresults && facts->results[0].size == 4 ? 1u << 31
-									   : UINT64_C(1) << 63);
+		return emit_blurred(f->b, slot,
+				    facts->nresults && facts->results[0].size == 4
+					    ? 1u << 31
+					    : UINT64_C(1) << 63);
 	if (offset == CC_DEP1)
 		undefined = undefined_flag_bits(facts);
 	if (offset == CC_DEP2 && may_shift_all_out(facts))
 		undefined = UINT64_MAX;
 	if (!undefined)
 		return slot;
-	corrected = blur(f->b, slot, undefined);
+	corrected = emit_blurred(f->b, slot, undefined);
 	/* What VEX makes of the flags in the next instructions, it makes of this. */
 	if (data->tag == Iex_RdTmp)
 		f->temps[data->Iex.RdTmp.tmp] = corrected;
@@ -287,8 +288,9 @@ uint16_t vti_correct_store(struct vti_flat *f, uint16_t slot)
 	const struct vt_facts *facts = vti_at_hand(f->b);
 
 	if (vt_facts_has_mnemonic(facts, "fnstsw"))
-		return blur(f->b, slot, 0x82ff);
-	return mnemonic_has_prefix(facts, "pushf") ? blur(f->b, slot, FLAG_ONE | FLAG_IF) : slot;
+		return emit_blurred(f->b, slot, 0x82ff);
+	return mnemonic_has_prefix(facts, "pushf") ? emit_blurred(f->b, slot, FLAG_ONE | FLAG_IF)
+						   : slot;
 }
 
 /* The machine makes a NaN that it loads into an x87 register a quiet one. */
@@ -300,10 +302,10 @@ uint16_t vti_correct_load(struct vti_flat *f, IRType type, uint16_t slot)
 
 	if (type != Ity_F64 || !(vti_at_hand(b)->flags & VT_FACT_X87))
 		return slot;
-	magnitude = compute(b, Iop_And64, slot, vti_build_u64(b, INT64_MAX));
+	magnitude = emit_word(b, Iop_And64, slot, vti_build_u64(b, INT64_MAX));
 	return emit_select(
 		b, vti_emit_binary(b, Iop_CmpLT64U, Ity_I1, vti_build_u64(b, infinity), magnitude),
-		blur(b, slot, UINT64_C(1) << 51), slot);
+		emit_blurred(b, slot, UINT64_C(1) << 51), slot);
 }
 
 /* ---- fused multiply and add ---- */
@@ -312,7 +314,7 @@ uint16_t vti_correct_load(struct vti_flat *f, IRType type, uint16_t slot)
  * VEX negates the rounded result, where the machine rounds the negated one: that differs in the
  * sign of zero, and where rounding has a direction.
  */
-static bool negates(const struct vt_facts *f)
+static bool is_negated_fused(const struct vt_facts *f)
 {
 	return mnemonic_has_prefix(f, "vfnm");
 }
@@ -323,10 +325,10 @@ uint16_t vti_correct_negation(struct vti_flat *f, IROp op, uint16_t arg, uint16_
 	struct vti_build *b = f->b;
 	uint16_t zero;
 
-	if (arg != f->fused || !negates(vti_at_hand(b)))
+	if (arg != f->fused || !is_negated_fused(vti_at_hand(b)))
 		return slot;
-	zero = emit_equals(b, compute(b, Iop_And64, slot, vti_build_u64(b, sign - 1)), 0);
-	return emit_select(b, zero, blur(b, slot, sign), slot);
+	zero = emit_equals(b, emit_word(b, Iop_And64, slot, vti_build_u64(b, sign - 1)), 0);
+	return emit_select(b, zero, emit_blurred(b, slot, sign), slot);
 }
 
 uint16_t vti_correct_rounding(struct vti_flat *f, uint16_t slot)
@@ -334,7 +336,7 @@ uint16_t vti_correct_rounding(struct vti_flat *f, uint16_t slot)
 	const struct vt_word unknown = vt_word_unknown(32);
 	struct vti_build *b = f->b;
 
-	if (!negates(vti_at_hand(b)))
+	if (!is_negated_fused(vti_at_hand(b)))
 		return slot;
 	return emit_select(b, emit_equals(b, slot, 0), slot, vti_build_const(b, &unknown, 1));
 }
@@ -399,21 +401,21 @@ static void end_scalar_fused(struct vti_build *b, const struct vt_facts *f)
 
 	if (f->mnemonic[strlen(f->mnemonic) - 1] == 's') {
 		now = emit_state_read(b, at);
-		emit_state_word(
-			b, at,
-			either(b, now,
-			       compute(b, Iop_Or64, now,
-				       compute(b, Iop_And64, b->old[0], vti_build_u64(b, high)))));
+		emit_state_word(b, at,
+				emit_either(b, now,
+					    emit_word(b, Iop_Or64, now,
+						      emit_word(b, Iop_And64, b->old[0],
+								vti_build_u64(b, high)))));
 	}
-	emit_state_word(b, at + 8, either(b, emit_state_read(b, at + 8), b->old[1]));
+	emit_state_word(b, at + 8, emit_either(b, emit_state_read(b, at + 8), b->old[1]));
 }
 
 static void end_exchange(struct vti_build *b, unsigned at, uint16_t old)
 {
 	uint16_t now = emit_state_read(b, at);
-	uint16_t high = compute(b, Iop_And64, old, vti_build_u64(b, UINT64_MAX << 32));
+	uint16_t high = emit_word(b, Iop_And64, old, vti_build_u64(b, UINT64_MAX << 32));
 
-	emit_state_word(b, at, either(b, now, compute(b, Iop_Or64, now, high)));
+	emit_state_word(b, at, emit_either(b, now, emit_word(b, Iop_Or64, now, high)));
 }
 
 /* Of a zero, there is no bit to be found: the manual leaves the result undefined. */
@@ -421,7 +423,7 @@ static void end_bit_scan(struct vti_build *b, const struct vt_facts *f)
 {
 	unsigned at = register_at(f->results[0].reg);
 	uint16_t none = emit_equals(
-		b, compute(b, Iop_And64, emit_state_read(b, CC_DEP1), vti_build_u64(b, Z)), Z);
+		b, emit_word(b, Iop_And64, emit_state_read(b, CC_DEP1), vti_build_u64(b, Z)), Z);
 
 	emit_state_word(b, at,
 			emit_select(b, none, vti_build_unknown(b, 8), emit_state_read(b, at)));
@@ -484,10 +486,10 @@ static uint16_t all_flags(struct vti_build *b)
 /* Zero is left alone, the carry is the bit; what is undefined stays unknown. */
 static void put_flags(struct vti_build *b, uint16_t bit)
 {
-	uint16_t zero = compute(b, Iop_And64, all_flags(b), vti_build_u64(b, Z));
-	uint16_t flags = compute(b, Iop_Or64, zero, bit);
+	uint16_t zero = emit_word(b, Iop_And64, all_flags(b), vti_build_u64(b, Z));
+	uint16_t flags = emit_word(b, Iop_Or64, zero, bit);
 
-	put_all_flags(b, blur(b, flags, O | S | A | P)); /* Intel SDM volume 2, BT */
+	put_all_flags(b, emit_blurred(b, flags, O | S | A | P)); /* Intel SDM volume 2, BT */
 }
 
 static void put_result(struct vti_build *b, const struct vt_facts *f, uint16_t old, uint16_t mask)
@@ -497,15 +499,15 @@ static void put_result(struct vti_build *b, const struct vt_facts *f, uint16_t o
 	uint16_t now;
 
 	if (f->mnemonic[2] == 's')
-		now = compute(b, Iop_Or64, old, mask);
+		now = emit_word(b, Iop_Or64, old, mask);
 	else if (f->mnemonic[2] == 'c')
-		now = compute(b, Iop_Xor64, old, mask);
+		now = emit_word(b, Iop_Xor64, old, mask);
 	else
-		now = compute(b, Iop_And64, old,
-			      compute(b, Iop_Xor64, mask, vti_build_u64(b, UINT64_MAX)));
+		now = emit_word(b, Iop_And64, old,
+				emit_word(b, Iop_Xor64, mask, vti_build_u64(b, UINT64_MAX)));
 	/* 32 bits of a register clear those above, 16 do not. */
 	if (size == 4)
-		now = compute(b, Iop_And64, now, vti_build_u64(b, all));
+		now = emit_word(b, Iop_And64, now, vti_build_u64(b, all));
 	emit_state_word(b, at, now);
 	vti_capture_put(b, at, size, false);
 }
@@ -521,11 +523,11 @@ bool vti_lift_bit_test(struct vti_build *b)
 	vti_emit_begin(b);
 	from = emit_state_read(b, register_at(f->sources[0].reg));
 	index = emit_state_read(b, register_at(f->sources[1].reg));
-	count = compute(b, Iop_And64, index, vti_build_u64(b, 8u * f->sources[0].size - 1));
-	bit = compute(b, Iop_And64, compute(b, Iop_Shr64, from, count), vti_build_u64(b, C));
+	count = emit_word(b, Iop_And64, index, vti_build_u64(b, 8u * f->sources[0].size - 1));
+	bit = emit_word(b, Iop_And64, emit_word(b, Iop_Shr64, from, count), vti_build_u64(b, C));
 	put_flags(b, bit);
 	if (f->mnemonic[2])
-		put_result(b, f, from, compute(b, Iop_Shl64, vti_build_u64(b, 1), count));
+		put_result(b, f, from, emit_word(b, Iop_Shl64, vti_build_u64(b, 1), count));
 	vti_capture_results(b);
 	return true;
 }

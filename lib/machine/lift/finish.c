@@ -356,17 +356,17 @@ static void place_temps(struct vti_build *b, struct placing *p)
 
 /* ---- packing ---- */
 
-static size_t up(size_t n)
+static size_t round_up_16(size_t n)
 {
 	return (n + 15) & ~(size_t)15;
 }
 
-static struct vti_block *pack(const struct vti_build *b, const struct placing *p)
+static struct vti_block *pack_block(const struct vti_build *b, const struct placing *p)
 {
-	size_t ops = up(sizeof(struct vti_block));
-	size_t slots = up(ops + b->nops * sizeof(struct vti_op));
-	size_t more = up(slots + p->nslots * sizeof(struct vt_word));
-	size_t first = up(more + b->more.size);
+	size_t ops = round_up_16(sizeof(struct vti_block));
+	size_t slots = round_up_16(ops + b->nops * sizeof(struct vti_op));
+	size_t more = round_up_16(slots + p->nslots * sizeof(struct vt_word));
+	size_t first = round_up_16(more + b->more.size);
 	size_t offset = first + (b->emitted + 1) * sizeof(uint32_t);
 	size_t size = offset + (b->emitted + 1) * sizeof(uint32_t);
 	uint8_t *arena = calloc(1, size);
@@ -448,7 +448,7 @@ struct vti_block *vti_build_finish(struct vti_build *b)
 		p.nconstants = p.nslots;
 		find_last_uses(b, &p);
 		place_temps(b, &p);
-		k = pack(b, &p);
+		k = pack_block(b, &p);
 	}
 	for (i = 1; i < 5; i++)
 		free(p.idle[i]);

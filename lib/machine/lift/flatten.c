@@ -32,7 +32,7 @@ static uint16_t build_f64(struct vti_build *b, uint64_t f64)
 						   : vti_build_u64(b, f64);
 }
 
-static uint16_t constant(struct vti_build *b, const IRConst *c)
+static uint16_t flatten_constant(struct vti_build *b, const IRConst *c)
 {
 	struct vt_word w[4];
 	uint64_t v = 0;
@@ -73,10 +73,10 @@ static uint16_t constant(struct vti_build *b, const IRConst *c)
 	return vti_build_unknown(b, 8);
 }
 
-static uint16_t atom(struct vti_flat *f, const IRExpr *e)
+static uint16_t flatten_atom(struct vti_flat *f, const IRExpr *e)
 {
 	if (e->tag == Iex_Const)
-		return constant(f->b, e->Iex.Const.con);
+		return flatten_constant(f->b, e->Iex.Const.con);
 	if (e->tag == Iex_RdTmp && e->Iex.RdTmp.tmp < (IRTemp)f->in->tyenv->types_used &&
 	    f->temps[e->Iex.RdTmp.tmp] != VTI_NO_SLOT)
 		return f->temps[e->Iex.RdTmp.tmp];
@@ -131,7 +131,7 @@ static uint16_t flatten_get(struct vti_build *b, unsigned offset, unsigned size)
 	return vti_emit_get(b, offset, size);
 }
 
-static uint16_t operator(struct vti_flat *f, const IRExpr *e)
+static uint16_t flatten_operator(struct vti_flat *f, const IRExpr *e)
 {
 	const IRExpr *in[4] = {NULL, NULL, NULL, NULL};
 	uint16_t args[4] = {0, 0, 0, 0};
@@ -160,7 +160,7 @@ static uint16_t operator(struct vti_flat *f, const IRExpr *e)
 		in[n++] = e->Iex.Qop.details->arg4;
 	}
 	for (i = 0; i < n; i++) {
-		args[i] = atom(f, in[i]);
+		args[i] = flatten_atom(f, in[i]);
 		words[i] = (uint8_t)vti_type_words(typeOfIRExpr(f->in->tyenv, in[i]));
 	}
 	if (rounds_as_mxcsr_says(op) && in[0]->tag == Iex_Const)
@@ -181,7 +181,7 @@ static uint16_t flatten_load(struct vti_flat *f, const IRExpr *e)
 {
 	unsigned size = (unsigned)sizeofIRType(e->Iex.Load.ty);
 	unsigned words = vti_type_words(e->Iex.Load.ty);
-	uint16_t addr = atom(f, e->Iex.Load.addr);
+	uint16_t addr = flatten_atom(f, e->Iex.Load.addr);
 	uint16_t dst = vti_build_temp(f->b, words);
 
 	vti_build_narrow(f->b, dst, 8 * size);
@@ -194,7 +194,7 @@ static uint16_t flatten_load(struct vti_flat *f, const IRExpr *e)
 	return vti_correct_load(f, e->Iex.Load.ty, dst);
 }
 
-static uint16_t geti(struct vti_flat *f, const IRExpr *e)
+static uint16_t flatten_geti(struct vti_flat *f, const IRExpr *e)
 {
 	const IRRegArray *r = e->Iex.GetI.descr;
 	struct vti_array array = {.base = (uint16_t)r->base,
@@ -204,17 +204,18 @@ static uint16_t geti(struct vti_flat *f, const IRExpr *e)
 	uint16_t dst = vti_build_temp(f->b, vti_type_words(r->elemTy));
 
 	vti_build_add_with(
-		f->b, (struct vti_op){.op = VTI_GETI, .dst = dst, .a = atom(f, e->Iex.GetI.ix)},
+		f->b,
+		(struct vti_op){.op = VTI_GETI, .dst = dst, .a = flatten_atom(f, e->Iex.GetI.ix)},
 		(struct vti_widths){.dst = (uint8_t)vti_type_words(r->elemTy), .a = 1}, &array,
 		sizeof(array));
 	return dst;
 }
 
-static uint16_t ite(struct vti_flat *f, const IRExpr *e)
+static uint16_t flatten_ite(struct vti_flat *f, const IRExpr *e)
 {
 	return vti_emit_choice(f->b, vti_type_words(typeOfIRExpr(f->in->tyenv, e)),
-			       atom(f, e->Iex.ITE.cond), atom(f, e->Iex.ITE.iftrue),
-			       atom(f, e->Iex.ITE.iffalse));
+			       flatten_atom(f, e->Iex.ITE.cond), flatten_atom(f, e->Iex.ITE.iftrue),
+			       flatten_atom(f, e->Iex.ITE.iffalse));
 }
 
 static uint16_t flatten_ccall(struct vti_flat *f, const IRExpr *e)
@@ -234,7 +235,7 @@ static uint16_t flatten_ccall(struct vti_flat *f, const IRExpr *e)
 			f->b->nunknown++;
 			return vti_emit_unknown(f->b, type);
 		}
-		c.args[c.nargs++] = atom(f, *arg);
+		c.args[c.nargs++] = flatten_atom(f, *arg);
 	}
 	c.dst = vti_build_temp(f->b, vti_type_words(type));
 	if (strcmp(c.name, "amd64g_calculate_condition") == 0)
@@ -244,26 +245,26 @@ static uint16_t flatten_ccall(struct vti_flat *f, const IRExpr *e)
 	return c.dst;
 }
 
-static uint16_t expression(struct vti_flat *f, const IRExpr *e)
+static uint16_t flatten_expression(struct vti_flat *f, const IRExpr *e)
 {
 	switch (e->tag) {
 	case Iex_Const:
 	case Iex_RdTmp:
-		return atom(f, e);
+		return flatten_atom(f, e);
 	case Iex_Get:
 		return flatten_get(f->b, (unsigned)e->Iex.Get.offset,
 				   (unsigned)sizeofIRType(e->Iex.Get.ty));
 	case Iex_GetI:
-		return geti(f, e);
+		return flatten_geti(f, e);
 	case Iex_Unop:
 	case Iex_Binop:
 	case Iex_Triop:
 	case Iex_Qop:
-		return operator(f, e);
+		return flatten_operator(f, e);
 	case Iex_Load:
 		return flatten_load(f, e);
 	case Iex_ITE:
-		return ite(f, e);
+		return flatten_ite(f, e);
 	case Iex_CCall:
 		return flatten_ccall(f, e);
 	default:
@@ -281,11 +282,11 @@ static void flatten_put(struct vti_flat *f, const IRStmt *st)
 
 	if (offset == RIP_AT)
 		return;
-	vti_emit_put(f->b, offset, size, vti_correct_put(f, data, offset, atom(f, data)));
+	vti_emit_put(f->b, offset, size, vti_correct_put(f, data, offset, flatten_atom(f, data)));
 	vti_capture_put(f->b, offset, size, data->tag == Iex_Const);
 }
 
-static void puti(struct vti_flat *f, const IRPutI *p)
+static void flatten_puti(struct vti_flat *f, const IRPutI *p)
 {
 	struct vti_array array = {.base = (uint16_t)p->descr->base,
 				  .count = (uint16_t)p->descr->nElems,
@@ -293,7 +294,9 @@ static void puti(struct vti_flat *f, const IRPutI *p)
 				  .bias = (int16_t)p->bias};
 
 	vti_build_add_with(
-		f->b, (struct vti_op){.op = VTI_PUTI, .a = atom(f, p->ix), .b = atom(f, p->data)},
+		f->b,
+		(struct vti_op){
+			.op = VTI_PUTI, .a = flatten_atom(f, p->ix), .b = flatten_atom(f, p->data)},
 		(struct vti_widths){.a = 1, .b = (uint8_t)vti_type_words(p->descr->elemTy)}, &array,
 		sizeof(array));
 }
@@ -301,7 +304,7 @@ static void puti(struct vti_flat *f, const IRPutI *p)
 static void flatten_store(struct vti_flat *f, const IRExpr *to, const IRExpr *data)
 {
 	unsigned size = (unsigned)sizeofIRType(typeOfIRExpr(f->in->tyenv, data));
-	uint16_t addr = atom(f, to), value = vti_correct_store(f, atom(f, data));
+	uint16_t addr = flatten_atom(f, to), value = vti_correct_store(f, flatten_atom(f, data));
 
 	vti_build_add(
 		f->b,
@@ -311,14 +314,14 @@ static void flatten_store(struct vti_flat *f, const IRExpr *to, const IRExpr *da
 	vti_capture(f->b, VT_WHAT_STORE, 0, value, size);
 }
 
-static void storeg(struct vti_flat *f, const IRStoreG *s)
+static void flatten_storeg(struct vti_flat *f, const IRStoreG *s)
 {
 	struct vti_guarded g;
 
 	memset(&g, 0, sizeof(g));
-	g.address = atom(f, s->addr);
-	g.guard = atom(f, s->guard);
-	g.value = atom(f, s->data);
+	g.address = flatten_atom(f, s->addr);
+	g.guard = flatten_atom(f, s->guard);
+	g.value = flatten_atom(f, s->data);
 	g.dst = VTI_NO_SLOT;
 	g.size = (uint8_t)sizeofIRType(typeOfIRExpr(f->in->tyenv, s->data));
 	vti_build_add_with(f->b, (struct vti_op){.op = VTI_STOREG}, (struct vti_widths){0}, &g,
@@ -343,15 +346,15 @@ static unsigned loadg_size(IRLoadGOp op, bool *widened)
 	}
 }
 
-static void loadg(struct vti_flat *f, const IRLoadG *l)
+static void flatten_loadg(struct vti_flat *f, const IRLoadG *l)
 {
 	struct vti_guarded g;
 	bool widened;
 
 	memset(&g, 0, sizeof(g));
-	g.address = atom(f, l->addr);
-	g.guard = atom(f, l->guard);
-	g.value = atom(f, l->alt);
+	g.address = flatten_atom(f, l->addr);
+	g.guard = flatten_atom(f, l->guard);
+	g.value = flatten_atom(f, l->alt);
 	g.size = (uint8_t)loadg_size(l->cvt, &widened);
 	g.conversion = (uint16_t)l->cvt;
 	g.dst = vti_build_temp(f->b, vti_type_words(typeOfIRTemp(f->in->tyenv, l->dst)));
@@ -388,7 +391,7 @@ static uint16_t both_halves(struct vti_build *b, const uint16_t half[2], unsigne
 	return vti_emit_binary(b, Iop_64HLtoV128, Ity_V128, half[1], half[0]);
 }
 
-static uint16_t equal(struct vti_build *b, uint16_t x, uint16_t y)
+static uint16_t emit_word_equal(struct vti_build *b, uint16_t x, uint16_t y)
 {
 	/* Words have zeros above their width. */
 	return vti_emit_binary(b, Iop_CmpEQ64, Ity_I1, x, y);
@@ -403,10 +406,10 @@ static void capture_cas_access(struct vti_build *b, const struct vti_cas *c)
 	if (!(b->capture & (1u << VT_WHAT_LOAD | 1u << VT_WHAT_LOAD_ADDRESS | 1u << VT_WHAT_STORE |
 			    1u << VT_WHAT_STORE_ADDRESS)))
 		return;
-	done = equal(b, c->old[0], c->expected[0]);
+	done = emit_word_equal(b, c->old[0], c->expected[0]);
 	if (two) {
 		done = vti_emit_binary(b, Iop_And64, Ity_I64, done,
-				       equal(b, c->old[1], c->expected[1]));
+				       emit_word_equal(b, c->old[1], c->expected[1]));
 		old = both_halves(b, c->old, c->size);
 		data = both_halves(b, c->data, c->size);
 	}
@@ -416,25 +419,25 @@ static void capture_cas_access(struct vti_build *b, const struct vti_cas *c)
 	vti_capture_if(b, done, VT_WHAT_STORE, data, size);
 }
 
-static void cas(struct vti_flat *f, int at)
+static void flatten_cas(struct vti_flat *f, int at)
 {
 	const IRCAS *in = f->in->stmts[at]->Ist.CAS.details;
 	bool two = in->oldHi != IRTemp_INVALID;
 	struct vti_cas c;
 
 	if (!two && retries_when_lost(f, at)) {
-		f->temps[in->oldLo] = atom(f, in->expdLo);
+		f->temps[in->oldLo] = flatten_atom(f, in->expdLo);
 		flatten_store(f, in->addr, in->dataLo);
 		return;
 	}
 	memset(&c, 0, sizeof(c));
-	c.address = atom(f, in->addr);
+	c.address = flatten_atom(f, in->addr);
 	c.size = (uint8_t)sizeofIRType(typeOfIRTemp(f->in->tyenv, in->oldLo));
-	c.expected[0] = atom(f, in->expdLo);
-	c.data[0] = atom(f, in->dataLo);
+	c.expected[0] = flatten_atom(f, in->expdLo);
+	c.data[0] = flatten_atom(f, in->dataLo);
 	c.old[0] = f->temps[in->oldLo] = vti_build_temp(f->b, 1);
-	c.expected[1] = two ? atom(f, in->expdHi) : VTI_NO_SLOT;
-	c.data[1] = two ? atom(f, in->dataHi) : VTI_NO_SLOT;
+	c.expected[1] = two ? flatten_atom(f, in->expdHi) : VTI_NO_SLOT;
+	c.data[1] = two ? flatten_atom(f, in->dataHi) : VTI_NO_SLOT;
 	c.old[1] = two ? vti_build_temp(f->b, 1) : VTI_NO_SLOT;
 	if (two)
 		f->temps[in->oldHi] = c.old[1];
@@ -445,7 +448,7 @@ static void cas(struct vti_flat *f, int at)
 
 /* ---- helpers ---- */
 
-static unsigned effect(IREffect fx)
+static unsigned get_effect_bits(IREffect fx)
 {
 	return fx == Ifx_Read ? 1 : fx == Ifx_Write ? 2 : fx == Ifx_Modify ? 3 : 0;
 }
@@ -462,7 +465,7 @@ static bool take_dirty_state(struct vti_call *c, const IRDirty *d)
 			c->state[c->nstate].offset =
 				(uint16_t)(d->fxState[i].offset + k * d->fxState[i].repeatLen);
 			c->state[c->nstate].size = d->fxState[i].size;
-			c->state[c->nstate++].effect = (uint8_t)effect(d->fxState[i].fx);
+			c->state[c->nstate++].effect = (uint8_t)get_effect_bits(d->fxState[i].fx);
 		}
 	}
 	return true;
@@ -479,13 +482,13 @@ static bool take_args(struct vti_flat *f, struct vti_call *c, const IRDirty *d)
 		}
 		if (c->nargs == VTI_CALL_ARGS || is_IRExpr_VECRET_or_GSPTR(*arg))
 			return false;
-		c->args[c->nargs++] = atom(f, *arg);
+		c->args[c->nargs++] = flatten_atom(f, *arg);
 	}
 	return true;
 }
 
 /* False: it is a call that cannot be written down. */
-static bool dirty(struct vti_flat *f, const IRDirty *d)
+static bool flatten_dirty(struct vti_flat *f, const IRDirty *d)
 {
 	bool always = d->guard->tag == Iex_Const && d->guard->Iex.Const.con->Ico.U1;
 	struct vti_call c;
@@ -493,9 +496,9 @@ static bool dirty(struct vti_flat *f, const IRDirty *d)
 	memset(&c, 0, sizeof(c));
 	c.fn = d->cee->addr;
 	c.name = d->cee->name;
-	c.guard = always ? VTI_NO_SLOT : atom(f, d->guard);
-	c.memory = (uint8_t)effect(d->mFx);
-	c.address = c.memory ? atom(f, d->mAddr) : VTI_NO_SLOT;
+	c.guard = always ? VTI_NO_SLOT : flatten_atom(f, d->guard);
+	c.memory = (uint8_t)get_effect_bits(d->mFx);
+	c.address = c.memory ? flatten_atom(f, d->mAddr) : VTI_NO_SLOT;
 	c.size = c.memory ? (uint16_t)d->mSize : 0;
 	c.dst = VTI_NO_SLOT;
 	if (!take_dirty_state(&c, d) || !take_args(f, &c, d))
@@ -555,7 +558,7 @@ static void flatten_exit(struct vti_flat *f, const IRStmt *st)
 		return;
 	if (!fault)
 		vti_capture_results(b);
-	guard = atom(f, st->Ist.Exit.guard);
+	guard = flatten_atom(f, st->Ist.Exit.guard);
 	if (to == vti_address(b) && (vti_at_hand(b)->flags & VT_FACT_REPEATED))
 		guard = vti_correct_again(b, guard);
 	emit_exit(b, guard, fault ? b->insn : b->insn + 1, jk, to);
@@ -577,16 +580,16 @@ static void exit_when_done(struct vti_flat *f)
 		  vti_address(f->b) + facts->length);
 }
 
-static bool is_turn(const struct vti_flat *f)
+static bool is_computed_transfer(const struct vti_flat *f)
 {
 	return f->in->jumpkind == Ijk_Call || f->in->jumpkind == Ijk_Ret ||
 	       f->in->next->tag != Iex_Const;
 }
 
-static void end(struct vti_flat *f)
+static void flatten_end(struct vti_flat *f)
 {
 	struct vti_build *b = f->b;
-	uint16_t to = atom(f, f->in->next);
+	uint16_t to = flatten_atom(f, f->in->next);
 	uint32_t flags = vti_at_hand(b)->flags;
 
 	insn_end(b);
@@ -595,7 +598,7 @@ static void end(struct vti_flat *f)
 		vti_capture_args(b);
 	if ((flags & VT_FACT_INDIRECT) && (flags & (VT_FACT_CALL | VT_FACT_JUMP)))
 		vti_capture(b, VT_WHAT_TARGET, 0, to, 8);
-	vti_emit_end(b, to, f->in->jumpkind, is_turn(f));
+	vti_emit_end(b, to, f->in->jumpkind, is_computed_transfer(f));
 }
 
 /* ---- a piece ---- */
@@ -615,7 +618,7 @@ static bool begin_flat_insn(struct vti_build *b, const IRStmt *mark)
 }
 
 /* False: it cannot be written down. */
-static bool statement(struct vti_flat *f, int at)
+static bool flatten_statement(struct vti_flat *f, int at)
 {
 	const IRStmt *st = f->in->stmts[at];
 
@@ -628,25 +631,25 @@ static bool statement(struct vti_flat *f, int at)
 		flatten_put(f, st);
 		return true;
 	case Ist_PutI:
-		puti(f, st->Ist.PutI.details);
+		flatten_puti(f, st->Ist.PutI.details);
 		return true;
 	case Ist_WrTmp:
-		f->temps[st->Ist.WrTmp.tmp] = expression(f, st->Ist.WrTmp.data);
+		f->temps[st->Ist.WrTmp.tmp] = flatten_expression(f, st->Ist.WrTmp.data);
 		return true;
 	case Ist_Store:
 		flatten_store(f, st->Ist.Store.addr, st->Ist.Store.data);
 		return true;
 	case Ist_StoreG:
-		storeg(f, st->Ist.StoreG.details);
+		flatten_storeg(f, st->Ist.StoreG.details);
 		return true;
 	case Ist_LoadG:
-		loadg(f, st->Ist.LoadG.details);
+		flatten_loadg(f, st->Ist.LoadG.details);
 		return true;
 	case Ist_CAS:
-		cas(f, at);
+		flatten_cas(f, at);
 		return true;
 	case Ist_Dirty:
-		return dirty(f, st->Ist.Dirty.details);
+		return flatten_dirty(f, st->Ist.Dirty.details);
 	case Ist_Exit:
 		flatten_exit(f, st);
 		return true;
@@ -680,7 +683,7 @@ static enum vti_piece flatten_piece(struct vti_flat *f)
 			if (!begin_flat_insn(b, st))
 				return VTI_PIECE_UNLIFTED;
 			begun = true;
-		} else if (begun && !statement(f, i)) {
+		} else if (begun && !flatten_statement(f, i)) {
 			return drop_insn(b);
 		}
 	}
@@ -691,7 +694,7 @@ static enum vti_piece flatten_piece(struct vti_flat *f)
 		insn_end(b);
 		return VTI_PIECE_ON;
 	}
-	end(f);
+	flatten_end(f);
 	return VTI_PIECE_END;
 }
 

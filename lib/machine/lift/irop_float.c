@@ -223,7 +223,7 @@ static uint64_t flush_denormal(uint64_t x, unsigned bits)
 	return x;
 }
 
-static unsigned relate(uint64_t a, uint64_t b, unsigned bits)
+static unsigned relate_numbers(uint64_t a, uint64_t b, unsigned bits)
 {
 	if (vti_fp_is_nan(a, bits) || vti_fp_is_nan(b, bits))
 		return UNORDERED;
@@ -234,14 +234,14 @@ static unsigned relate(uint64_t a, uint64_t b, unsigned bits)
 }
 
 /* One of the relations, or 0: not known. */
-static unsigned relation(const struct vti_fpmode *mode, struct vt_word a, struct vt_word b,
-			 unsigned bits)
+static unsigned relate_words(const struct vti_fpmode *mode, struct vt_word a, struct vt_word b,
+			     unsigned bits)
 {
 	if (!vt_word_is_known(a) || !vt_word_is_known(b))
 		return 0;
-	const unsigned honoured = relate(a.value, b.value, bits);
+	const unsigned honoured = relate_numbers(a.value, b.value, bits);
 	const unsigned flushed =
-		relate(flush_denormal(a.value, bits), flush_denormal(b.value, bits), bits);
+		relate_numbers(flush_denormal(a.value, bits), flush_denormal(b.value, bits), bits);
 
 	if (mode->zeroes < 0)
 		return honoured == flushed ? honoured : 0;
@@ -254,8 +254,9 @@ static unsigned relation(const struct vti_fpmode *mode, struct vt_word a, struct
 		dst[0] = args[0][0];                                                               \
 		dst[1] = args[0][1];                                                               \
 		for (unsigned i = 0; i < (lanes); i++) {                                           \
-			const unsigned how = relation(mode, vti_fp_get_lane(args[0], i, bits),     \
-						      vti_fp_get_lane(args[1], i, bits), bits);    \
+			const unsigned how =                                                       \
+				relate_words(mode, vti_fp_get_lane(args[0], i, bits),              \
+					     vti_fp_get_lane(args[1], i, bits), bits);             \
 			const uint64_t holds = how & (relations) ? vt_low_bits(bits) : 0;          \
                                                                                                    \
 			vti_fp_put_lane(dst, i, bits,                                              \
@@ -270,7 +271,7 @@ static unsigned relation(const struct vti_fpmode *mode, struct vt_word a, struct
 static struct vt_word choose_operand(const struct vti_fpmode *mode, struct vt_word a,
 				     struct vt_word b, unsigned bits, unsigned better)
 {
-	const unsigned how = relation(mode, a, b, bits);
+	const unsigned how = relate_words(mode, a, b, bits);
 
 	if (how == 0 || ((mode->zeroes & VTI_MXCSR_DAZ) != 0 &&
 			 (vti_fp_is_denormal(a.value, bits) || vti_fp_is_denormal(b.value, bits))))
@@ -300,7 +301,7 @@ static struct vt_word choose_operand(const struct vti_fpmode *mode, struct vt_wo
 
 VTI_OPERATOR(CmpF64)
 {
-	const unsigned how = relation(mode, *args[0], *args[1], 64);
+	const unsigned how = relate_words(mode, *args[0], *args[1], 64);
 
 	*dst = how == 0 ? vt_word_unknown(32)
 			: vt_word_of(how == UNORDERED ? Ircr_UN

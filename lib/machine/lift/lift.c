@@ -40,7 +40,7 @@ static void on_log(const HChar *text, SizeT size)
 	(void)size;
 }
 
-static Bool chase(void *arg, Addr to)
+static Bool refuse_chase(void *arg, Addr to)
 {
 	(void)arg;
 	(void)to;
@@ -110,7 +110,7 @@ static IRSB *vex_lift(uint64_t addr, const uint8_t *bytes, size_t size)
 	describe_machine(&args);
 	args.guest_bytes = vex_bytes;
 	args.guest_bytes_addr = addr;
-	args.chase_into_ok = chase;
+	args.chase_into_ok = refuse_chase;
 	args.guest_extents = &extents;
 	args.needs_self_check = self_check;
 	/* Machine code is not made, but places for it have to be named. */
@@ -145,7 +145,7 @@ static bool is_undefined(const struct vt_facts *f)
 }
 
 /* Finds the instructions: Zydis, not VEX, says where they are. */
-static void scan(struct vti_build *b, const uint8_t *bytes, size_t size, unsigned max_insns)
+static void scan_insns(struct vti_build *b, const uint8_t *bytes, size_t size, unsigned max_insns)
 {
 	b->ninsns = b->length = 0;
 	b->bad = b->no_code = false;
@@ -291,7 +291,7 @@ static void add_all(struct vti_build *b, const uint8_t *bytes)
 		vti_emit_end(b, vti_build_u64(b, b->addr + b->length), Ijk_Boring, false);
 }
 
-static void restart(struct vti_build *b)
+static void restart_build(struct vti_build *b)
 {
 	b->nops = b->nslots = b->more.size = 0;
 	b->emitted = b->insn = b->nunlifted = b->nunknown = 0;
@@ -314,8 +314,8 @@ struct vti_block *vti_lift(uint64_t addr, const uint8_t *bytes, size_t size, uns
 	if (max_insns > VTI_LIFT_INSNS)
 		max_insns = VTI_LIFT_INSNS;
 	do {
-		restart(b);
-		scan(b, bytes, size, max_insns);
+		restart_build(b);
+		scan_insns(b, bytes, size, max_insns);
 		add_all(b, bytes);
 		max_insns = b->ninsns / 2;
 	} while (b->full && !b->failed && max_insns);

@@ -117,14 +117,14 @@ struct reader {
 	struct vt_error *err;
 };
 
-static int complain(struct reader *r, const char *what, const char *word)
+static int report_line(struct reader *r, const char *what, const char *word)
 {
 	return vt_error_set(r->err, VT_E_FORMAT, "%s: line %u: %s%s%s%s", r->name, r->line, what,
 			    *word ? " \"" : "", word, *word ? "\"" : "");
 }
 
 /* Words are printable ASCII, so that messages can repeat them. */
-static int split(struct reader *r, const char *p, const char *end)
+static int split_line(struct reader *r, const char *p, const char *end)
 {
 	r->nwords = 0;
 	while (p < end && *p != '#') {
@@ -135,14 +135,14 @@ static int split(struct reader *r, const char *p, const char *end)
 			continue;
 		}
 		if (r->nwords == MAX_WORDS)
-			return complain(r, "too many words", "");
+			return report_line(r, "too many words", "");
 		for (; p<end && * p> ' ' && *p < 0x7f && *p != '#'; p++) {
 			if (n == MAX_WORD)
-				return complain(r, "a word is too long", "");
+				return report_line(r, "a word is too long", "");
 			r->words[r->nwords][n++] = *p;
 		}
 		if (!n)
-			return complain(r, "a byte is not printable ASCII", "");
+			return report_line(r, "a byte is not printable ASCII", "");
 		r->words[r->nwords++][n] = 0;
 	}
 	return 0;
@@ -158,15 +158,15 @@ static int parse_core_number(struct reader *r, const char *word, uint32_t max, u
 		if (n <= UINT32_MAX)
 			n = n * 10 + (uint64_t)(*p - '0');
 	if (p == word)
-		return complain(r, "not a number:", word);
+		return report_line(r, "not a number:", word);
 	if (*p == 'K' || *p == 'M') {
 		n <<= *p == 'K' ? 10 : 20;
 		p++;
 	}
 	if (*p)
-		return complain(r, "not a number:", word);
+		return report_line(r, "not a number:", word);
 	if (n > max)
-		return complain(r, "too large a number:", word);
+		return report_line(r, "too large a number:", word);
 	*v = (uint32_t)n;
 	return 0;
 }
@@ -176,7 +176,7 @@ static int op_class(struct reader *r, const char *word, unsigned *c)
 	for (*c = 0; *c < VT_NOPCLASSES; ++*c)
 		if (strcmp(word, class_names[*c]) == 0)
 			return 0;
-	return complain(r, "not a class of operations:", word);
+	return report_line(r, "not a class of operations:", word);
 }
 
 static int parse_choice(struct reader *r, const char *word, const char *const *choices,
@@ -185,7 +185,7 @@ static int parse_choice(struct reader *r, const char *word, const char *const *c
 	for (*chosen = 0; choices[*chosen]; ++*chosen)
 		if (strcmp(word, choices[*chosen]) == 0)
 			return 0;
-	return complain(r, "not one of the choices:", word);
+	return report_line(r, "not one of the choices:", word);
 }
 
 /* unit NAME CLASS... */
@@ -196,14 +196,14 @@ static int parse_unit(struct reader *r)
 	int e;
 
 	if (r->nwords < 2)
-		return complain(r, "a unit needs a name", "");
+		return report_line(r, "a unit needs a name", "");
 	if (r->m->nunits == VT_CORE_UNITS)
-		return complain(r, "too many units", "");
+		return report_line(r, "too many units", "");
 	if (strlen(r->words[1]) >= sizeof(u->name))
-		return complain(r, "too long a name:", r->words[1]);
+		return report_line(r, "too long a name:", r->words[1]);
 	for (i = 0; i < r->m->nunits; i++)
 		if (strcmp(r->m->units[i].name, r->words[1]) == 0)
-			return complain(r, "a second unit", r->words[1]);
+			return report_line(r, "a second unit", r->words[1]);
 	memset(u, 0, sizeof(*u));
 	memcpy(u->name, r->words[1], strlen(r->words[1]));
 	for (i = 2; i < r->nwords; i++) {
@@ -224,8 +224,8 @@ static int parse_class(struct reader *r)
 	int e;
 
 	if (r->nwords != 3 && r->nwords != 4)
-		return complain(r, "a class has a latency, and perhaps for how long it is busy",
-				"");
+		return report_line(r, "a class has a latency, and perhaps for how long it is busy",
+				   "");
 	e = op_class(r, r->words[1], &c);
 	if (e == 0)
 		e = parse_core_number(r, r->words[2], 10000, &latency);
@@ -280,7 +280,7 @@ static int parse_word(struct reader *r)
 	if (strcmp(key, "timing") == 0) {
 		r->m->table = find_timing_table(word);
 		if (!r->m->table)
-			return complain(r, "no such table of timings:", word);
+			return report_line(r, "no such table of timings:", word);
 		memset(r->m->timing, 0, sizeof(r->m->timing));
 		memcpy(r->m->timing, word, strlen(word));
 		return 0;
@@ -305,7 +305,7 @@ static int parse_field(struct reader *r, const char *key, const char *word)
 			memcpy((char *)r->m + f->offset, &v, sizeof(v));
 		return e;
 	}
-	return complain(r, "unknown:", key ? key : r->words[0]);
+	return report_line(r, "unknown:", key ? key : r->words[0]);
 }
 
 static int parse_line(struct reader *r)
@@ -332,7 +332,7 @@ static int parse_line(struct reader *r)
 		i = 2;
 	}
 	if (r->nwords == 1 || (r->nwords - i) % 2)
-		return complain(r, "a value is missing after", r->words[r->nwords - 1]);
+		return report_line(r, "a value is missing after", r->words[r->nwords - 1]);
 	for (e = 0; e == 0 && i < r->nwords; i += 2)
 		e = parse_field(r, r->words[i], r->words[i + 1]);
 	return e;
@@ -408,8 +408,8 @@ static int check_core(const struct vt_core *m, const char *name, struct vt_error
 	return 0;
 }
 
-static int parse(struct vt_core *m, const char *name, const char *text, size_t size,
-		 struct vt_error *err)
+static int parse_core(struct vt_core *m, const char *name, const char *text, size_t size,
+		      struct vt_error *err)
 {
 	struct reader r = {.m = m, .name = name, .err = err};
 	const char *p = text, *end = text + size;
@@ -423,7 +423,7 @@ static int parse(struct vt_core *m, const char *name, const char *text, size_t s
 		const char *stop = next ? next : end;
 
 		r.line++;
-		e = split(&r, p, stop);
+		e = split_line(&r, p, stop);
 		if (e == 0 && r.nwords)
 			e = parse_line(&r);
 		if (e < 0)
@@ -445,7 +445,7 @@ const char *vt_core_name(size_t i)
 	return NULL;
 }
 
-static int unknown(const char *name, struct vt_error *err)
+static int report_unknown_core(const char *name, struct vt_error *err)
 {
 	char known[VT_ERROR_SIZE / 2] = "";
 	size_t i, n = 0;
@@ -474,7 +474,7 @@ static int load_file(struct vt_core *m, const char *path, struct vt_error *err)
 		e = vt_error_set(err, VT_E_FORMAT, "%s: too large for a machine's description",
 				 path);
 	if (e == 0)
-		e = parse(m, path, (const char *)vt_input_data(&in), have, err);
+		e = parse_core(m, path, (const char *)vt_input_data(&in), have, err);
 	vt_input_close(&in);
 	return e;
 }
@@ -490,7 +490,7 @@ int vt_core_load(struct vt_core *m, const char *name, struct vt_error *err)
 		if (strcmp(t->name, name) != 0)
 			continue;
 		snprintf(m->name, sizeof(m->name), "%s", name);
-		return parse(m, name, t->text, t->size, err);
+		return parse_core(m, name, t->text, t->size, err);
 	}
-	return unknown(name, err);
+	return report_unknown_core(name, err);
 }

@@ -34,7 +34,7 @@ static const struct id ids[] = {
 };
 
 /* The name's own storage, if vtrace brings such a machine along. */
-static const char *brought(const char *name)
+static const char *find_core_name(const char *name)
 {
 	const char *known;
 	size_t i;
@@ -63,7 +63,7 @@ static const char *for_cpuid(const char *cpuid)
 	for (i = 0; i < sizeof(ids) / sizeof(*ids); i++)
 		if (strlen(ids[i].vendor) == vendor && strncmp(cpuid, ids[i].vendor, vendor) == 0 &&
 		    family == ids[i].family && model >= ids[i].first && model <= ids[i].last)
-			return brought(ids[i].core);
+			return find_core_name(ids[i].core);
 	return NULL;
 }
 
@@ -95,13 +95,13 @@ static const char *for_brand(const char *description)
 
 	for (i = 0; i < sizeof(brands) / sizeof(*brands); i++)
 		if (strstr(description, brands[i].text))
-			return brought(brands[i].core);
+			return find_core_name(brands[i].core);
 	return NULL;
 }
 
 const char *vt_core_for_cpu(const char *model, const char *cpuid, const char *description)
 {
-	const char *name = model ? brought(model) : NULL;
+	const char *name = model ? find_core_name(model) : NULL;
 
 	if (!name && cpuid)
 		name = for_cpuid(cpuid);

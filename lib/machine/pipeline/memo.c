@@ -40,14 +40,14 @@ static const uint8_t *written_regs(const struct vti_simmemo *m)
 	return m->regs + m->nread;
 }
 
-static const uint8_t *readers(const struct vti_simmemo *m)
+static const uint8_t *get_register_readers(const struct vti_simmemo *m)
 {
 	return written_regs(m) + m->nwritten;
 }
 
 /* ---- the parts of a run ---- */
 
-static inline const uint8_t *ranges(const struct vti_simrun *r)
+static inline const uint8_t *get_ready_ranges(const struct vti_simrun *r)
 {
 	return (const uint8_t *)r->body;
 }
@@ -57,7 +57,8 @@ static inline const uint16_t *run_written(const struct vti_simmemo *m, const str
 	return r->body + m->nread;
 }
 
-static inline const uint16_t *units(const struct vti_simmemo *m, const struct vti_simrun *r)
+static inline const uint16_t *get_unit_states(const struct vti_simmemo *m,
+					      const struct vti_simrun *r)
 {
 	return run_written(m, r) + m->nwritten;
 }
@@ -255,7 +256,7 @@ bool vti_simmemo_entry(const struct vti_simmemo *m, const struct vt_inorder *e, 
 static inline bool run_fits_entry(const struct vti_simmemo *m, const struct vti_simrun *r,
 				  const struct vti_simentry *entry)
 {
-	const uint8_t *range = ranges(r);
+	const uint8_t *range = get_ready_ranges(r);
 	uint32_t i;
 
 	if (r->free != entry->free || r->could != entry->could || r->used != entry->used ||
@@ -331,7 +332,9 @@ static void set_ranges(const struct vti_simmemo *m, const struct vti_simentry *e
 	uint32_t i;
 
 	for (i = 0; i < m->nread; i++, range += 2) {
-		before = readers(m)[i] ? issued[readers(m)[i] - 1] - entry->base : 0;
+		before = get_register_readers(m)[i]
+				 ? issued[get_register_readers(m)[i] - 1] - entry->base
+				 : 0;
 		range[0] = range[1] = entry->ready[i];
 		if (entry->ready[i] > before)
 			continue;
@@ -478,7 +481,7 @@ void vti_simmemo_apply(struct vti_simmemo *m, const struct vti_simentry *entry,
 
 		i = (uint32_t)__builtin_ctz(touched);
 		u = &e->units[i];
-		out = units(m, run) + 2 * (size_t)i;
+		out = get_unit_states(m, run) + 2 * (size_t)i;
 		u->free = base + out[0];
 		u->last = run->now >> i & 1 ? e->cycle : 0;
 		u->could = out[1];

@@ -233,7 +233,7 @@ static void tlb_put(struct cache *c, uint64_t page)
 
 /* ---- the hierarchy ---- */
 
-static uint32_t clip(uint64_t n)
+static uint32_t clip_to_32(uint64_t n)
 {
 	return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
 }
@@ -242,7 +242,7 @@ static uint32_t clip(uint64_t n)
  * Cycles from `cycle` to `until`.  Threads that share a memory have clocks of their own: what one
  * of them has under way further ahead than anything takes was long ago for the other.
  */
-static uint64_t remaining(const struct vt_simmem *s, uint64_t until, uint64_t cycle)
+static uint64_t get_remaining_cycles(const struct vt_simmem *s, uint64_t until, uint64_t cycle)
 {
 	return until > cycle && until - cycle <= s->horizon ? until - cycle : 0;
 }
@@ -258,7 +258,8 @@ static struct miss *take_miss(const struct vt_simmem *s, struct cache *c, uint64
 	uint32_t i;
 
 	for (i = 0; i < c->nbusy && least; i++) {
-		wait = c->busy[i].asked > *cycle ? 0 : remaining(s, c->busy[i].end, *cycle);
+		wait = c->busy[i].asked > *cycle ? 0
+						 : get_remaining_cycles(s, c->busy[i].end, *cycle);
 		if (wait >= least)
 			continue;
 		least = wait;
@@ -273,7 +274,7 @@ static struct miss *take_miss(const struct vt_simmem *s, struct cache *c, uint64
 static uint64_t await_line(const struct vt_simmem *s, const struct cache *c, struct line *line,
 			   uint64_t cycle, uint32_t *missed)
 {
-	uint64_t wait = remaining(s, line->ready, cycle);
+	uint64_t wait = get_remaining_cycles(s, line->ready, cycle);
 
 	if (wait <= c->latency)
 		return cycle + c->latency;
@@ -289,8 +290,8 @@ static uint64_t await_line(const struct vt_simmem *s, const struct cache *c, str
  * When the data at `addr` can be used by an access that begins at `cycle`, looked for in `c` and
  * then behind it.  *missed gets the bits of what it was not in.
  */
-static uint64_t reach(struct vt_simmem *s, struct cache *c, uint64_t cycle, uint64_t addr,
-		      uint32_t *missed)
+static uint64_t reach_data(struct vt_simmem *s, struct cache *c, uint64_t cycle, uint64_t addr,
+			   uint32_t *missed)
 {
 	struct cache *next = c == &s->l2 ? &s->l3 : c == &s->l3 ? NULL : &s->l2;
 	uint64_t ready, begin = cycle;
@@ -299,21 +300,22 @@ static uint64_t reach(struct vt_simmem *s, struct cache *c, uint64_t cycle, uint
 	struct miss *busy;
 
 	if (c->sets == 0)
-		return next ? reach(s, next, cycle, addr, missed) : cycle + s->m->memory;
+		return next ? reach_data(s, next, cycle, addr, missed) : cycle + s->m->memory;
 	if (find_line(c, number))
 		return await_line(s, c, &c->line[set_of(c, number)], cycle, missed);
 	busy = take_miss(s, c, &cycle);
 	below = c->bit;
-	ready = next ? reach(s, next, cycle, addr, &below) : cycle + s->m->memory;
+	ready = next ? reach_data(s, next, cycle, addr, &below) : cycle + s->m->memory;
 	if (busy)
 		*busy = (struct miss){begin, ready};
-	insert_line(c, number, (struct line){ready, clip(ready - begin), below});
+	insert_line(c, number, (struct line){ready, clip_to_32(ready - begin), below});
 	*missed |= below;
 	return ready;
 }
 
 /* Cycles for the translation of an address. */
-static uint32_t translate(struct vt_simmem *s, struct cache *tlb, uint64_t addr, uint32_t *missed)
+static uint32_t translate_address(struct vt_simmem *s, struct cache *tlb, uint64_t addr,
+				  uint32_t *missed)
 {
 	uint32_t cycles = tlb->latency;
 
@@ -336,11 +338,11 @@ static struct vt_simmem_access access_line(struct vt_simmem *s, struct cache *ca
 	struct vt_simmem_access a = {0};
 	uint64_t ready;
 
-	a.tlb = translate(s, tlb, addr, &a.missed);
+	a.tlb = translate_address(s, tlb, addr, &a.missed);
 	cycle += a.tlb;
-	ready = reach(s, cache, cycle, addr, &a.missed);
+	ready = reach_data(s, cache, cycle, addr, &a.missed);
 	cycle += cache->latency;
-	a.cache = ready > cycle ? clip(ready - cycle) : 0;
+	a.cache = ready > cycle ? clip_to_32(ready - cycle) : 0;
 	a.cycles = a.tlb + a.cache;
 	return a;
 }
@@ -367,7 +369,7 @@ static uint32_t buffer_store(struct vt_simmem *s, uint64_t cycle, uint64_t numbe
 	uint64_t begin, wait = 0;
 	uint32_t i;
 
-	while (s->held && remaining(s, s->buffer[s->first].end, cycle) == 0)
+	while (s->held && get_remaining_cycles(s, s->buffer[s->first].end, cycle) == 0)
 		buffer_leave(s);
 	for (i = 0; i < s->held; i++) {
 		w = write_buffer_at(s, i);
@@ -375,19 +377,19 @@ static uint32_t buffer_store(struct vt_simmem *s, uint64_t cycle, uint64_t numbe
 			return 0;
 	}
 	if (s->held == s->m->write_buffer) {
-		wait = remaining(s, s->buffer[s->first].end, cycle);
+		wait = get_remaining_cycles(s, s->buffer[s->first].end, cycle);
 		buffer_leave(s);
 	}
 	cycle += wait;
-	begin = cycle + remaining(s, s->written, cycle);
+	begin = cycle + get_remaining_cycles(s, s->written, cycle);
 	w = write_buffer_at(s, s->held++);
 	w->number = number;
 	w->begin = begin;
 	w->end = begin + s->m->drain;
-	if (remaining(s, ready, w->end))
+	if (get_remaining_cycles(s, ready, w->end))
 		w->end = ready;
 	s->written = w->end;
-	return clip(wait);
+	return clip_to_32(wait);
 }
 
 /* Stores hang on the buffer and the TLB alone: the buffer, not the processor, waits for the line.

@@ -199,7 +199,7 @@ static uint32_t choose_unit(const struct vt_ooo *e, uint32_t units)
 }
 
 /* Gives the micro-operation a unit and a cycle not before `at`, which is returned. */
-static uint64_t issue(struct vt_ooo *e, const struct vt_uop *u, uint64_t at)
+static uint64_t issue_uop_at(struct vt_ooo *e, const struct vt_uop *u, uint64_t at)
 {
 	uint32_t width = e->m->issue ? e->m->issue : 1, busy = u->busy ? u->busy : 1;
 	uint32_t units = u->units & e->known, free, unit, n;
@@ -274,7 +274,7 @@ static void await_operands(const struct vt_ooo *e, const struct step *x, const s
  * The youngest older store of the same bytes that is not written when a load begins.  True if the
  * load has its data from there.
  */
-static bool forward(const struct vt_ooo *e, struct vt_ooo_place p, struct running *r)
+static bool forward_store(const struct vt_ooo *e, struct vt_ooo_place p, struct running *r)
 {
 	uint64_t end = p.addr + p.size, from;
 	uint32_t i, n;
@@ -314,7 +314,7 @@ static void run_load(struct vt_ooo *e, unsigned nth, struct running *r)
 
 	if (e->hooks.place && e->nstored)
 		p = e->hooks.place(e->hooks.arg, false, nth);
-	if (p.size && forward(e, p, r))
+	if (p.size && forward_store(e, p, r))
 		return;
 	if (!e->hooks.access)
 		return;
@@ -333,7 +333,7 @@ static void run_uop(struct vt_ooo *e, struct step *x, unsigned n, unsigned *load
 	r->ready = x->placed + 1;
 	r->tlb = r->cache = r->forward = 0;
 	await_operands(e, x, u, n, r);
-	r->issued = u->op_class == VT_OP_NOP ? r->ready : issue(e, u, r->ready);
+	r->issued = u->op_class == VT_OP_NOP ? r->ready : issue_uop_at(e, u, r->ready);
 	if (u->op_class != VT_OP_NOP)
 		vti_oooqueue_push(&e->queue, r->issued);
 	r->made = r->issued + u->latency;
@@ -431,7 +431,7 @@ static void retire_step(struct vt_ooo *e, const struct step *x, struct vt_inorde
 		write_stores(e, x);
 }
 
-static void redirect(struct vt_ooo *e, const struct step *x)
+static void redirect_fetch(struct vt_ooo *e, const struct step *x)
 {
 	const struct vt_uop *last = x->nuops ? &x->in->op->uops[x->nuops - 1] : NULL;
 	uint64_t begin = x->done;
@@ -471,7 +471,7 @@ void vt_ooo_run(struct vt_ooo *e, const struct vt_ooo_insn *insn, struct vt_inor
 		run_uop(e, &x, i, &loads);
 	publish_values(e, &x);
 	retire_step(e, &x, cost);
-	redirect(e, &x);
+	redirect_fetch(e, &x);
 	if (times) {
 		*times = (struct vt_ooo_times){.fetched = x.begun,
 					       .placed = x.placed,
@@ -486,7 +486,7 @@ void vt_ooo_run(struct vt_ooo *e, const struct vt_ooo_insn *insn, struct vt_inor
 
 /* ---- making and freeing ---- */
 
-static uint32_t renaming(uint32_t registers)
+static uint32_t count_renaming_registers(uint32_t registers)
 {
 	return registers > ARCHITECTURAL ? registers - ARCHITECTURAL : registers;
 }
@@ -513,8 +513,8 @@ struct vt_ooo *vt_ooo_new(const struct vt_core *m, const struct vt_ooo_hooks *ho
 	e->issues = calloc(CYCLES, sizeof(*e->issues));
 	if (!vti_places_init(&e->fetched, waiting) || !vti_places_init(&e->rob, m->rob) ||
 	    !vti_places_init(&e->loads, m->loads) || !vti_places_init(&e->stores, m->stores) ||
-	    !vti_places_init(&e->ints, renaming(m->int_registers)) ||
-	    !vti_places_init(&e->fps, renaming(m->fp_registers)) ||
+	    !vti_places_init(&e->ints, count_renaming_registers(m->int_registers)) ||
+	    !vti_places_init(&e->fps, count_renaming_registers(m->fp_registers)) ||
 	    !vti_oooqueue_init(&e->queue, m->queue) || (e->nstored && !e->stored) || !e->issues) {
 		vt_ooo_free(e);
 		return NULL;

@@ -76,8 +76,8 @@ static int32_t tag_index(uint64_t tag, int64_t warm)
 }
 
 /* `tag` is the instruction's; those of others become indices that are counted from `warm`. */
-static void tell_cost(struct vt_inorder_cost *c, uint32_t width, uint64_t tag, int64_t warm,
-		      struct vt_schedule_cost *out)
+static void convert_cost(struct vt_inorder_cost *c, uint32_t width, uint64_t tag, int64_t warm,
+			 struct vt_schedule_cost *out)
 {
 	uint64_t latest = 0;
 	uint32_t i;
@@ -112,7 +112,7 @@ static int schedule_in_order(const struct vt_core *m, const struct vt_mop *const
 	for (i = 0; i < n; i++) {
 		vt_inorder_issue(&e, ops[i], i, NULL, NULL, &cost);
 		if (i >= warm)
-			tell_cost(&cost, e.width, i, (int64_t)warm, &costs[i - warm]);
+			convert_cost(&cost, e.width, i, (int64_t)warm, &costs[i - warm]);
 	}
 	return 0;
 }
@@ -124,7 +124,7 @@ void vt_schedule_next(struct vt_inorder *e, const struct vt_mop *op, uint64_t ta
 
 	vt_inorder_issue(e, op, tag, NULL, NULL, &c);
 	if (cost)
-		tell_cost(&c, e->width, tag, PACKED, cost);
+		convert_cost(&c, e->width, tag, PACKED, cost);
 }
 
 static bool is_taken_in_sequence(const struct vt_mop *const *op, bool last)
@@ -152,7 +152,7 @@ void vt_schedule_on(struct vt_ooo *e, const struct vt_core *m, const struct vt_m
 		vt_ooo_run(e, &in, &cost, NULL);
 		if (i < warm)
 			continue;
-		tell_cost(&cost, width, i, (int64_t)warm, &costs[i - warm]);
+		convert_cost(&cost, width, i, (int64_t)warm, &costs[i - warm]);
 		/*
 		 * Which of those retired together is the first changes from time to time, so that
 		 * each has its slots' part of the cycle.

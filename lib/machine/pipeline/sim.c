@@ -91,8 +91,8 @@ static unsigned count_accesses(const struct vt_mop *op, bool store)
 	return n;
 }
 
-static struct vt_simmem_access go(struct vt_simmem *mem, const struct vt_sim_access *at,
-				  uint64_t cycle, struct vt_sim_retired *out)
+static struct vt_simmem_access access_memory(struct vt_simmem *mem, const struct vt_sim_access *at,
+					     uint64_t cycle, struct vt_sim_retired *out)
 {
 	struct vt_simmem_access a = at->store ? vt_simmem_store(mem, cycle, at->addr, at->size)
 					      : vt_simmem_load(mem, cycle, at->addr, at->size);
@@ -113,14 +113,14 @@ struct vt_simmem_access vti_sim_access(struct vt_simmem *mem, const struct vt_si
 
 	/* Nearly always there is just one. */
 	if (insn->naccesses == 1 && insn->accesses->store == store && nth == 0)
-		return go(mem, insn->accesses, cycle, out);
+		return access_memory(mem, insn->accesses, cycle, out);
 	last = nth + 1 >= count_accesses(insn->op, store);
 	for (i = 0; i < insn->naccesses; i++) {
 		const struct vt_sim_access *at = &insn->accesses[i];
 
 		if (at->store != store || n++ < nth)
 			continue;
-		a = go(mem, at, cycle, out);
+		a = access_memory(mem, at, cycle, out);
 		if (a.cycles >= slowest.cycles)
 			slowest = a;
 		if (!last)
@@ -186,7 +186,7 @@ static inline uint32_t insn_length(const struct vt_sim_insn *insn)
 /* ---- in order: what memory is asked ---- */
 
 /* What it answered when the block was tried. */
-static const struct answer *again(struct trial *t)
+static const struct answer *get_next_answer(struct trial *t)
 {
 	return t->given < t->nanswers ? &t->answers[t->given++] : NULL;
 }
@@ -218,7 +218,7 @@ static uint64_t answer_of(uint64_t start, uint32_t cycles, uint64_t cycle, uint6
 static struct vt_simmem_access ask_fetch(struct vt_simcore *s, uint64_t start, uint64_t addr,
 					 uint32_t length)
 {
-	const struct answer *known = s->trial ? again(s->trial) : NULL;
+	const struct answer *known = s->trial ? get_next_answer(s->trial) : NULL;
 	struct vti_simask ask = {.kind = VTI_SIM_FETCH, .length = (uint8_t)length};
 	struct vt_simmem_access a;
 	uint64_t base, cycle = s->engine.cycle;
@@ -236,7 +236,7 @@ static struct vt_simmem_access ask_fetch(struct vt_simcore *s, uint64_t start, u
 static struct vt_simmem_access ask_access(struct vt_simcore *s, bool store, unsigned nth,
 					  uint64_t cycle)
 {
-	const struct answer *known = again(s->trial);
+	const struct answer *known = get_next_answer(s->trial);
 	const struct vt_sim_insn *insn = s->insn;
 	struct vti_simask ask = {.kind = store ? VTI_SIM_STORE : VTI_SIM_LOAD, .nth = (uint8_t)nth};
 	struct vt_simmem_access a;
@@ -292,7 +292,7 @@ static struct vt_simmem_access go_to_memory(void *arg, bool store, unsigned nth,
 	return vti_sim_access(s->mem, s->insn, store, nth, cycle, &s->out);
 }
 
-static void mispredict(struct vt_simcore *s, uint64_t tag, uint64_t cycle)
+static void redirect_front(struct vt_simcore *s, uint64_t tag, uint64_t cycle)
 {
 	s->out.mispredicted = true;
 	s->front = cycle + s->core->mispredict;
@@ -306,7 +306,7 @@ static void run_branch(struct vt_simcore *s, const struct vt_sim_insn *insn, uin
 	to = vt_simbranch_predict(s->branches, insn->addr, insn->op->flags, fall, insn->target,
 				  insn->next);
 	if (to != insn->next)
-		mispredict(s, insn->tag, cycle);
+		redirect_front(s, insn->tag, cycle);
 }
 
 static void run_inorder(struct vt_simcore *s, const struct vt_sim_insn *insn)
@@ -411,7 +411,7 @@ static void end_block_run(struct vt_simcore *s, const struct vt_sim_block *b, ui
 		return;
 	to = vt_simbranch_predict(s->branches, e->last, e->flags, e->fall, e->target, next);
 	if (to != next)
-		mispredict(s, b->insns[b->ninsns - 1].tag, s->engine.cycle);
+		redirect_front(s, b->insns[b->ninsns - 1].tag, s->engine.cycle);
 }
 
 static void apply_run(struct vt_simcore *s, const struct vt_sim_block *b, uint64_t next,
@@ -459,7 +459,7 @@ static void record_run(struct vt_simcore *s, const struct vt_sim_block *b, uint6
 	}
 }
 
-static bool remembers(struct vt_simcore *s, struct vt_sim_block *b)
+static bool prepare_entry(struct vt_simcore *s, struct vt_sim_block *b)
 {
 	const struct vti_simends *e;
 	bool fetches;
@@ -482,7 +482,7 @@ run_block_inorder(struct vt_simcore *s, struct vt_sim_block *b, uint64_t next, u
 	uint64_t before = s->engine.cycle;
 	const struct vti_simrun *r;
 
-	if (!remembers(s, b)) {
+	if (!prepare_entry(s, b)) {
 		run_each(s, b, next);
 		return 0;
 	}

@@ -58,7 +58,7 @@ static bool parse_timing_number(const char **p, uint16_t *v)
 	return true;
 }
 
-static bool unit(const struct vt_core *m, const char **p, uint32_t *units)
+static bool parse_unit_name(const struct vt_core *m, const char **p, uint32_t *units)
 {
 	size_t n = strcspn(*p, "/ \n");
 	unsigned i;
@@ -74,7 +74,7 @@ static bool unit(const struct vt_core *m, const char **p, uint32_t *units)
 }
 
 /* "2*p0/p1", and moves behind it and one blank. */
-static bool set(const struct vt_core *m, const char **p, uint32_t *units, uint16_t *busy)
+static bool parse_unit_set(const struct vt_core *m, const char **p, uint32_t *units, uint16_t *busy)
 {
 	*units = 0;
 	*busy = 1;
@@ -84,7 +84,7 @@ static bool set(const struct vt_core *m, const char **p, uint32_t *units, uint16
 		++*p;
 	}
 	do {
-		if (!unit(m, p, units))
+		if (!parse_unit_name(m, p, units))
 			return false;
 	} while (*(*p)++ == '/');
 	--*p;
@@ -104,7 +104,8 @@ bool vt_timing_find(const struct vt_core *m, const char *form, struct vt_timing_
 	if (*p == '-')
 		return true;
 	while (*p && *p != '\n' && row->nsets < VT_TIMING_SETS) {
-		if (!set(m, &p, &row->sets[row->nsets].units, &row->sets[row->nsets].busy))
+		if (!parse_unit_set(m, &p, &row->sets[row->nsets].units,
+				    &row->sets[row->nsets].busy))
 			return false;
 		row->nsets++;
 	}
