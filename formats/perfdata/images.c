@@ -42,7 +42,7 @@ static bool starts_with(const uint8_t *p, size_t size, const char *with)
 	return size >= n && !memcmp(p, with, n);
 }
 
-static bool contains_text(const uint8_t *p, size_t size, const char *what)
+static bool path_contains(const uint8_t *p, size_t size, const char *what)
 {
 	size_t n = strlen(what), i;
 
@@ -185,7 +185,7 @@ int vti_pd_buildid_add(struct pd_session *s, const uint8_t *path, size_t size, b
 	if (r < 0 || !kernel)
 		return r;
 	is_module = !is_kernel_name(path, size) &&
-		    (starts_with(path, size, "[") || contains_text(path, size, ".ko"));
+		    (starts_with(path, size, "[") || path_contains(path, size, ".ko"));
 	/* A kernel image that perf found as a file is that of the running kernel. */
 	alias = is_module ? make_module_alias(s, path, size)
 			  : vti_pd_string(s, KERNEL_NAME, strlen(KERNEL_NAME));

@@ -60,7 +60,7 @@ static void list_path(const struct vt_interpret_totals *t, struct figure f[NFIGU
 		{"leaving", "that leave something in a register or memory", t->leaving, t->insns},
 		{"leaving_known", "and all of that is known", t->leaving_known, t->leaving},
 		{"foreign", "left out: of the kernel or another mode", t->foreign, 0},
-		{"taught", "taught by the way taken", t->inferred, 0},
+		{"taught", "inferred from the way taken", t->inferred, 0},
 		{"told", "recorded by ptwrite", t->ptwritten, 0},
 		{"contradictions", "contradictions", t->stops[VT_STOP_PATH] + t->stale, 0},
 		{"unlifted", "seen in code, and not understood", t->unlifted, 0},
