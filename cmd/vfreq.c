@@ -125,7 +125,8 @@ static bool choose_freq_event(struct state *s)
 	how->clock = vt_freqrun_scale(e, s->o->clock, s->cpu.description, &how->scale);
 	if (how->clock && strcmp(how->clock, "assumed") == 0)
 		app_say(s->app,
-			"%s counts nanoseconds, and the stream does not have the processor's clock: "
+			"%s counts nanoseconds, and the stream does not have the processor's "
+			"clock: "
 			"assuming 1 GHz; set it with --clock",
 			e->name);
 	return true;

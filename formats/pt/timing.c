@@ -48,8 +48,9 @@ static void set_limit(struct vt_pt_timing *t)
 {
 	uint32_t period = 1u << t->clock.mtc_period, part;
 
-	t->limit = t->has_mtc ? add_time_saturated(t->edge, convert_crystal_ticks(
-							       t, period - t->ctc % period, &part))
+	t->limit = t->has_mtc ? add_time_saturated(
+					t->edge,
+					convert_crystal_ticks(t, period - t->ctc % period, &part))
 			      : 0;
 }
 

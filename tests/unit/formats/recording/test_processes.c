@@ -459,8 +459,8 @@ static void size_of_gaps(void **state)
 	rings_run(&s.ring, 7, "abcde", 5);
 	rings_run(&s.ring, 7, NULL, 0);
 	rings_end(&s.ring);
-	recordings_close(&s, START BLOCK("1", "4096")
-				     GAP("502", "13", "an undeclared basic block"));
+	recordings_close(&s,
+			 START BLOCK("1", "4096") GAP("502", "13", "an undeclared basic block"));
 }
 
 /* ---- the end of the window ---- */

@@ -317,8 +317,9 @@ static void test_forms(void **state)
 	assert_non_null(strstr(text, "True stalls: 0.0 % of all cycles, 0.0 % of them dynamic\n"));
 	assert_non_null(strstr(text, "Causes listed: 1.00 a stall, 1.00 by cycles; unexplained: "
 				     "2.00 % of all cycles\n"));
-	assert_non_null(strstr(text, "D-cache miss                 true   0.00 %  estimated   3.33 to  "
-				     "13.33 %\n"));
+	assert_non_null(strstr(text,
+			       "D-cache miss                 true   0.00 %  estimated   3.33 to  "
+			       "13.33 %\n"));
 	text = print(&x, 1, VT_TABLE_TEXT, true);
 	assert_non_null(strstr(text, "\"schema\": \"vculprit/1\""));
 	assert_non_null(strstr(text, "\"cpu\": \"alpha21164\""));
