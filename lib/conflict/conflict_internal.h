@@ -70,7 +70,7 @@ void vti_depends_begin(struct vti_depends *d);
 
 /*
  * Begins instruction `number`, which is one more than the last, and computes the sets of its
- * operands.  `memory` tells whether it has accesses.
+ * operands.  `memory`: it has accesses.
  */
 void vti_depends_open(struct vti_depends *d, uint64_t number, const struct vt_conflict_code *code,
 		      bool memory);
