@@ -5,7 +5,7 @@
  * apart. How many arguments the procedure takes is not known: the higher ones may be left from
  * before.
  *
- * Options: a number from 1 to 6, the arguments that are told.
+ * Options: a number from 1 to 6, the arguments that are emitted.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -271,7 +271,7 @@ static int finish_latency(void *state)
 	return 0;
 }
 
-/* ---- what is told ---- */
+/* ---- values and labels ---- */
 
 static uint64_t settle_latency(void *state, uint32_t kind, uint64_t value)
 {

@@ -23,7 +23,7 @@
 struct insn {
 	uint64_t ip;
 	int64_t pid;
-	uint16_t load_size; /* bytes of its first load, where no capture tells */
+	uint16_t load_size; /* bytes of its first load, if no capture contains it */
 	uint16_t store_size;
 	struct vti_base_operand load, store;
 	struct vti_base_code moves;
@@ -148,7 +148,7 @@ static struct vti_block *block_of(struct vt_replay *rp, const struct vt_bblock *
 	k = &rp->blocks[b->id];
 	if (k->code)
 		return k;
-	/* Each instruction has at most two accesses that no slot tells. */
+	/* Each instruction has at most two accesses that no slot contains. */
 	k->accesses = calloc(b->nslots + 2 * (size_t)b->ninsns, sizeof(*k->accesses));
 	k->code = calloc(b->ninsns, sizeof(*k->code));
 	if (!k->accesses || !k->code || !make_code(rp, k, b) ||

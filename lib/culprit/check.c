@@ -68,13 +68,13 @@ static bool is_dynamic_cause(unsigned cause)
 	       cause != VT_STALL_UNEXPLAINED;
 }
 
-/* The stalls that have been told of one instruction. */
-struct told {
+/* The reported stalls of one instruction. */
+struct reported {
 	const struct vt_culprit_stall *list;
 	size_t count;
 };
 
-static bool is_listed(const struct told *t, unsigned cause)
+static bool is_listed(const struct reported *t, unsigned cause)
 {
 	size_t i;
 
@@ -108,7 +108,7 @@ static unsigned main_cause(const struct vt_stall *list, size_t n, bool dynamic, 
 	return best;
 }
 
-static void compare_causes(struct vt_culpritcheck_totals *t, const struct told *told,
+static void compare_causes(struct vt_culpritcheck_totals *t, const struct reported *reported,
 			   const struct vt_stall *list, size_t n)
 {
 	double cycles;
@@ -118,27 +118,27 @@ static void compare_causes(struct vt_culpritcheck_totals *t, const struct told *
 	for (i = 0; i < n; i++)
 		t->truth[list[i].cause] += list[i].high;
 	t->stalled += cycles;
-	if (cause < VT_NSTALLS && is_listed(told, cause))
+	if (cause < VT_NSTALLS && is_listed(reported, cause))
 		t->found += cycles;
 	cause = main_cause(list, n, true, &cycles);
 	t->dynamic += cycles;
 	if (cause >= VT_NSTALLS)
 		return;
-	if (is_listed(told, cause))
+	if (is_listed(reported, cause))
 		t->dynamic_found += cycles;
 	else
 		t->missed[cause] += cycles;
 }
 
 /* How many causes a stall has been given. */
-static void count_causes(struct vt_culpritcheck_totals *t, const struct told *told)
+static void count_causes(struct vt_culpritcheck_totals *t, const struct reported *reported)
 {
 	double cycles = 0;
 	uint64_t n = 0;
 	size_t i;
 
-	for (i = 0; i < told->count; i++) {
-		const struct vt_culprit_stall *s = &told->list[i];
+	for (i = 0; i < reported->count; i++) {
+		const struct vt_culprit_stall *s = &reported->list[i];
 
 		t->low[s->cause] += s->low;
 		t->high[s->cause] += s->high;
@@ -185,20 +185,20 @@ int vt_culpritcheck_add(void *arg, const struct vt_culprits_proc *p, struct vt_e
 
 	for (i = 0; i < g->ninsns; i++) {
 		uint64_t offset = p->offset + (g->insns[i].addr - p->flow->proc.start);
-		struct told told = {p->stalls + at, 0};
+		struct reported reported = {p->stalls + at, 0};
 		const struct vt_stall *truth;
 
 		for (; at < p->nstalls && p->stalls[at].insn == i; at++)
-			told.count++;
+			reported.count++;
 		if (p->freqs[i] && p->freqs[i]->cycles > 0)
 			c->totals.cycles += p->freqs[i]->cycles * p->freqs[i]->executions;
-		count_causes(&c->totals, &told);
+		count_causes(&c->totals, &reported);
 		if (!c->truth)
 			continue;
 		truth = vt_freqprofile_stalls(c->truth, p->flow->proc.image, offset, offset + 1,
 					      &n);
 		if (n)
-			compare_causes(&c->totals, &told, truth, n);
+			compare_causes(&c->totals, &reported, truth, n);
 	}
 	return add_point(c, p, err);
 }

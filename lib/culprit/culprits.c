@@ -148,7 +148,7 @@ static void take_freq(struct run *r, struct work *w, const struct vt_freq *f)
 	w->insns[i].executions = f->executions;
 	w->insns[i].cycles = f->cycles;
 	w->insns[i].confidence = f->confidence;
-	/* A simulator tells how it was. */
+	/* The values of a simulator are exact. */
 	if (f->method != VT_METHOD_MODEL)
 		w->insns[i].period = period;
 	r->t->samples += f->samples;

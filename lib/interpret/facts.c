@@ -35,7 +35,7 @@ int vti_path_state(struct vti_paths *p, const struct vt_record *rec, struct vt_e
 
 	if (code < 0)
 		return code;
-	/* What the thread did before, or the kernel to its stack, is not told. */
+	/* Earlier actions of the thread, and of the kernel on its stack, are not recorded. */
 	vti_path_lose(p);
 	if (regs.count != STATE_REGS)
 		return 0;
@@ -133,7 +133,7 @@ static void set_ptwritten_memory(struct vti_paths *p, const struct vt_memory *m,
 		vt_known_memory_set(p->memory->known, addr, bytes, m->size);
 }
 
-/* What ptwrite told is what its operand holds, as long as nothing else was run. */
+/* The operand of ptwrite has the recorded value, if no other instruction was run since. */
 void vti_path_value(struct vti_paths *p, const struct vt_record *rec)
 {
 	const struct vti_path_thread *t = p->at;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many instructions at most are told together: what was captured of them stays in the cache. */
+/* The maximum number of instructions in a run, so that its captures stay in the cache. */
 #define TOGETHER 512
 
 #define KERNEL (UINT64_C(1) << 63) /* addresses from here on are the kernel's */
@@ -92,7 +92,7 @@ static void set_possible_next(struct vti_path_thread *t, uint64_t one, uint64_t 
 	t->to[1] = other;
 }
 
-/* Behind a step, as far as its own code tells. */
+/* Sets the addresses at which the path may continue after a step, as far as its code determines. */
 static void set_next_addresses(struct vti_path_thread *t, const struct vt_step *s)
 {
 	const struct vt_bblock *b = s->block;
@@ -161,7 +161,7 @@ static bool is_foreign(const struct vt_bblock *b)
 
 /*
  * Code that a decoder took from a file that may be another one, or that the program has patched:
- * the answer for one mapping holds until another comes.  A recorder tells the code that ran.
+ * the answer for one mapping holds until another comes.  A recorder records the code that ran.
  */
 static enum vt_withheld is_withheld(struct vti_paths *p, const struct vt_bblock *b)
 {

@@ -73,7 +73,7 @@ uint32_t vti_plugin_wants(uint32_t what)
 	for (w = 0; w < VT_NWHATS; w++)
 		if (what_of(w) < VTRACE_NWHATS && what & VTRACE_BIT(what_of(w)))
 			wants |= 1u << w;
-	/* What a register holds is told by those that read and write it. */
+	/* The value of a register follows from the instructions that read and write it. */
 	if (what & VTRACE_BIT(VTRACE_REGISTER))
 		wants |= 1u << VT_WHAT_OPERAND | 1u << VT_WHAT_RESULT;
 	return wants;
@@ -192,7 +192,7 @@ static uint32_t get_wanted_bits(const struct vtrace_plugin *p, uint32_t classes)
 	return what;
 }
 
-/* An operand that is captured later in the same instruction tells what the register held. */
+/* An operand that is captured later in the same instruction is the register's value before. */
 static struct reg find_value_before(const struct making *k, const struct vt_capture *c, size_t n,
 				    uint32_t reg)
 {

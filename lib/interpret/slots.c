@@ -12,7 +12,7 @@
  * asked for: they are paired only where none is missing.
  */
 
-#define NOT_PAIRED UINT8_MAX /* how many loads there are cannot be told */
+#define NOT_PAIRED UINT8_MAX /* the number of loads is unknown */
 
 void vti_path_free_slots(struct vti_paths *p)
 {
@@ -116,7 +116,7 @@ static void answer_load(void *arg, uint32_t insn, struct vt_word addr, unsigned 
 		set_recorded_word(p, &words[k], vt_step_value(s, slot, k));
 }
 
-/* What cpuid and its like left: they are told by their places in the guest state. */
+/* Returns results of cpuid and the like, which are found by their places in the guest state. */
 static void answer_state(void *arg, uint32_t insn, unsigned offset, unsigned size,
 			 struct vt_word *words)
 {

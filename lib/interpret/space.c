@@ -93,7 +93,7 @@ static void renumber_all_spaces(struct vti_spaces *s)
 		renumber_space(s, ((const struct process *)vt_hash_at(&s->processes, i))->pid);
 }
 
-/* An image that is told of anew may be another file. */
+/* An image that is declared again may be another file. */
 static int feed_image(struct vti_spaces *s, const struct vt_record *rec, struct vt_error *err)
 {
 	uint64_t id = vt_record_u64(rec, VT_IMAGE_ID);
@@ -137,7 +137,8 @@ static int share_fork_space(struct vti_spaces *s, const struct vt_record *rec, s
 	if (!child)
 		return -VT_E_NOMEM;
 	child->shared = true;
-	/* Without a time, it is told of as found running: its maps come by themselves. */
+	/* Without a time, the process was found running, and its mappings are recorded separately.
+	 */
 	child->number = vt_record_u64(rec, VT_THREAD_TIME) ? number : ++s->next;
 	return 0;
 }

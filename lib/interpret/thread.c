@@ -31,7 +31,8 @@ void vti_path_free_state(struct vti_paths *p)
 
 /* ---- memory ---- */
 
-/* Only what no store can change: nothing tells when the dynamic linker is done with the rest. */
+/* Only data that no store can change: when the dynamic linker is done with other data is unknown.
+ */
 static uint64_t fill_constant_line(void *arg, uint64_t addr, uint8_t bytes[VT_KNOWN_LINE],
 				   bool lasting)
 {

@@ -8,7 +8,7 @@
 
 #include "sample/internal.h"
 
-/* ---- what the stream is told of itself ---- */
+/* ---- META and EVENT records of the stream ---- */
 
 static const char *const unit_names[VT_NSAMPLERUNITS] = {
 	[VT_SAMPLER_INSNS] = "instructions", [VT_SAMPLER_LOADS] = "loads",

@@ -326,7 +326,7 @@ static inline struct vti_simblock *find_coming_block(const struct vt_simulate *s
 
 /*
  * What is known of blocks does not fit into the host's caches: it is asked for while others run,
- * step by step, as each part tells where the next one is.
+ * step by step, as each part contains the address of the next one.
  */
 static inline void prefetch_blocks(const struct vt_simulate *s, const struct vt_exec *x)
 {

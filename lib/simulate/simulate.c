@@ -17,7 +17,7 @@
 /* Bytes of a line of the host's caches, more or less. */
 #define HOST_LINE 64
 
-/* ---- what the streams are told ---- */
+/* ---- META and EVENT records of the streams ---- */
 
 static void write_both_meta(struct vt_simulate *s, const char *key, const char *value)
 {

@@ -413,7 +413,7 @@ static void look_at_code(const struct vt_spec *s, struct vt_spec_row *r, const s
 	}
 }
 
-/* As look_at_code(), but once for all the callers by which lists of one place are told apart. */
+/* As look_at_code(), but once for all lists of one place, which have different callers. */
 static void look_once(struct vt_spec *s, struct vt_spec_row *r, const struct vt_code *code)
 {
 	const struct vt_hot *before = s->last.hot, *h = r->value.hot;

@@ -273,7 +273,7 @@ static int collect_record(struct vt_collect *c, const struct vt_record *rec, str
 	}
 }
 
-/* Want of memory ends it; a record that contradicts itself is told and left out. */
+/* Returns only -VT_E_NOMEM; warns of records that contradict themselves and ignores them. */
 static int survive_record(void *collect, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_collect *c = collect;

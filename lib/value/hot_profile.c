@@ -125,7 +125,7 @@ static int take_list(struct vt_hotprofile *p, const struct vt_record *rec, struc
 	}
 	if (code < 0)
 		return vt_error_nomem(err);
-	/* Lists of one place are joined in the order in which they came: `zero` tells it. */
+	/* Lists of one place are joined in the order in which they came, which is in `zero`. */
 	h->key.zero = (uint32_t)++p->nown;
 	return p->nown < UINT32_MAX ? 0 : vt_error_set(err, VT_E_LIMIT, "too many hot lists");
 }

@@ -226,7 +226,7 @@ static struct vt_number_type type_of(const struct decoded *d, const ZydisDecoded
 
 /* ---- what kind of instruction it is ---- */
 
-/* `direct`: the instruction itself tells where it goes. */
+/* `direct`: the instruction itself contains its target. */
 static uint32_t control_flags(ZydisInstructionCategory category, bool direct)
 {
 	switch (category) {

@@ -319,7 +319,7 @@ static uint16_t load_latency(const struct vt_core *m, const struct vt_facts *f)
 	return (uint16_t)(latency + row.latency - general.latency);
 }
 
-/* The micro-operation that does the work; -1: there is none, or its class tells all there is. */
+/* The micro-operation that does the work; -1: there is none, or its class describes it fully. */
 static int find_proper_uop(const struct vt_mop *op)
 {
 	unsigned i;

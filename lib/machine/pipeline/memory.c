@@ -281,7 +281,7 @@ static uint64_t await_line(const struct vt_simmem *s, const struct cache *c, str
 	*missed |= line->missed;
 	if (wait <= line->took)
 		return cycle + wait;
-	/* Out of order, this access comes first, though it is told second. */
+	/* Out of order, this access comes first, though it is passed second. */
 	line->ready = cycle + line->took;
 	return line->ready;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "machine/pipeline/ooo_internal.h"
 
-/* The cycles between two retirements, told from the first to the last. */
+/* The cycles between two retirements, explained from the first to the last. */
 struct stall_account {
 	struct vt_inorder_cost *cost;
-	uint64_t now;  /* told until here */
+	uint64_t now;  /* explained until here */
 	uint64_t end;  /* the next retirement */
 	uint64_t gone; /* slots of the first of them, which others used */
 	uint32_t width;
