@@ -408,7 +408,7 @@ static int64_t entry_number(const struct vt_hash *h, const void *entry, struct v
 
 	if (!entry)
 		return vt_error_nomem(err);
-	i = (size_t)((const uint8_t *)entry - h->entries) / h->entry_size;
+	i = vt_hash_index(h, entry);
 	return i < UINT32_MAX ? (int64_t)i : (int64_t)UINT32_MAX;
 }
 

@@ -218,11 +218,6 @@ int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t 
 
 /* ---- adding its sums to the others ---- */
 
-static uint32_t entry_index(const struct vt_hash *h, const void *entry)
-{
-	return (uint32_t)(((const uint8_t *)entry - h->entries) / (ptrdiff_t)h->entry_size);
-}
-
 static bool join_event(struct vt_merge *m, const struct vt_tally_event *e, uint32_t *index)
 {
 	const struct merged_event key = {
@@ -236,7 +231,7 @@ static bool join_event(struct vt_merge *m, const struct vt_tally_event *e, uint3
 	for (f = 0; f < VT_EVENT_NFIELDS; f++)
 		if (added || joined->row[f] != e->row[f])
 			joined->row[f] = added ? e->row[f] : 0;
-	*index = entry_index(&m->events, joined);
+	*index = (uint32_t)vt_hash_index(&m->events, joined);
 	return true;
 }
 
@@ -271,7 +266,7 @@ static bool join_image(struct vt_merge *m, const struct vt_tally_image *i, uint3
 		joined->type = i->type;
 		joined->machine = i->machine;
 	}
-	*index = entry_index(&m->images, joined);
+	*index = (uint32_t)vt_hash_index(&m->images, joined);
 	return true;
 }
 

@@ -169,9 +169,8 @@ int vt_tally_finish(struct vt_stream_tally *t, struct vt_error *err)
 size_t vt_tally_event_index(const struct vt_stream_tally *t, enum vt_profile_kind kind, uint64_t id)
 {
 	const struct vt_tally_event key = {.kind = kind, .id = id};
-	const uint8_t *e = vt_hash_find(&t->events, &key);
 
-	return (size_t)(e - t->events.entries) / t->events.entry_size;
+	return vt_hash_index(&t->events, vt_hash_find(&t->events, &key));
 }
 
 struct vt_tally_image vt_tally_image(const struct vt_stream_tally *t, uint64_t id)
