@@ -32,7 +32,7 @@ static void print_usage(void)
 	 "    --mem=no|yes     addresses too, and what the kernel writes [no]\n"
 	 "    --args=no|yes    argument registers at calls [no]\n"
 	 "    --toggle=NAME    mark where this function is entered and left\n"
-	 "    --skip=N         tell the registers behind N instructions\n"
+	 "    --skip=N         record the registers behind N instructions\n"
 	 "    --follow=no|yes  record forked children [no]\n");
 }
 
