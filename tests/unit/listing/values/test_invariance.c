@@ -426,8 +426,8 @@ static void test_json(void **state)
 static void test_comparison(void **state)
 {
 	static const char *const parts[] = {
-		"Means over the instructions in both profiles, weighted by executions in first.\n"
-		"Find-Top is of instructions with an Inv-Top above 30 % there.\n\n",
+		"Means over the instructions in both profiles, weighted by executions in first.\n",
+		"\nFind-Top is of instructions with an Inv-Top above 30 % there.\n\n",
 		"\n\nOver inputs:\n",
 		"\n\nWhat adds most to Diff-Top:\n",
 		"  f+4\n",
