@@ -32,7 +32,9 @@ struct state {
 	struct vt_writer *writer; /* NULL: --json */
 	struct app_profile in;
 	struct app_counts exact;
+	struct vt_flowcount_source counted; /* `exact`, as the first source */
 	struct vt_stackcount *stacks;
+	struct vt_count_source sources[2];
 	struct vt_cpu cpu;
 	struct vt_core core;
 	struct vt_freqrun_options how;
@@ -134,9 +136,6 @@ static bool choose_freq_event(struct state *s)
 
 static bool estimate(struct state *s)
 {
-	const struct vt_flowcount_source exact = {s->exact.counts, s->exact.in.images.store};
-	const struct vt_count_source sources[] = {{vt_flowcount_count, &exact},
-						  {vt_stackflow_count, s->stacks}};
 	struct vt_freqrun_options *how = &s->how;
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_buf left_out = VT_BUF_INIT;
@@ -148,8 +147,11 @@ static bool estimate(struct state *s)
 	how->core = &s->core;
 	how->model = strchr(s->o->cpu, '/') ? s->o->cpu : s->core.name;
 	how->method = methods[s->o->method];
-	how->sources = sources;
-	how->nsources = sizeof(sources) / sizeof(sources[0]);
+	s->counted = (struct vt_flowcount_source){s->exact.counts, s->exact.in.images.store};
+	s->sources[0] = (struct vt_count_source){vt_flowcount_count, &s->counted};
+	s->sources[1] = (struct vt_count_source){vt_stackflow_count, s->stacks};
+	how->sources = s->sources;
+	how->nsources = sizeof(s->sources) / sizeof(s->sources[0]);
 	if (vt_freqrun(how, s->writer, &s->totals, &err) < 0)
 		return app_fail(s->app, &err);
 	vt_freqrun_left_out(how, &s->totals, &left_out);

@@ -65,13 +65,12 @@ static void test_whole(void **state)
 		struct vt_reader *r;
 		struct vt_input in;
 		uint64_t n = 0;
-		int code;
 
 		open_input(&in, rows[i].what);
 		r = vt_conversion_start(&c, &in, decode, NULL, &err);
 		assert_non_null(r);
 		assert_string_equal(vt_reader_name(r), "made");
-		while ((code = vt_reader_next(r, &rec, &err)) > 0 && rec.kind == VT_SAMPLE)
+		while (vt_reader_next(r, &rec, &err) > 0 && rec.kind == VT_SAMPLE)
 			assert_int_equal(vt_record_u64(&rec, VT_SAMPLE_IP), n++);
 		assert_int_equal(n, RECORDS);
 		assert_int_equal(vt_reader_status(r), rows[i].status);
