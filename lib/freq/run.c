@@ -220,7 +220,7 @@ struct freq_run {
 	struct vt_freqrun_totals *totals;
 	struct vt_symbols *symbols; /* of the procedure's image */
 	struct vt_freqcalls calls;  /* of the image, so far */
-	bool stubs;		    /* the pass over stubs, not that over other procedures */
+	bool stubs;		    /* this pass analyses stubs only; false: the others only */
 };
 
 /* A procedure's numbers, by instruction of its graph. */

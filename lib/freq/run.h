@@ -43,7 +43,7 @@ struct vt_freqrun_options {
 	double scale;	   /* cycles in a unit of the event's period */
 	const char *clock; /* result of vt_freqrun_scale() */
 	enum vt_method method;
-	const struct vt_count_source *sources; /* of counts, the most exact first */
+	const struct vt_count_source *sources; /* of counts; see struct vt_count_source */
 	size_t nsources;
 };
 

@@ -11,11 +11,11 @@
 #include "profile/procedure_flow.h"
 
 /*
- * Sources of counts: what knows, beside the samples of time, how often code was executed.  Each is
- * one row, a struct vt_count_source.
+ * Sources of execution counts, which vt_freqrun() combines with the samples of time.  Each source
+ * is one row, a struct vt_count_source.
  */
 
-/* The procedure whose counts are wanted, and the samples of time that they are combined with. */
+/* A procedure, and the event of time that its counts are combined with. */
 struct vt_count_request {
 	const struct vt_images *images; /* of the samples */
 	const struct vt_procflow *flow;
@@ -42,7 +42,8 @@ void vt_freq_counts_fini(struct vt_freq_counts *c);
 struct vt_count_source {
 	/*
 	 * Allocates and fills either `exact` and `exact_edges`, or all the others; nothing if the
-	 * source has not counted the procedure.  0 or -VT_E_NOMEM.
+	 * source has not counted the procedure.  No two sources of a run may fill the same arrays.
+	 * Returns 0 or -VT_E_NOMEM.
 	 */
 	int (*count)(const void *source, const struct vt_count_request *r, struct vt_freq_counts *c,
 		     struct vt_error *err);

@@ -53,8 +53,8 @@ struct run_start {
 };
 
 /*
- * The same, by how control got there: the time that follows often depends on it.  The distance to
- * the target of the branch before identifies the way.
+ * The same, by how control got there: the time that follows often depends on it.  The distance
+ * to the target of the previous branch identifies the way.
  */
 struct run_context {
 	uint64_t image;

@@ -20,7 +20,7 @@
 #define EXACT	     8
 #define EXACT_OCTAVE 3 /* its logarithm */
 
-/* ---- what stacks know of each other ---- */
+/* ---- what stacks show about each other ---- */
 
 static size_t reach_bin(double reach)
 {
