@@ -34,13 +34,20 @@ CHANCE = 1e-8
 PER_RUN = 4
 
 
+def at_most(most, n, share):
+    """The chance of at most so many of n, each with the chance `share`; by logarithms, as n may be large."""
+    if most >= n or share >= 1:
+        return float(most >= n)
+    return sum(math.exp(math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) +
+                        i * math.log(share) + (n - i) * math.log1p(-share))
+               for i in range(most + 1))
+
+
 def missed_by_chance(full, sampled):
     n = sampled.profiled // PER_RUN
-    share = full.ranked[0][1] / full.profiled
     room = int(sampled.record["capacity"])
     most = int(n * (1 + sampled.steady / room) / (1 + sampled.steady))
-    return sum(math.comb(n, i) * share ** i * max(0.0, 1 - share) ** (n - i)
-               for i in range(most + 1))
+    return at_most(most, n, full.ranked[0][1] / full.profiled)
 
 
 def is_address(value, full):
