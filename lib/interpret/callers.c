@@ -108,7 +108,7 @@ void vti_callers_begin(struct vti_callers *c, int64_t pid)
 	add_run_caller(c, (struct vt_run_caller){.ip = ip, .caller = unwind_caller(c, ip)});
 }
 
-void vti_callers_turn(void *arg, uint32_t insn, bool call)
+void vti_callers_transfer(void *arg, uint32_t insn, bool call)
 {
 	struct vti_callers *c = arg;
 	struct vt_run_caller one = {.insn = insn};

@@ -30,8 +30,8 @@ static void set_state_registers(struct vti_paths *p, struct vt_words regs, struc
 int vti_path_state(struct vti_paths *p, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_words regs = vt_record_words(rec, VT_STATE_REGS);
-	int code = vti_path_turn(p, vt_record_i64(rec, VT_STATE_PID),
-				 vt_record_i64(rec, VT_STATE_TID), err);
+	int code = vti_path_switch(p, vt_record_i64(rec, VT_STATE_PID),
+				   vt_record_i64(rec, VT_STATE_TID), err);
 
 	if (code < 0)
 		return code;
@@ -53,7 +53,7 @@ static int come_back(struct vti_paths *p, int64_t pid, int64_t tid, struct vt_er
 {
 	struct vti_path_process *process = vti_path_process(p, pid, err);
 
-	if (!process || vti_path_turn(p, pid, tid, err) < 0)
+	if (!process || vti_path_switch(p, pid, tid, err) < 0)
 		return -VT_E_NOMEM;
 	if (process->tid != tid)
 		vt_known_memory_forget(p->memory->known);

@@ -118,8 +118,8 @@ void vti_callers_begin(struct vti_callers *c, int64_t pid);
 /* Adds a caller that holds from this instruction of a path on. */
 void vti_callers_note(struct vti_callers *c, uint32_t insn, uint64_t ip, uint64_t caller);
 
-/* A function for vt_interp_options.turn with the struct vti_callers as `arg`. */
-void vti_callers_turn(void *arg, uint32_t insn, bool call);
+/* A function for vt_interp_options.transfer with the struct vti_callers as `arg`. */
+void vti_callers_transfer(void *arg, uint32_t insn, bool call);
 
 struct vti_samples;
 struct vti_paths;

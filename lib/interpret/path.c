@@ -335,7 +335,7 @@ static int feed_exec(struct vti_paths *p, const struct vt_record *rec, struct vt
 	if (code == 0)
 		code = check_first(p, &x, err);
 	if (code == 0)
-		code = vti_path_turn(p, x.pid, x.tid, err);
+		code = vti_path_switch(p, x.pid, x.tid, err);
 	if (code < 0)
 		return code;
 	p->in->totals.execs++;

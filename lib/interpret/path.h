@@ -96,7 +96,7 @@ struct vti_path_process *vti_path_process(struct vti_paths *p, int64_t pid, stru
  * Switches the machine to the registers of this thread and the memory of its process; sets p->at
  * and p->memory.  Returns 0 or -VT_E_NOMEM.
  */
-int vti_path_turn(struct vti_paths *p, int64_t pid, int64_t tid, struct vt_error *err);
+int vti_path_switch(struct vti_paths *p, int64_t pid, int64_t tid, struct vt_error *err);
 
 /* Makes the state of the current thread unknown. */
 void vti_path_lose(struct vti_paths *p);

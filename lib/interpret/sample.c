@@ -104,8 +104,8 @@ struct vti_samples *vti_samples_new(struct vt_interpret *in, struct vt_error *er
 	};
 
 	if (s && in->o.callers) {
-		o.turn = vti_callers_turn;
-		o.turn_arg = &s->callers;
+		o.transfer = vti_callers_transfer;
+		o.transfer_arg = &s->callers;
 	}
 	if (!s) {
 		vt_error_nomem(err);

@@ -168,7 +168,7 @@ static int note_path_thread(struct vti_paths *p, int64_t pid, int64_t tid, struc
 	return 0;
 }
 
-int vti_path_turn(struct vti_paths *p, int64_t pid, int64_t tid, struct vt_error *err)
+int vti_path_switch(struct vti_paths *p, int64_t pid, int64_t tid, struct vt_error *err)
 {
 	if (note_path_thread(p, pid, tid, err) < 0 || switch_path_thread(p, pid, tid, err) < 0)
 		return -VT_E_NOMEM;

@@ -42,7 +42,7 @@ struct vti_thread {
 };
 
 /* An instruction that is profiled in bursts (vt_sampler_options.per_instruction). */
-struct vti_turn {
+struct vti_burst {
 	int64_t pid; /* with `addr`, the key */
 	uint64_t addr;
 	uint64_t on;	/* executions still to be profiled */
@@ -60,11 +60,11 @@ struct vt_sampler {
 	struct vt_hash threads;	  /* struct vti_thread */
 	uint32_t *units;	  /* by block id: counted events in the block */
 	size_t units_cap;
-	bool countable;		/* a block has counted events */
-	struct vt_hash turns;	/* struct vti_turn */
-	uint32_t **block_turns; /* by id: for each instruction, 1 + its turn's index, or 0 */
-	size_t block_turns_cap;
-	struct vt_rng rng;    /* of the turns */
+	bool countable;		 /* a block has counted events */
+	struct vt_hash bursts;	 /* struct vti_burst */
+	uint32_t **block_bursts; /* by id: 1 + the index of each instruction, or 0 */
+	size_t block_bursts_cap;
+	struct vt_rng rng;    /* of the bursts */
 	uint64_t timeconv[2]; /* VT_TIMECONV_SHIFT, VT_TIMECONV_MULT */
 	bool executes;	      /* the stream has EXEC records */
 };
@@ -80,6 +80,6 @@ int vti_sample_run(struct vt_sampler *s, struct vti_process *process, struct vti
 int vti_sampler_block(struct vt_sampler *s, const struct vt_bblock *b, struct vt_error *err);
 
 /* Writes samples for the executions since each instruction's last burst. */
-void vti_sampler_finish_turns(struct vt_sampler *s);
+void vti_sampler_finish_bursts(struct vt_sampler *s);
 
 #endif

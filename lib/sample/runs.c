@@ -473,55 +473,54 @@ static int pick_samples(struct vti_run *r, struct vt_error *err)
 	}
 }
 
-/* ---- by turns ---- */
+/* ---- bursts ---- */
 
 /* Where in a step we are, and whether an instruction that is left alone lies behind the part. */
-struct turns_walk {
+struct bursts_walk {
 	struct vti_run *r;
 	uint64_t pos; /* of the step's first instruction */
 	bool apart;
 };
 
-/* The turns of a block's instructions; NULL when memory ran out. */
-static uint32_t *block_turns(struct vt_sampler *s, const struct vt_bblock *b)
+/* The bursts of a block's instructions; NULL when memory ran out. */
+static uint32_t *get_block_bursts(struct vt_sampler *s, const struct vt_bblock *b)
 {
-	size_t old = s->block_turns_cap;
+	size_t old = s->block_bursts_cap;
 
-	if (!vt_array_grow(&s->block_turns, &s->block_turns_cap, b->id + 1,
-			   sizeof(*s->block_turns)))
+	if (!vt_array_grow(&s->block_bursts, &s->block_bursts_cap, b->id + 1,
+			   sizeof(*s->block_bursts)))
 		return NULL;
-	memset(s->block_turns + old, 0, (s->block_turns_cap - old) * sizeof(*s->block_turns));
-	if (!s->block_turns[b->id])
-		s->block_turns[b->id] = calloc(b->ninsns, sizeof(**s->block_turns));
-	return s->block_turns[b->id];
+	memset(s->block_bursts + old, 0, (s->block_bursts_cap - old) * sizeof(*s->block_bursts));
+	if (!s->block_bursts[b->id])
+		s->block_bursts[b->id] = calloc(b->ninsns, sizeof(**s->block_bursts));
+	return s->block_bursts[b->id];
 }
 
-static struct vti_turn *find_insn_turn(struct vt_sampler *s, const struct vt_bblock *b,
-				       uint32_t insn)
+static struct vti_burst *find_burst(struct vt_sampler *s, const struct vt_bblock *b, uint32_t insn)
 {
-	uint32_t *known = block_turns(s, b);
-	struct vti_turn key = {.pid = b->pid};
-	struct vti_turn *t;
+	uint32_t *known = get_block_bursts(s, b);
+	struct vti_burst key = {.pid = b->pid};
+	struct vti_burst *t;
 	bool added;
 
 	if (!known)
 		return NULL;
 	if (known[insn])
-		return vt_hash_at(&s->turns, known[insn] - 1);
+		return vt_hash_at(&s->bursts, known[insn] - 1);
 	key.addr = vt_bblock_insn_addr(b, insn);
-	t = vt_hash_add(&s->turns, &key, &added);
+	t = vt_hash_add(&s->bursts, &key, &added);
 	if (!t)
 		return NULL;
 	if (added) {
 		t->on = s->o.burst;
 		t->bound = s->o.backoff;
 	}
-	known[insn] = 1 + (uint32_t)vt_hash_index(&s->turns, t);
+	known[insn] = 1 + (uint32_t)vt_hash_index(&s->bursts, t);
 	return t;
 }
 
 /* The last of a burst is done: how long to leave the instruction alone. */
-static void delay_next_burst(struct vt_sampler *s, struct vti_turn *t)
+static void delay_next_burst(struct vt_sampler *s, struct vti_burst *t)
 {
 	t->off = s->o.backoff + vt_rng_below(&s->rng, t->bound - s->o.backoff + 1);
 	if (t->bound < MAX_BOUND)
@@ -529,12 +528,12 @@ static void delay_next_burst(struct vt_sampler *s, struct vti_turn *t)
 	t->on = s->o.burst;
 }
 
-static int take_instruction(struct turns_walk *w, const struct vt_step *step, uint32_t insn,
+static int take_instruction(struct bursts_walk *w, const struct vt_step *step, uint32_t insn,
 			    struct vt_error *err)
 {
 	struct vti_run *r = w->r;
 	struct vt_sampler *s = r->s;
-	struct vti_turn *t = find_insn_turn(s, step->block, insn);
+	struct vti_burst *t = find_burst(s, step->block, insn);
 	uint64_t pos = w->pos + insn - step->insn;
 	uint64_t caller = vt_callstack_caller(&r->thread->stack);
 	int code;
@@ -566,7 +565,7 @@ static int take_instruction(struct turns_walk *w, const struct vt_step *step, ui
 	return code;
 }
 
-static int profile_step(struct turns_walk *w, const struct vt_step *step, struct vt_error *err)
+static int profile_step(struct bursts_walk *w, const struct vt_step *step, struct vt_error *err)
 {
 	uint32_t last = UINT32_MAX;
 	uint32_t i;
@@ -584,7 +583,7 @@ static int profile_step(struct turns_walk *w, const struct vt_step *step, struct
 
 static int profile_run(struct vti_run *r, struct vt_error *err)
 {
-	struct turns_walk w = {.r = r};
+	struct bursts_walk w = {.r = r};
 	struct vt_exec x = r->at;
 	struct vt_step step;
 	int code;
@@ -636,12 +635,12 @@ int vti_sampler_block(struct vt_sampler *s, const struct vt_bblock *b, struct vt
 	return 0;
 }
 
-void vti_sampler_finish_turns(struct vt_sampler *s)
+void vti_sampler_finish_bursts(struct vt_sampler *s)
 {
 	size_t i;
 
-	for (i = 0; i < s->turns.count; i++) {
-		const struct vti_turn *t = vt_hash_at(&s->turns, i);
+	for (i = 0; i < s->bursts.count; i++) {
+		const struct vti_burst *t = vt_hash_at(&s->bursts, i);
 		struct vt_exec at = {.pid = t->pid, .tid = t->pid};
 
 		if (t->since)

@@ -257,7 +257,7 @@ struct vt_sampler *vt_sampler_new(const struct vt_sampler_options *o, struct vt_
 	s->cutter.w = w;
 	vt_hash_init(&s->processes, sizeof(struct vti_process), sizeof(int64_t));
 	vt_hash_init(&s->threads, sizeof(struct vti_thread), 2 * sizeof(int64_t));
-	vt_hash_init(&s->turns, sizeof(struct vti_turn), 2 * sizeof(uint64_t));
+	vt_hash_init(&s->bursts, sizeof(struct vti_burst), 2 * sizeof(uint64_t));
 	vt_rng_init(&s->rng, o->seed);
 	vt_context_add(o->context, &(struct vt_consumer){.record = feed_sampler, .arg = s});
 	write_sampler_event(s);
@@ -273,12 +273,12 @@ void vt_sampler_free(struct vt_sampler *s)
 		return;
 	for (i = 0; i < s->threads.count; i++)
 		vt_callstack_fini(&((struct vti_thread *)vt_hash_at(&s->threads, i))->stack);
-	for (i = 0; i < s->block_turns_cap; i++)
-		free(s->block_turns[i]);
-	free(s->block_turns);
+	for (i = 0; i < s->block_bursts_cap; i++)
+		free(s->block_bursts[i]);
+	free(s->block_bursts);
 	vt_hash_fini(&s->processes);
 	vt_hash_fini(&s->threads);
-	vt_hash_fini(&s->turns);
+	vt_hash_fini(&s->bursts);
 	free(s->units);
 	free(s->cutter.ids);
 	vt_buf_free(&s->cutter.ids_buf);
@@ -296,6 +296,6 @@ int vt_sampler_finish(struct vt_sampler *s, struct vt_error *err)
 	if (!s->countable && s->o.unit != VT_SAMPLER_CYCLES)
 		return vt_error_set(err, VT_E_ABSENT, "no %s (vtrace record --full records them)",
 				    unit_names[s->o.unit]);
-	vti_sampler_finish_turns(s);
+	vti_sampler_finish_bursts(s);
 	return 0;
 }

@@ -271,9 +271,9 @@ static uint64_t convergent_back_off(const struct vt_hotlists *s, const struct vt
 	r->u.invariance = now;
 	if (change > BOUND || change < -BOUND)
 		return 0;
-	r->turns++;
-	return r->profiled < MAX_BACK_OFF / (2 * (uint64_t)r->turns) ? r->profiled * 2 * r->turns
-								     : MAX_BACK_OFF;
+	r->rounds++;
+	return r->profiled < MAX_BACK_OFF / (2 * (uint64_t)r->rounds) ? r->profiled * 2 * r->rounds
+								      : MAX_BACK_OFF;
 }
 
 /*

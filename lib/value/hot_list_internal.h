@@ -26,9 +26,9 @@ struct vti_rest {
 		uint64_t bound;	     /* random: of the next back-off */
 		struct vt_hash *all; /* exact */
 	} u;
-	uint32_t level; /* gm: how many times it was thinned */
-	uint32_t turns; /* convergent: how many times it has converged; intervals: finished ones */
-	bool begun;	/* `first` is set, and `same` and `stride` are right */
+	uint32_t level;	 /* gm: how many times it was thinned */
+	uint32_t rounds; /* convergent: how many times it has converged; intervals: finished ones */
+	bool begun;	 /* `first` is set, and `same` and `stride` are right */
 	struct vti_cell cells[];
 };
 

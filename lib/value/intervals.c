@@ -48,16 +48,16 @@ static uint64_t get_interval_start(uint64_t total, uint32_t k, uint32_t j)
 static void end_interval(struct vt_intervals *iv, struct vt_hotlist *l, struct vti_rest *r)
 {
 	uint64_t total = iv->totals[r->profiled];
-	uint64_t size = get_interval_start(total, iv->k, r->turns + 1) -
-			get_interval_start(total, iv->k, r->turns);
+	uint64_t size = get_interval_start(total, iv->k, r->rounds + 1) -
+			get_interval_start(total, iv->k, r->rounds);
 
 	/* The table is in the order of counts. */
 	if (l->count && size)
-		iv->shares[r->profiled * iv->k + r->turns] =
+		iv->shares[r->profiled * iv->k + r->rounds] =
 			(float)((double)r->cells[0].count / (double)size);
 	l->count = 0;
 	r->age = 0;
-	r->turns++;
+	r->rounds++;
 }
 
 static void add_in_interval(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value, uint64_t n)
@@ -65,8 +65,8 @@ static void add_in_interval(struct vt_hotlists *s, struct vt_hotlist *l, uint64_
 	struct vt_intervals *iv = s->intervals;
 	struct vti_rest *r = vti_rest(l);
 
-	while (n && r->profiled < iv->n && r->turns < iv->k) {
-		uint64_t end = get_interval_start(iv->totals[r->profiled], iv->k, r->turns + 1);
+	while (n && r->profiled < iv->n && r->rounds < iv->k) {
+		uint64_t end = get_interval_start(iv->totals[r->profiled], iv->k, r->rounds + 1);
 		uint64_t part = n < end - r->phase ? n : end - r->phase;
 
 		if (part)

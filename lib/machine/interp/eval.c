@@ -42,7 +42,7 @@ static struct vti_code *follow_link(struct vt_interp *m, struct vti_link *link, 
 	const struct vti_block *b = m->code->block;
 	struct vti_code *code = link->code;
 
-	if (m->opt.turn && link == &m->code->end && b->ops[b->nops - 1].imm)
+	if (m->opt.transfer && link == &m->code->end && b->ops[b->nops - 1].imm)
 		return NULL;
 	if (!code || link->addr != addr) {
 		code = vti_code_near(m, addr);

@@ -172,8 +172,9 @@ static enum vt_stop run_special_op(struct vt_interp *m, const struct vti_op *op)
 		m->state[VTI_STATE(RIP)] = slots[op->a];
 		if (!vt_word_is_known(slots[op->a]) && vti_plain_jump(op->aux))
 			return VT_STOP_TARGET;
-		if (m->opt.turn && op->imm && vti_plain_jump(op->aux))
-			m->opt.turn(m->opt.turn_arg, (uint32_t)m->insns, op->aux == Ijk_Call);
+		if (m->opt.transfer && op->imm && vti_plain_jump(op->aux))
+			m->opt.transfer(m->opt.transfer_arg, (uint32_t)m->insns,
+					op->aux == Ijk_Call);
 		return after_jump(m, op->aux);
 	case VTI_STOP:
 		stop_inside(m, op->insn);

@@ -58,8 +58,8 @@ struct vt_interp_options {
 	 * of the next instruction, which is at VT_REG_IP; registers and memory have their values
 	 * before that instruction.  May be NULL.
 	 */
-	void (*turn)(void *arg, uint32_t insn, bool call);
-	void *turn_arg;
+	void (*transfer)(void *arg, uint32_t insn, bool call);
+	void *transfer_arg;
 	/* Kinds of values to capture, bits 1 << VT_WHAT_…; bit 0: a capture per instruction, too.
 	 */
 	uint32_t capture;

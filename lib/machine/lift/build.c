@@ -363,11 +363,11 @@ void vti_emit_put(struct vti_build *b, unsigned offset, unsigned size, uint16_t 
 		      (struct vti_widths){.a = (uint8_t)((size + 7) / 8)});
 }
 
-void vti_emit_end(struct vti_build *b, uint16_t to, IRJumpKind kind, bool turn)
+void vti_emit_end(struct vti_build *b, uint16_t to, IRJumpKind kind, bool transfer)
 {
-	vti_build_add(b,
-		      (struct vti_op){.op = VTI_END, .a = to, .aux = (uint16_t)kind, .imm = turn},
-		      (struct vti_widths){.a = 1});
+	vti_build_add(
+		b, (struct vti_op){.op = VTI_END, .a = to, .aux = (uint16_t)kind, .imm = transfer},
+		(struct vti_widths){.a = 1});
 }
 
 /* ---- what is captured ---- */

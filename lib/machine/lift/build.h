@@ -120,7 +120,7 @@ uint16_t vti_emit_choice(struct vti_build *b, unsigned words, uint16_t by, uint1
 /* Emit a read and a write of `size` bytes of the guest state. */
 uint16_t vti_emit_get(struct vti_build *b, unsigned offset, unsigned size);
 void vti_emit_put(struct vti_build *b, unsigned offset, unsigned size, uint16_t slot);
-void vti_emit_end(struct vti_build *b, uint16_t to, IRJumpKind kind, bool turn);
+void vti_emit_end(struct vti_build *b, uint16_t to, IRJumpKind kind, bool transfer);
 
 /* Begins the next instruction, with the captures before it. */
 void vti_emit_begin(struct vti_build *b);

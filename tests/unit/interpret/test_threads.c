@@ -63,7 +63,7 @@ static void end(struct world *x)
 /* The thread comes; a value in its register and in its process's memory, or none. */
 static void turn(struct world *x, int64_t pid, int64_t tid)
 {
-	assert_int_equal(vti_path_turn(x->p, pid, tid, &err), 0);
+	assert_int_equal(vti_path_switch(x->p, pid, tid, &err), 0);
 	assert_int_equal(x->p->at->pid, pid);
 	assert_int_equal(x->p->at->tid, tid);
 	assert_int_equal(x->p->memory->pid, pid);

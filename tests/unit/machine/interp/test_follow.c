@@ -30,8 +30,8 @@ struct fixture {
 		uint32_t insn;
 		bool call;
 		uint64_t ip;
-	} turns[8]; /* of a free run */
-	unsigned nturns;
+	} transfers[8]; /* of a free run */
+	unsigned ntransfers;
 };
 
 static size_t fetch(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, size_t size)
@@ -59,14 +59,14 @@ static void on_load(void *arg, uint32_t insn, struct vt_word addr, unsigned size
 	f->loads[f->nloads++] = insn;
 }
 
-static void on_turn(void *arg, uint32_t insn, bool call)
+static void on_transfer(void *arg, uint32_t insn, bool call)
 {
 	struct fixture *f = arg;
 
-	assert_true(f->nturns < 8);
-	f->turns[f->nturns].insn = insn;
-	f->turns[f->nturns].call = call;
-	f->turns[f->nturns++].ip = vt_interp_get(f->m, VT_REG_IP, 0).value;
+	assert_true(f->ntransfers < 8);
+	f->transfers[f->ntransfers].insn = insn;
+	f->transfers[f->ntransfers].call = call;
+	f->transfers[f->ntransfers++].ip = vt_interp_get(f->m, VT_REG_IP, 0).value;
 }
 
 static void begin_with(struct fixture *f, const uint8_t *code, size_t size,
@@ -77,8 +77,8 @@ static void begin_with(struct fixture *f, const uint8_t *code, size_t size,
 	opt.fetch_arg = f;
 	opt.hooks.load = on_load;
 	opt.hooks.arg = f;
-	opt.turn = on_turn;
-	opt.turn_arg = f;
+	opt.transfer = on_transfer;
+	opt.transfer_arg = f;
 	memcpy(f->code, code, size);
 	f->size = size;
 	f->mem = vt_known_memory_new(NULL, NULL, 1 << 20);
@@ -559,7 +559,7 @@ static void run_rounds(const struct loop *l, unsigned first)
 	assert_int_equal(n, all + 8 + l->more);
 	expect_rounds(l, c, 0, 4);
 	expect_rounds(l, c + all, all, 2);
-	assert_int_equal(f.nturns, 0);
+	assert_int_equal(f.ntransfers, 0);
 	end(&f);
 }
 
@@ -573,9 +573,8 @@ static void free_runs_number_their_instructions(void **state)
 			run_rounds(&loops[loop], first);
 }
 
-/* 1: call *%rax; dec %rcx; jne 1b; syscall; the function is a ret: turns that are not in the code.
- */
-static void free_runs_tell_their_turns(void **state)
+/* 1: call *%rax; dec %rcx; jne 1b; syscall; the function is a ret.  The code holds no targets. */
+static void free_runs_report_transfers(void **state)
 {
 	struct fixture f;
 	uint64_t done;
@@ -589,11 +588,11 @@ static void free_runs_tell_their_turns(void **state)
 	set(&f, VT_REG_SP, STACK);
 	assert_int_equal(vt_interp_run(f.m, 1, 100, &done, &f.err), VT_STOP_SYSCALL);
 	assert_int_equal(done, 17);
-	assert_int_equal(f.nturns, 8);
+	assert_int_equal(f.ntransfers, 8);
 	for (i = 0; i < 8; i++) {
-		assert_int_equal(f.turns[i].insn, 4 * (i / 2) + 1 + i % 2);
-		assert_int_equal(f.turns[i].call, i % 2 == 0);
-		assert_int_equal(f.turns[i].ip, i % 2 ? BASE + 2 : BASE + 9);
+		assert_int_equal(f.transfers[i].insn, 4 * (i / 2) + 1 + i % 2);
+		assert_int_equal(f.transfers[i].call, i % 2 == 0);
+		assert_int_equal(f.transfers[i].ip, i % 2 ? BASE + 2 : BASE + 9);
 	}
 	end(&f);
 }
@@ -785,7 +784,7 @@ int main(void)
 		cmocka_unit_test(code_that_was_written_is_read_anew),
 		cmocka_unit_test(free_runs_end_in_front_of_the_next),
 		cmocka_unit_test(free_runs_number_their_instructions),
-		cmocka_unit_test(free_runs_tell_their_turns),
+		cmocka_unit_test(free_runs_report_transfers),
 		cmocka_unit_test(loads_are_captured_by_words),
 		cmocka_unit_test(stores_write_what_is_known),
 		cmocka_unit_test(choices_keep_what_is_common),
