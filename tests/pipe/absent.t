@@ -18,10 +18,10 @@ count='COUNT image=1 offset=0x1000 event=1 samples=10 period=10000'
 make_stream()
 {
 	printf '%s\n' 'THREAD pid=10 tid=10 op=1 comm=x' 'IMAGE id=1 path=/synthetic' \
-		'MAP pid=10 tid=10 start=0x400000 length=0x10000 image=1 prot=5' "$@" | stream_text
+		'MAP pid=10 tid=10 start=0x400000 length=0x10000 image=1 prot=5' "$@" | stream_make
 }
 
-stream_text </dev/null >empty.vt
+stream_make </dev/null >empty.vt
 make_stream >maps.vt
 make_stream "$event" >declared.vt
 make_stream "$event" 'SAMPLE time=1 pid=10 tid=10 event=1 ip=0x401000 period=1000' >samples.vt

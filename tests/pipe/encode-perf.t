@@ -159,7 +159,7 @@ EXEC pid=99999999999 tid=1 blocks=3 insns=3 base=1 width=2 ids=000000000000
 EXEC pid=1 tid=99999999999 blocks=3 insns=3 base=1 width=2 ids=000000000000
 EXEC pid=1 tid=1 blocks=3 insns=3 base=1 width=2 ids=000000000000
 END
-"$VT_BUILD/tests/tools/stream_text" <bad.txt >bad.vt
+"$VT_BUILD/tests/tools/stream_make" <bad.txt >bad.vt
 for o in --no-retcomp '--tsc --cpus 3'; do
 	# shellcheck disable=SC2086 # words on purpose
 	t_status "absurd mappings and threads, $o" 1 vtrace encode --perf-data $o -o bad.data bad.vt

@@ -247,7 +247,7 @@ t_like "is named" "plugin ./bad$plugins.so: gives up" "$T_ERR"
 
 # ---- streams with kinds and labels that nobody checked ----
 
-text=$VT_BUILD/tests/tools/stream_text
+text=$VT_BUILD/tests/tools/stream_make
 {
 	echo "IMAGE id=1 path=/x/prog machine=62"
 	echo "MAP pid=7 tid=7 start=0x500000 length=0x1000 offset=0 image=1 prot=5"

@@ -11,7 +11,7 @@ PATH=$VT_BUILD/tests/tools:$PATH
 
 stream_exec -n 20000 -v 3 >full.vt
 vhot full.vt -o lists.vt
-stream_text >counts.vt <<'END'
+stream_make >counts.vt <<'END'
 IMAGE id=1 path=/synthetic
 EVENT id=1 name=cycles policy=interrupt unit=cycles
 COUNT image=1 offset=0x1000 event=1 samples=10 period=10000
@@ -89,7 +89,7 @@ END
 
 # ---- behind it, every program has one line ----
 
-stream_text </dev/null | vfreq 2>/dev/null >failed.vt
+stream_make </dev/null | vfreq 2>/dev/null >failed.vt
 while read -r command; do
 	t_status "$command" 3 bash -c "$command <failed.vt"
 	t_is "$command: one line" "$(cat "$T_ERR")" "${command%% *}: standard input: vfreq failed upstream: the input is incomplete"

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../lib.sh"
 t_need cc objdump jq readelf
 
-text=$VT_BUILD/tests/tools/stream_text
+text=$VT_BUILD/tests/tools/stream_make
 mkdir -p root/opt
 cat >copy.s <<'END'
 	.globl copy, _start

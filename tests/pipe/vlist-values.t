@@ -7,7 +7,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 t_need gcc nm objdump readelf "$PYTHON"
-text=$VT_BUILD/tests/tools/stream_text
+text=$VT_BUILD/tests/tools/stream_make
 [ -x "$text" ] || t_skip_all "no $text: make test-programs"
 
 cat >vals.c <<'END'

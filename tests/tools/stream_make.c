@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Writes the stream that a text on standard input says, to standard output: a record a line, its
- * kind and those fields that are not 0 or empty,
+ * Makes a stream of any records from a text, for tests: stream_make <TEXT >FILE.  A line is a
+ * record: its kind, and the fields that are not 0 or empty, as formats/vt.md names them,
  *
  *	HOT image=1 offset=0x1180 what=load size=8 total=10 profiled=10 values=0,7 counts=9,1
  *
- * Numbers as in C, or what `vtrace dump` prints for `what`, `algo`, `policy`, `end`, `confidence`,
- * `method` and `cause`; arrays with commas; bytes in hexadecimal; in texts, %41 is A.  Nothing is
- * checked: it may contradict itself.
+ * Numbers are as in C, or what `vtrace dump` prints for `what`, `algo`, `policy`, `end`,
+ * `confidence`, `method` and `cause`; arrays have commas; bytes are hexadecimal; in texts, %41 is
+ * A.  Nothing is checked: a record may contradict itself.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,13 +129,13 @@ static bool put_record(struct vt_writer *w, char *line)
 	if (!word || *word == '#')
 		return true;
 	if (kind < 0) {
-		fprintf(stderr, "stream_text: no such kind: %s\n", word);
+		fprintf(stderr, "stream_make: no such kind: %s\n", word);
 		return false;
 	}
 	row = vt_writer_row(w, (uint32_t)kind);
 	while ((word = strtok(NULL, " \t\n"))) {
 		if (!put_field(w, &schema->kinds[kind], row, word)) {
-			fprintf(stderr, "stream_text: no such field: %s\n", word);
+			fprintf(stderr, "stream_make: no such field: %s\n", word);
 			return false;
 		}
 	}
@@ -156,7 +156,7 @@ int main(void)
 		}
 	}
 	if (!w || vt_writer_close(w, VT_STATUS_COMPLETE, &err) < 0) {
-		fprintf(stderr, "stream_text: %s\n", err.text);
+		fprintf(stderr, "stream_make: %s\n", err.text);
 		return 1;
 	}
 	return 0;
