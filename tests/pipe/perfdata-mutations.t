@@ -16,13 +16,4 @@ for form in "-n 4" "-n 4 -b" "-n 4 -z" "-n 4 -p" "-n 4 -b -p -z"; do
 	$PYTHON "$ROOT/tests/mkperfdata.py" $form seed.data
 	t_ok "[$form] survives cuts and 4000 mutations" "$mutate" seed.data 4000
 done
-# The same with Intel PT to decode: of a thread, of processors in turns, and what a snapshot left.
-if command -v valgrind >/dev/null &&
-	vtrace record --full --blocks --count 3000 -o small.vt -- "$VT_BUILD/tests/tools/rec_longjmp" 5 >out 2>err; then
-	for how in "" "--tsc --cpus 2 --slice 500" "--tsc --psb 256 --snapshot 700"; do
-		# shellcheck disable=SC2086 # a list of options
-		vtrace encode --perf-data $how -o seed.data small.vt
-		t_ok "[Intel PT $how] survives cuts and 1000 mutations" "$mutate" seed.data 1000 pt
-	done
-fi
 t_done
