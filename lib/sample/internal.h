@@ -62,7 +62,7 @@ struct vt_sampler {
 	size_t units_cap;
 	bool countable;		 /* a block has counted events */
 	struct vt_hash bursts;	 /* struct vti_burst */
-	uint32_t **block_bursts; /* by id: 1 + the index of each instruction, or 0 */
+	uint32_t **block_bursts; /* by id: for each instruction, 1 + its index, or 0 */
 	size_t block_bursts_cap;
 	struct vt_rng rng;    /* of the bursts */
 	uint64_t timeconv[2]; /* VT_TIMECONV_SHIFT, VT_TIMECONV_MULT */

@@ -134,7 +134,7 @@ rows = json.load(open("walk.json"))["procedures"][0]["rows"]
 lists = {(r["of"], r["what"], r.get("register")): r for r in rows if "list" in r}
 assert len(lists) == 7, len(lists)
 kind = lists[sys.argv[1], "load", None]
-assert kind["executions"] == 64000 and kind["distinct"] == 4 and kind["per"] == 1
+assert kind["total"] == 64000 and kind["distinct"] == 4 and kind["per"] == 1
 assert [v["value"] for v in kind["list"]] == ["0x3", "0xfffffffffffffffb", "0xf4240", "0x46"]
 assert [v["text"] for v in kind["list"]] == ["3", "-5", "0xf4240", "70"]
 assert [v["count"] for v in kind["list"]] == [60000, 3000, 960, 40]
@@ -236,6 +236,8 @@ done
 	echo "HOT image=1 offset=0x10 what=load size=8 total=9 profiled=9 values=0x500020 counts=9"
 } | "$text" >control.vt
 t_ok "an image with control characters in its name" vlist -i control.vt --values --all
+t_is "no two columns of hot lists alone have the same name" \
+	"$(vlist -i control.vt --values --all --csv | head -n 1 | tr , '\n' | sort | uniq -d)" ""
 t_unlike "does not reach the terminal raw" $'\033' "$T_OUT"
 t_like "not as a value's name either" '100% \\x1b\[31mred\\n\+0x20$' "$T_OUT"
 

@@ -43,7 +43,7 @@ static const struct {
 	{"what", VT_FORMAT_TEXT},	  {"register", VT_FORMAT_TEXT},
 	{"module", VT_FORMAT_TEXT},	  {"lane", VT_FORMAT_NUMBER},
 	{"size", VT_FORMAT_NUMBER},	  {"caller", VT_FORMAT_TEXT},
-	{"executions", VT_FORMAT_NUMBER}, {"per", VT_FORMAT_REAL},
+	{"total", VT_FORMAT_NUMBER},	  {"per", VT_FORMAT_REAL},
 	{"distinct", VT_FORMAT_NUMBER},	  {"profiled", VT_FORMAT_NUMBER},
 	{"zero", VT_FORMAT_NUMBER},	  {"same", VT_FORMAT_NUMBER},
 	{"stride", VT_FORMAT_NUMBER},	  {"values", VT_FORMAT_TEXT},

@@ -193,7 +193,7 @@ static void test_listing(void **state)
 		table(&h, VT_TABLE_CSV, false),
 		"cycles,cycles.percent,address,shown_line,code,kind,file,line,function,inlined_"
 		"into,"
-		"procedure,image,of,what,register,module,lane,size,caller,executions,per,distinct,"
+		"procedure,image,of,what,register,module,lane,size,caller,total,per,distinct,"
 		"profiled,"
 		"zero,same,stride,values\n"
 		"1,50,0x401000,,push   %rbx,instruction,/src/a.c,3,f,,f,D/prog,,,,,,,,,,,,,,,\n"
