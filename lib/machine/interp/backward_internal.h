@@ -44,12 +44,4 @@ void vti_refine_slot(struct vti_backward *bw, unsigned slot, uint64_t value, uin
 void vti_infer_operands(struct vti_backward *bw, const struct vti_op *op);
 void vti_infer_condition_operands(struct vti_backward *bw, const struct vti_call *call);
 
-/*
- * Refines two slots of n-bit numbers that are equal or not; of which the first is less than (or
- * equal to) the second, or not.
- */
-void vti_infer_equal(struct vti_backward *bw, unsigned a, unsigned b, unsigned n, bool equal);
-void vti_infer_less(struct vti_backward *bw, unsigned a, unsigned b, unsigned n, bool is_signed,
-		    bool or_equal, bool holds);
-
 #endif

@@ -9,7 +9,8 @@ static void refine_low_bits(struct vti_backward *bw, unsigned slot, uint64_t val
 	vti_refine_slot(bw, slot, value, known & vt_low_bits(n));
 }
 
-void vti_infer_equal(struct vti_backward *bw, unsigned a, unsigned b, unsigned n, bool equal)
+/* Refines two slots of n-bit numbers that are equal or not. */
+static void infer_equal(struct vti_backward *bw, unsigned a, unsigned b, unsigned n, bool equal)
 {
 	struct vt_word x = vti_backward_word(bw, a), y = vti_backward_word(bw, b);
 	uint64_t all = vt_low_bits(n);
@@ -48,8 +49,9 @@ static void refine_to_range(struct vti_backward *bw, unsigned slot, uint64_t lea
 	refine_low_bits(bw, slot, least ^ sign, known, n);
 }
 
-void vti_infer_less(struct vti_backward *bw, unsigned a, unsigned b, unsigned n, bool is_signed,
-		    bool or_equal, bool holds)
+/* Refines two slots of n-bit numbers of which the first is less (or equal), or not. */
+static void infer_less(struct vti_backward *bw, unsigned a, unsigned b, unsigned n, bool is_signed,
+		       bool or_equal, bool holds)
 {
 	uint64_t all = vt_low_bits(n), sign = is_signed ? (all >> 1) + 1 : 0;
 	/* What is not less is greater or equal. */
@@ -171,15 +173,14 @@ static void infer_compared(struct vti_backward *bw, const struct vti_op *op,
 	switch (rule) {
 	case VTI_INVERSE_EQ:
 	case VTI_INVERSE_NE:
-		vti_infer_equal(bw, op->a, op->b, n, holds == (rule == VTI_INVERSE_EQ));
+		infer_equal(bw, op->a, op->b, n, holds == (rule == VTI_INVERSE_EQ));
 		break;
 	case VTI_INVERSE_NEZ:
-		vti_infer_equal(bw, op->a, VTI_NO_SLOT, n, !holds);
+		infer_equal(bw, op->a, VTI_NO_SLOT, n, !holds);
 		break;
 	default:
-		vti_infer_less(bw, op->a, op->b, n,
-			       rule == VTI_INVERSE_LTS || rule == VTI_INVERSE_LES,
-			       rule == VTI_INVERSE_LES || rule == VTI_INVERSE_LEU, holds);
+		infer_less(bw, op->a, op->b, n, rule == VTI_INVERSE_LTS || rule == VTI_INVERSE_LES,
+			   rule == VTI_INVERSE_LES || rule == VTI_INVERSE_LEU, holds);
 		break;
 	}
 }
@@ -242,11 +243,11 @@ static void infer_from_difference(struct vti_backward *bw, unsigned a, unsigned 
 				  unsigned cond, bool holds)
 {
 	if (cond == Z)
-		vti_infer_equal(bw, a, b, n, holds);
+		infer_equal(bw, a, b, n, holds);
 	else if (cond == B || cond == BE)
-		vti_infer_less(bw, a, b, n, false, cond == BE, holds);
+		infer_less(bw, a, b, n, false, cond == BE, holds);
 	else if (cond == L || cond == LE)
-		vti_infer_less(bw, a, b, n, true, cond == LE, holds);
+		infer_less(bw, a, b, n, true, cond == LE, holds);
 }
 
 /* Flags of a result; of logical operations, carry and overflow are 0. */
@@ -254,11 +255,11 @@ static void infer_from_result(struct vti_backward *bw, unsigned r, unsigned n, u
 			      bool logic, bool holds)
 {
 	if (cond == Z || (cond == BE && logic))
-		vti_infer_equal(bw, r, VTI_NO_SLOT, n, holds);
+		infer_equal(bw, r, VTI_NO_SLOT, n, holds);
 	else if (cond == S || (cond == L && logic))
-		vti_infer_less(bw, r, VTI_NO_SLOT, n, true, false, holds);
+		infer_less(bw, r, VTI_NO_SLOT, n, true, false, holds);
 	else if (cond == LE && logic)
-		vti_infer_less(bw, r, VTI_NO_SLOT, n, true, true, holds);
+		infer_less(bw, r, VTI_NO_SLOT, n, true, true, holds);
 }
 
 void vti_infer_condition_operands(struct vti_backward *bw, const struct vti_call *call)
