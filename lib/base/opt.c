@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/spelling.h"
+
 /* The column of the help text in which descriptions start. */
 #define HELP_COLUMN 26
 
@@ -233,6 +235,25 @@ static const struct vt_opt *find_option(const struct vt_opt_page *page, int code
 	return NULL;
 }
 
+/* A long option that is none: `word` is the argument, perhaps with a value. */
+static int reject_word(const struct vt_opt_page *page, const char *word, struct vt_error *err)
+{
+	struct vt_spelling near;
+	char name[80] = "";
+	size_t i;
+
+	word += strspn(word, "-");
+	strncat(name, word, strcspn(word, "=") < sizeof(name) ? strcspn(word, "=") : 0);
+	near = vt_spelling_start(name);
+	for (i = 0; page->opts[i].name; i++)
+		vt_spelling_try(&near, page->opts[i].name);
+	if (near.best)
+		return vt_error_set(err, VT_E_USAGE,
+				    "unknown or ambiguous option --%s; did you mean --%s?", word,
+				    near.best);
+	return vt_error_set(err, VT_E_USAGE, "unknown or ambiguous option --%s; see --help", word);
+}
+
 /* Sets the message for an option that getopt_long() rejected; `word` is the argument it was at. */
 static int reject_option(const struct vt_opt_page *page, int code, const char *word,
 			 struct vt_error *err)
@@ -246,7 +267,7 @@ static int reject_option(const struct vt_opt_page *page, int code, const char *w
 		return vt_error_set(err, VT_E_USAGE, "--%s: takes no argument", o->name);
 	if (optopt && isgraph(optopt))
 		return vt_error_set(err, VT_E_USAGE, "unknown option -%c; see --help", optopt);
-	return vt_error_set(err, VT_E_USAGE, "unknown or ambiguous option %s; see --help", word);
+	return reject_word(page, word, err);
 }
 
 static void note_option(struct vt_buf *record, const struct vt_opt *o, const char *value)

@@ -290,6 +290,8 @@ static void test_bounds(void **state)
 		{"-n", "--number: needs an argument: N", 7},
 		{"--flag=x", "--flag: takes no argument", 7},
 		{"-f --flux", "unknown or ambiguous option --flux; see --help", 7},
+		{"--flga", "unknown or ambiguous option --flga; did you mean --flag?", 7},
+		{"--nmber=3", "unknown or ambiguous option --nmber=3; did you mean --number?", 7},
 		{"-f --flux b", "unknown or ambiguous option --flux; see --help", 7},
 		{"-q", "unknown option -q; see --help", 7},
 		{"-c blue", "--colour: not one of red, green: 'blue'", 7},

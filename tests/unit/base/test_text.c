@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/escape.h"
+#include "base/spelling.h"
 
 static void test_every_code_has_a_name(void **state)
 {
@@ -145,6 +146,72 @@ static void test_escape_every_pair(void **state)
 	vt_buf_free(&out);
 }
 
+static void test_spelling_distance(void **state)
+{
+	static const struct {
+		const char *a, *b;
+		unsigned distance;
+	} cases[] = {
+		{"", "", 0},
+		{"", "abc", 3},
+		{"abc", "", 3},
+		{"abc", "abc", 0},
+		{"abc", "abd", 1},
+		{"abc", "ac", 1},
+		{"abc", "abxc", 1},
+		{"prfo", "prof", 1},
+		{"ab", "ba", 1},
+		{"abcd", "badc", 2},
+		{"kitten", "sitting", 3},
+		{"ca", "abc", 3},
+		{"abcdef", "uvwxyz", 6},
+	};
+	char long_word[66];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_int_equal(vt_spelling_distance(cases[i].a, cases[i].b, 9),
+				 cases[i].distance);
+		assert_int_equal(vt_spelling_distance(cases[i].a, cases[i].b, 2),
+				 cases[i].distance < 2 ? cases[i].distance : 2);
+	}
+	memset(long_word, 'x', 65);
+	long_word[65] = '\0';
+	assert_int_equal(vt_spelling_distance(long_word, long_word, 9), 9);
+	assert_int_equal(vt_spelling_distance("x", long_word, 9), 9);
+	assert_int_equal(vt_spelling_distance(long_word + 1, long_word + 1, 9), 0);
+}
+
+static void test_spelling_nearest(void **state)
+{
+	static const char *const words[] = {"record", "decode", "encode", "db", "prof"};
+	static const struct {
+		const char *typed, *best;
+	} cases[] = {
+		{"recrod", "record"}, {"dcode", "decode"}, {"enccode", "encode"}, {"prf", "prof"},
+		{"xxcode", "decode"}, {"xxxode", NULL}, /* 3 of 6 are no slips */
+		{"d", NULL},	      {"", NULL},
+	};
+	size_t i, k;
+
+	(void)state;
+	assert_int_equal(vt_spelling_limit(""), 1);
+	assert_int_equal(vt_spelling_limit("ab"), 1);
+	assert_int_equal(vt_spelling_limit("abc"), 2);
+	assert_int_equal(vt_spelling_limit("abcdef"), 3);
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct vt_spelling s = vt_spelling_start(cases[i].typed);
+
+		for (k = 0; k < sizeof(words) / sizeof(*words); k++)
+			vt_spelling_try(&s, words[k]);
+		if (cases[i].best)
+			assert_string_equal(s.best, cases[i].best);
+		else
+			assert_null(s.best);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +222,8 @@ int main(void)
 		cmocka_unit_test(test_escape_utf8),
 		cmocka_unit_test(test_escape_ends_where_told),
 		cmocka_unit_test(test_escape_every_pair),
+		cmocka_unit_test(test_spelling_distance),
+		cmocka_unit_test(test_spelling_nearest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
