@@ -36,16 +36,21 @@ SOVERSION = 0
 # and release alike, for they cost 2 instructions in 1000 and a stop is better than a wrong number.
 # CPPFLAGS=-DNDEBUG leaves them out. What input may violate is checked, not asserted.
 WARN = -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wvla
-CPPFLAGS_ALL = -D_POSIX_C_SOURCE=200809L -Ilib -I. $(VEX_CPPFLAGS) $(CPPFLAGS)
+CPPFLAGS_ALL = -D_POSIX_C_SOURCE=200809L -DVT_LIBOPCODES='"$(LIBOPCODES)"' -Ilib -I. $(VEX_CPPFLAGS) $(CPPFLAGS)
 SANFLAGS = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 CFLAGS_ALL = -std=c11 $(OPT) -g $(WARN) $(SANFLAGS) $(CFLAGS)
 LDFLAGS_ALL = -Wl,--as-needed $(SANFLAGS) $(LDFLAGS)
 
+# The file name has the version.
+LIBOPCODES := $(notdir $(realpath $(shell $(CC) -print-file-name=libopcodes-multiarch.so)))
 STREAM_LIBS = -ldeflate -lzstd -lm
 # VEX as a library, for the interpreter: a part of Valgrind.
 VALGRIND_LIBS ?= /usr/lib/x86_64-linux-gnu/valgrind
 VEX_CPPFLAGS = -isystem /usr/include/valgrind
-LIBS = $(VALGRIND_LIBS)/libvex-amd64-linux.a -ldw -lelf -lopcodes-multiarch -liberty -lbfd-multiarch -lZydis -lipt -lsqlite3 -ljansson -lz $(STREAM_LIBS)
+# Linked statically where Debian has the archive: to find, map and relocate them takes a program longer
+# to start than all else that it does.  libopcodes has none for all machines: lib/image/disasm.c loads it.
+STATIC_LIBS = -ldw -lelf -lbz2 -llzma -liberty -lsqlite3 -ljansson -lz -ldeflate -lzstd
+LIBS = $(VALGRIND_LIBS)/libvex-amd64-linux.a -Wl,-Bstatic $(STATIC_LIBS) -Wl,-Bdynamic -lZydis -lipt -lm
 
 # Without -j on the command line, use every processor.
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
@@ -61,9 +66,8 @@ STREAM_SRC := $(sort $(wildcard lib/base/*.c lib/stream/*.c))
 TOOLS_SRC := $(sort $(filter-out $(STREAM_SRC),$(shell find lib formats -name '*.c' 2>/dev/null)))
 COMMON_SRC := $(sort $(wildcard cmd/common/*.c))
 PROGRAMS := $(sort $(basename $(notdir $(wildcard cmd/*.c))))
-SUBCMD_SRC := $(sort $(wildcard cmd/vtrace/*.c cmd/record/*.c))
-VDB_SRC := $(sort $(wildcard cmd/vdb/*.c))
-VLIST_SRC := $(sort $(wildcard cmd/vlist/*.c))
+# Programs are one executable, vtrace, and links to it; a folder has what is one program's own.
+PROGRAM_SRC := $(sort $(wildcard cmd/*.c cmd/vtrace/*.c cmd/record/*.c cmd/vdb/*.c cmd/vlist/*.c))
 UNIT_SRC := $(sort $(shell find tests/unit -name "test_*.c"))
 UNIT_COMMON_SRC := $(sort $(filter-out $(UNIT_SRC),$(shell find tests/unit -name "*.c")))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
@@ -77,7 +81,8 @@ MAN := $(sort $(wildcard man/*.[1357]))
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 pic = $(patsubst %.c,$(B)/pic/%.o,$(1))
 
-BINS := $(addprefix $(B)/bin/,$(PROGRAMS))
+LINKS := $(filter-out vtrace,$(PROGRAMS))
+BINS := $(addprefix $(B)/bin/,vtrace $(LINKS))
 UNITS := $(patsubst %.c,$(B)/%,$(UNIT_SRC))
 REPLAYS := $(patsubst %.c,$(B)/%,$(FUZZ_SRC) tests/fuzz/failing.c)
 HELPERS := $(patsubst %.c,$(B)/%,$(HELPER_SRC))
@@ -112,7 +117,7 @@ $(eval $(call stamp,$(B)/stamp/link,$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(LIBS)))
 $(eval $(call stamp,$(B)/stamp/libvtrace,$(STREAM_SRC)))
 $(eval $(call stamp,$(B)/stamp/libvtools,$(TOOLS_SRC)))
 $(eval $(call stamp,$(B)/stamp/helpers,$(HELPER_COMMON_SRC)))
-$(eval $(call stamp,$(B)/stamp/cmd,$(COMMON_SRC) : $(SUBCMD_SRC) : $(VDB_SRC) : $(VLIST_SRC)))
+$(eval $(call stamp,$(B)/stamp/cmd,$(COMMON_SRC) $(PROGRAM_SRC)))
 
 $(B)/obj/%.o: %.c $(B)/stamp/compile
 	$(call say,CC,$<)
@@ -168,16 +173,10 @@ endef
 
 LINKDEPS := $(ARCHIVES) $(B)/stamp/link
 
-# What programs share is an archive: each takes, and loads libraries for, only what it calls.
-COMMON := $(B)/cmd/common.a
-$(COMMON): $(call obj,$(COMMON_SRC)) $(B)/stamp/cmd
-	$(archive)
-
-$(B)/bin/vtrace: $(call obj,$(SUBCMD_SRC))
-$(B)/bin/vdb: $(call obj,$(VDB_SRC))
-$(B)/bin/vlist: $(call obj,$(VLIST_SRC))
-$(B)/bin/%: $(B)/obj/cmd/%.o $(COMMON) $(LINKDEPS) $(B)/stamp/cmd
+$(B)/bin/vtrace: $(call obj,$(PROGRAM_SRC) $(COMMON_SRC)) $(LINKDEPS) $(B)/stamp/cmd
 	$(call link)
+$(addprefix $(B)/bin/,$(LINKS)): $(B)/bin/vtrace
+	@ln -sf vtrace $@
 
 $(UNITS): $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(call obj,$(UNIT_COMMON_SRC)) $(LINKDEPS)
 	$(call link,,-lcmocka)
@@ -318,8 +317,7 @@ lint:
 	@B=$(B) CC=$(CC) OPT=$(OPT) scripts/lint
 
 # Checked again only when the file or a header that it includes has changed since.
-TIDY_SRC := $(STREAM_SRC) $(TOOLS_SRC) $(wildcard cmd/*.c) $(COMMON_SRC) $(SUBCMD_SRC) $(VDB_SRC) \
-	$(VLIST_SRC) \
+TIDY_SRC := $(STREAM_SRC) $(TOOLS_SRC) $(COMMON_SRC) $(PROGRAM_SRC) \
 	$(UNIT_SRC) $(UNIT_COMMON_SRC) $(wildcard tests/fuzz/*.c) $(HELPER_SRC) $(HELPER_COMMON_SRC) $(PLUGIN_SRC)
 tidy: $(patsubst %.c,$(B)/tidy/%.ok,$(TIDY_SRC) $(RECORDER_SRC))
 # The recorder gets addresses of the program as numbers from Valgrind.
@@ -347,7 +345,8 @@ install: all
 	install -d $(call to,$(bindir)) $(call to,$(libdir)/pkgconfig) $(call to,$(libexecdir)) \
 		$(call to,$(libdir)/vtrace) $(call to,$(includedir)/vtrace/base) \
 		$(call to,$(includedir)/vtrace/stream)
-	install -m 755 $(BINS) $(call to,$(bindir))/
+	install -m 755 $(B)/bin/vtrace $(call to,$(bindir))/
+	for p in $(LINKS); do ln -sf vtrace $(call to,$(bindir))/$$p || exit 1; done
 	install -m 644 lib/vtrace/plugin.h $(call to,$(includedir)/vtrace/plugin.h)
 	install -m 644 $(PLUGINS) $(call to,$(libdir)/vtrace)/
 	install -m 755 $(RECORDER) $(call to,$(libexecdir))/

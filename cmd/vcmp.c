@@ -7,6 +7,7 @@
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
 #include "cmd/common/truth.h"
+#include "cmd/programs.h"
 #include "listing/values/comparison.h"
 
 struct options {
@@ -104,7 +105,7 @@ static bool compare_profiles(struct app *a, const struct options *o)
 	return ok;
 }
 
-int main(int argc, char **argv)
+int cmd_cmp(int argc, char **argv)
 {
 	struct options o = {.threshold = 30};
 	struct app app;

@@ -7,6 +7,7 @@
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
+#include "cmd/programs.h"
 #include "culprit/check.h"
 #include "culprit/culprits.h"
 #include "listing/cycles/top_stalls.h"
@@ -208,7 +209,7 @@ static void run_vculprit(struct app *a, const struct options *o)
 	stop(&j);
 }
 
-int main(int argc, char **argv)
+int cmd_culprit(int argc, char **argv)
 {
 	struct options o = {.top = 20, .cpu = "auto"};
 	struct app app;

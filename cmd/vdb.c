@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "cmd/common/stream.h"
+#include "cmd/programs.h"
 
 #define DEFAULT_PATH "vtrace.vdb"
 
@@ -124,7 +125,7 @@ static bool run_vdb_command(struct vdb *v, bool by_given)
 	return app_usage(v->app, "%s: no such command; see vdb --help", v->app->argv[0]);
 }
 
-int main(int argc, char **argv)
+int cmd_db(int argc, char **argv)
 {
 	struct app app;
 	struct vdb v = {.app = &app};

@@ -9,6 +9,7 @@
 #include "cmd/common/counts.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
+#include "cmd/programs.h"
 #include "freq/run.h"
 #include "freq/stack_flow.h"
 #include "listing/cycles/estimates.h"
@@ -199,7 +200,7 @@ static void run_vfreq(struct app *a, const struct options *o)
 	state_fini(&s);
 }
 
-int main(int argc, char **argv)
+int cmd_freq(int argc, char **argv)
 {
 	struct options o = {.cpu = "auto"};
 	struct app app;

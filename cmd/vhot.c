@@ -8,6 +8,7 @@
 #include "cmd/common/find.h"
 #include "cmd/common/options.h"
 #include "cmd/common/stream.h"
+#include "cmd/programs.h"
 #include "formats/pt/sideband/files.h"
 #include "interpret/output.h"
 #include "value/carried_code.h"
@@ -200,7 +201,7 @@ static void close_hot(struct hot *h)
 	vt_buf_free(&h->why);
 }
 
-int main(int argc, char **argv)
+int cmd_hot(int argc, char **argv)
 {
 	struct options o = {.algo = VT_ALGO_SPACE_SAVING};
 	struct app app;

@@ -7,6 +7,7 @@
 #include "cmd/common/options.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
+#include "cmd/programs.h"
 #include "interpret/output.h"
 #include "listing/values/interpreted.h"
 
@@ -194,7 +195,7 @@ static void run_vinterp(struct interp *p)
 	app_context_close(&p->in);
 }
 
-int main(int argc, char **argv)
+int cmd_interp(int argc, char **argv)
 {
 	struct options o = {.length = 4}; /* value sampling 2.1 */
 	struct app app;

@@ -9,6 +9,7 @@
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
+#include "cmd/programs.h"
 #include "listing/json.h"
 #include "listing/values/curves.h"
 #include "listing/values/invariance.h"
@@ -201,7 +202,7 @@ static bool run_vinv(struct app *a, const struct options *o)
 	return ok;
 }
 
-int main(int argc, char **argv)
+int cmd_inv(int argc, char **argv)
 {
 	struct options o = {.curve = -1};
 	struct app app;

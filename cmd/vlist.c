@@ -2,6 +2,7 @@
 #include <limits.h>
 
 #include "cmd/common/options.h"
+#include "cmd/programs.h"
 #include "cmd/vlist/listings.h"
 
 /* --values without a procedure: those with the most samples. */
@@ -57,7 +58,7 @@ static bool check_vlist_options(struct app *a, struct vlist_options *o)
 	return true;
 }
 
-int main(int argc, char **argv)
+int cmd_list(int argc, char **argv)
 {
 	struct vlist_options o = {.values = {.cutoff = 1, .show = 5}};
 	struct app app;

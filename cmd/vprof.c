@@ -10,6 +10,7 @@
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
+#include "cmd/programs.h"
 #include "listing/json.h"
 #include "listing/profile/report.h"
 #include "profile/locate.h"
@@ -202,7 +203,7 @@ static void run_vprof(struct app *a, const struct options *o)
 	end_sides(&s);
 }
 
-int main(int argc, char **argv)
+int cmd_prof(int argc, char **argv)
 {
 	struct options o = {.level = VT_LEVEL_PROCEDURE, .rate = 0.05, .check = NAN};
 	struct app app;

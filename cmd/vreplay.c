@@ -5,6 +5,7 @@
 #include "cmd/common/images.h"
 #include "cmd/common/options.h"
 #include "cmd/common/stream.h"
+#include "cmd/programs.h"
 #include "conflict/replay.h"
 #include "listing/values/conflicts.h"
 
@@ -159,7 +160,7 @@ static void run_vreplay(struct app *a, const struct options *o)
 	app_images_close(&j.images);
 }
 
-int main(int argc, char **argv)
+int cmd_replay(int argc, char **argv)
 {
 	struct options o = {.length = DEFAULT_LENGTH};
 	struct app app;

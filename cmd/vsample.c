@@ -4,6 +4,7 @@
 #include "cmd/common/app.h"
 #include "cmd/common/options.h"
 #include "cmd/common/stream.h"
+#include "cmd/programs.h"
 #include "sample/sampler.h"
 
 #define DEFAULT_MEAN 64000 /* instructions: value sampling 2.1 */
@@ -89,7 +90,7 @@ static void run_vsample(struct app *a, const struct options *o)
 	vt_reader_close(r);
 }
 
-int main(int argc, char **argv)
+int cmd_sample(int argc, char **argv)
 {
 	struct options o = {.unit = VT_SAMPLER_INSNS};
 	struct app app;

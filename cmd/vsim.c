@@ -6,6 +6,7 @@
 #include "cmd/common/app.h"
 #include "cmd/common/images.h"
 #include "cmd/common/stream.h"
+#include "cmd/programs.h"
 #include "simulate/simulate.h"
 
 #define DEFAULT_MODEL "alpha21164"
@@ -166,7 +167,7 @@ static void run_vsim(struct app *a, const struct options *o)
 	app_images_close(&images);
 }
 
-int main(int argc, char **argv)
+int cmd_sim(int argc, char **argv)
 {
 	struct options o = {.interval = VT_INTERVAL_UNIFORM};
 	struct app app;

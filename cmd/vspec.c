@@ -7,6 +7,7 @@
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
 #include "cmd/common/values.h"
+#include "cmd/programs.h"
 #include "listing/profile/profile.h"
 #include "listing/values/advice.h"
 #include "stream/kinds.h"
@@ -201,7 +202,7 @@ static bool run_vspec(struct app *a, struct options *o)
 	return ok;
 }
 
-int main(int argc, char **argv)
+int cmd_spec(int argc, char **argv)
 {
 	struct options o = {.list = {.top = 20, .each = 3}, .min_invariance = 90, .min_time = 0.5};
 	struct app app;

@@ -8,6 +8,7 @@
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
+#include "cmd/programs.h"
 #include "listing/json.h"
 #include "listing/profile/variance.h"
 #include "profile/runs.h"
@@ -135,7 +136,7 @@ static bool run_vstats(struct app *a, const struct options *o)
 	return ok;
 }
 
-int main(int argc, char **argv)
+int cmd_stats(int argc, char **argv)
 {
 	struct options o = {.level = VT_LEVEL_PROCEDURE};
 	struct app app;

@@ -2,48 +2,139 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/spelling.h"
 #include "cmd/common/app.h"
-#include "cmd/vtrace/subcommands.h"
+#include "cmd/programs.h"
 
-static const struct {
+struct program {
 	const char *name;
+	const char *link; /* the name that it has, too, as a link to this executable; or NULL */
 	int (*run)(int argc, char **argv);
-} subcommands[] = {
-	{"decode", cmd_decode}, {"dump", cmd_dump},	{"encode", cmd_encode}, {"info", cmd_info},
-	{"merge", cmd_merge},	{"record", cmd_record}, {NULL, NULL},
+	const char *about;
 };
 
-int main(int argc, char **argv)
+static const struct program programs[] = {
+	{"record", NULL, cmd_record, "run a program and record it"},
+	{"decode", NULL, cmd_decode, "make a record stream from a recorded trace"},
+	{"encode", NULL, cmd_encode, "make an Intel PT trace of executed blocks"},
+	{"info", NULL, cmd_info, "say what is in a stream"},
+	{"dump", NULL, cmd_dump, "print the records of a stream"},
+	{"merge", NULL, cmd_merge, "add up the profiles of several runs"},
+	{"db", "vdb", cmd_db, "keep profiles in a database"},
+	{"prof", "vprof", cmd_prof, "list where samples fell; compare profiles"},
+	{"list", "vlist", cmd_list, "list procedures: source and assembly, with samples or values"},
+	{"stats", "vstats", cmd_stats, "say how samples vary between runs"},
+	{"sample", "vsample", cmd_sample, "pick samples out of a full stream"},
+	{"sim", "vsim", cmd_sim, "run executed code through a model of a processor"},
+	{"freq", "vfreq", cmd_freq, "estimate execution frequencies and CPI from samples"},
+	{"culprit", "vculprit", cmd_culprit, "explain why instructions stalled"},
+	{"replay", "vreplay", cmd_replay, "find pairs of memory accesses that conflict"},
+	{"interp", "vinterp", cmd_interp, "interpret the instructions after samples: their values"},
+	{"hot", "vhot", cmd_hot, "collect hot lists of values"},
+	{"inv", "vinv", cmd_inv, "measure the invariance of values"},
+	{"cmp", "vcmp", cmd_cmp, "compare profiles of values"},
+	{"spec", "vspec", cmd_spec, "find code that is worth specialising"},
+	{NULL, NULL, NULL, NULL},
+};
+
+/* The program that the executable was called as, "vprof" or "bin/vprof"; NULL: vtrace itself. */
+static const struct program *find_link(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	const struct program *p;
+
+	for (p = programs; path && p->name; p++)
+		if (p->link && strcmp(p->link, slash ? slash + 1 : path) == 0)
+			return p;
+	return NULL;
+}
+
+/* By either name; NULL after app_usage(). */
+static const struct program *find_program(struct app *a, const char *name)
+{
+	struct vt_spelling near = vt_spelling_start(name);
+	const struct program *p;
+
+	for (p = programs; p->name; p++) {
+		if (strcmp(p->name, name) == 0 || (p->link && strcmp(p->link, name) == 0))
+			return p;
+		vt_spelling_try(&near, p->name);
+		if (p->link)
+			vt_spelling_try(&near, p->link);
+	}
+	if (near.best)
+		app_usage(a, "%s: no such subcommand; did you mean %s?", name, near.best);
+	else
+		app_usage(a, "%s: no such subcommand; see vtrace help", name);
+	return NULL;
+}
+
+static int run_program(const struct program *p, char *option)
+{
+	char *argv[] = {(char *)p->name, option, NULL};
+
+	return p->run(option ? 2 : 1, argv);
+}
+
+static void describe_programs(struct vt_buf *about)
+{
+	const struct program *p;
+
+	vt_buf_printf(about, "Records, converts, analyses and shows traces.  Subcommands:\n\n");
+	for (p = programs; p->name; p++)
+		vt_buf_printf(about, "  %-7s  %-8s  %s\n", p->name, p->link ? p->link : "",
+			      p->about);
+	vt_buf_printf(about, "\nThe name beside a subcommand is the same program.  vtrace help "
+			     "SUBCOMMAND tells more.");
+}
+
+/* What the command line asks for; NULL: nothing is left to run, or app_usage() said why not. */
+static const struct program *choose_program(struct app *a, char **option)
+{
+	bool help = strcmp(a->argv[0], "help") == 0;
+
+	*option = help ? (char *)"--help" : NULL;
+	if (help && a->argc > 2)
+		app_usage(a, "help: one operand too many: '%s'", a->argv[2]);
+	else if (help && a->argc == 1)
+		app_help(a);
+	else
+		return find_program(a, a->argv[help]);
+	return NULL;
+}
+
+static int run_vtrace(int argc, char **argv)
 {
 	static const struct vt_opt opts[] = {{0}};
-	static const struct vt_opt_page page = {
+	struct vt_buf about = VT_BUF_INIT;
+	struct vt_opt_page page = {
 		.program = "vtrace",
-		.usage = "SUBCOMMAND [options] [FILE]...",
-		.about = "Records, converts and shows traces.  Subcommands:\n\n"
-			 "  decode  make a record stream from a recorded trace\n"
-			 "  dump    print the records of a stream\n"
-			 "  encode  make an Intel PT trace of executed blocks\n"
-			 "  info    say what is in a stream\n"
-			 "  merge   add up the profiles of several runs\n"
-			 "  record  run a program and record it\n\n"
-			 "vtrace SUBCOMMAND --help tells more.",
+		.usage = "SUBCOMMAND [options] [FILE]...\nhelp [SUBCOMMAND]",
 		.opts = opts,
 		.stop_at_operand = true,
 		.min_operands = 1,
 		.max_operands = UINT_MAX,
-		.missing_operand = "which subcommand? see vtrace --help",
+		.missing_operand = "which subcommand? see vtrace help",
 	};
+	const struct program *p = NULL;
 	struct app app;
-	int i;
+	char *option = NULL;
 
-	if (!app_start(&app, &page, argc, argv))
+	describe_programs(&about);
+	page.about = vt_buf_str(&about);
+	if (app_start(&app, &page, argc, argv))
+		p = choose_program(&app, &option);
+	vt_buf_free(&about);
+	if (!p)
 		return app_finish(&app);
-	for (i = 0; subcommands[i].name; i++) {
-		if (strcmp(subcommands[i].name, app.argv[0]) == 0) {
-			app_release(&app);
-			return subcommands[i].run(app.argc, app.argv);
-		}
-	}
-	app_usage(&app, "%s: no such subcommand; see vtrace --help", app.argv[0]);
-	return app_finish(&app);
+	app_release(&app);
+	return option ? run_program(p, option) : p->run(app.argc, app.argv);
+}
+
+int main(int argc, char **argv)
+{
+	const struct program *p = find_link(argv[0]);
+
+	return p ? p->run(argc, argv) : run_vtrace(argc, argv);
 }

@@ -168,12 +168,12 @@ static void fill_standard_fds(void)
 			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-static void print_help(struct app *a, const struct vt_opt_page *page)
+void app_help(struct app *a)
 {
 	struct vt_buf b = VT_BUF_INIT;
 	struct vt_output *out = app_text(a, NULL);
 
-	vt_opt_help(&b, page);
+	vt_opt_help(&b, a->page);
 	if (out)
 		vt_output_text(out, vt_buf_str(&b));
 	vt_buf_free(&b);
@@ -204,7 +204,7 @@ bool app_start(struct app *a, const struct vt_opt_page *page, int argc, char **a
 	if (rc < 0) {
 		app_fail(a, &err);
 	} else if (rc == VT_OPT_HELP) {
-		print_help(a, page);
+		app_help(a);
 	} else if (rc == VT_OPT_VERSION) {
 		print_version(a);
 	}

@@ -76,6 +76,9 @@ struct app {
  */
 bool app_start(struct app *a, const struct vt_opt_page *page, int argc, char **argv);
 
+/* Prints the help text to standard output. */
+void app_help(struct app *a);
+
 /* Closes what is open, writes what is buffered, and returns the exit status. */
 int app_finish(struct app *a);
 

@@ -5,7 +5,7 @@
 #include "cmd/common/decode.h"
 #include "cmd/common/find.h"
 #include "cmd/common/stream.h"
-#include "cmd/vtrace/subcommands.h"
+#include "cmd/programs.h"
 #include "formats/formats.h"
 #include "formats/pt/decode/engine.h"
 

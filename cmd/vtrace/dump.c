@@ -2,7 +2,7 @@
 #include <limits.h>
 
 #include "cmd/common/stream.h"
-#include "cmd/vtrace/subcommands.h"
+#include "cmd/programs.h"
 #include "listing/stream/executions.h"
 #include "listing/stream/records.h"
 

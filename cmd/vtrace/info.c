@@ -4,8 +4,8 @@
 
 #include "cmd/common/progress.h"
 #include "cmd/common/stream.h"
+#include "cmd/programs.h"
 #include "cmd/vtrace/info_input.h"
-#include "cmd/vtrace/subcommands.h"
 #include "formats/pt/sideband/survey.h"
 #include "listing/stream/summary.h"
 

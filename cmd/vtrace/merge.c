@@ -3,7 +3,7 @@
 #include <limits.h>
 
 #include "cmd/common/stream.h"
-#include "cmd/vtrace/subcommands.h"
+#include "cmd/programs.h"
 #include "merge/merge.h"
 
 struct merge {

@@ -6,9 +6,9 @@
 
 #include "cmd/common/app.h"
 #include "cmd/common/stream.h"
+#include "cmd/programs.h"
 #include "cmd/record/full.h"
 #include "cmd/record/perf.h"
-#include "cmd/vtrace/subcommands.h"
 
 /* Bytes of stack with --regs: perf's own default; its limit is what a sample's size field holds. */
 #define DEFAULT_STACK 8192

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "image/disasm.h"
 
+#include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,20 @@
 /* The longest x86 instruction; the others have 4. */
 #define MAX_INSN 15
 
+/*
+ * libopcodes is loaded with the first disassembler: to load it, and libbfd that it needs, takes
+ * longer than all else that a program does to start.
+ */
+struct opcodes {
+	void *library;
+	__typeof__(init_disassemble_info) *init;
+	__typeof__(disassembler) *choose;
+	__typeof__(disassemble_init_for_target) *prepare;
+	__typeof__(disassemble_free_target) *end;
+};
+
 struct vt_disasm {
+	struct opcodes opcodes;
 	struct disassemble_info info;
 	disassembler_ftype print;
 	bfd_byte bytes[MAX_INSN];
@@ -116,6 +130,35 @@ static bool choose_arch(struct disassemble_info *info, unsigned machine, unsigne
 	}
 }
 
+static bool find_function(void *library, const char *name, void *to)
+{
+	void *at = dlsym(library, name);
+
+	/* POSIX: a pointer that dlsym() returns can be converted to one of a function. */
+	memcpy(to, &at, sizeof(at));
+	return at;
+}
+
+static int load_opcodes(struct opcodes *o, struct vt_error *err)
+{
+	/* It stays loaded for the next disassembler. */
+	o->library = dlopen(VT_LIBOPCODES, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	if (o->library && find_function(o->library, "init_disassemble_info", &o->init) &&
+	    find_function(o->library, "disassembler", &o->choose) &&
+	    find_function(o->library, "disassemble_init_for_target", &o->prepare) &&
+	    find_function(o->library, "disassemble_free_target", &o->end))
+		return 0;
+	return vt_error_set(err, VT_E_ABSENT, "no disassembler: %s", dlerror());
+}
+
+static void free_disasm(struct vt_disasm *d)
+{
+	if (d->opcodes.library)
+		dlclose(d->opcodes.library);
+	vt_buf_free(&d->text);
+	free(d);
+}
+
 struct vt_disasm *vt_disasm_new(unsigned machine, unsigned bits, bool big, enum vt_syntax syntax,
 				struct vt_error *err)
 {
@@ -125,18 +168,22 @@ struct vt_disasm *vt_disasm_new(unsigned machine, unsigned bits, bool big, enum 
 		vt_error_set(err, VT_E_NOMEM, "out of memory for a disassembler");
 		return NULL;
 	}
-	init_disassemble_info(&d->info, d, append_text, append_styled_text);
+	if (load_opcodes(&d->opcodes, err) < 0) {
+		free_disasm(d);
+		return NULL;
+	}
+	d->opcodes.init(&d->info, d, append_text, append_styled_text);
 	d->info.endian = big ? BFD_ENDIAN_BIG : BFD_ENDIAN_LITTLE;
 	/* Instructions of AArch64 are always little-endian, those of ARM since version 6. */
 	d->info.endian_code = BFD_ENDIAN_LITTLE;
 	if (choose_arch(&d->info, machine, bits, syntax))
-		d->print = disassembler(d->info.arch, false, d->info.mach, NULL);
+		d->print = d->opcodes.choose(d->info.arch, false, d->info.mach, NULL);
 	if (!d->print) {
-		free(d);
+		free_disasm(d);
 		vt_error_set(err, VT_E_NOTFOUND, "no disassembler for ELF machine %u", machine);
 		return NULL;
 	}
-	disassemble_init_for_target(&d->info);
+	d->opcodes.prepare(&d->info);
 	d->info.print_address_func = print_address;
 	d->info.memory_error_func = note_memory_error;
 	return d;
@@ -146,9 +193,8 @@ void vt_disasm_free(struct vt_disasm *d)
 {
 	if (!d)
 		return;
-	disassemble_free_target(&d->info);
-	vt_buf_free(&d->text);
-	free(d);
+	d->opcodes.end(&d->info);
+	free_disasm(d);
 }
 
 void vt_disasm_set_symbols(struct vt_disasm *d, vt_disasm_symbol_fn *fn, void *arg)

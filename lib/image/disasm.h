@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "image/elf.h"
 
-/* A disassembler for one instruction set, based on libopcodes. */
+/* A disassembler for one instruction set, based on libopcodes, which the first one loads. */
 struct vt_disasm;
 
 enum vt_syntax { VT_SYNTAX_ATT, VT_SYNTAX_INTEL }; /* of x86; others have only one */
@@ -36,7 +36,8 @@ typedef void vt_disasm_symbol_fn(void *arg, uint64_t address, struct vt_buf *out
 
 /*
  * Returns a disassembler owned by the caller; `machine`, `bits` and `big` as in vt_elf_info.  NULL:
- * VT_E_NOTFOUND for a machine that this build of libopcodes does not support, or VT_E_NOMEM.
+ * VT_E_NOTFOUND for a machine that this build of libopcodes does not support, VT_E_ABSENT where
+ * libopcodes cannot be loaded, or VT_E_NOMEM.
  */
 struct vt_disasm *vt_disasm_new(unsigned machine, unsigned bits, bool big, enum vt_syntax syntax,
 				struct vt_error *err);

@@ -16,11 +16,9 @@ t_need mandoc
 
 programs=$(cd "$ROOT" && find cmd -maxdepth 1 -name '*.c' -printf '%f\n' 2>/dev/null |
 	sed 's/\.c$//' | sort)
-# The table in cmd/vtrace.c names each subcommand once, in its --help.
-subcommands=
-case $programs in
-*vtrace*) subcommands=$(vtrace --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p') ;;
-esac
+# The table in cmd/vtrace.c: a subcommand that is a program of its own, too, has that name beside it.
+vtrace help | sed -n 's/^  \([a-z][a-z]*\)  *\(v[a-z]*  \)\?.*/\1 \2/p' >table
+subcommands=$(awk 'NF == 1 { print $1 }' table)
 
 # The options in a page, -x or --long, one a line.
 man_options()
@@ -75,6 +73,16 @@ done
 for s in $subcommands; do
 	check_program "vtrace-$s.1" vtrace "$s"
 done
+t_is "each program but vtrace is a subcommand" "$(awk 'NF == 2 { print $2 }' table | sort)" \
+	"$(echo "$programs" | grep -v '^vtrace$')"
+t_pipe "under its name without the v" "awk 'NF == 2 && \$2 != \"v\" \$1 { exit 1 }' table"
+while read -r s p; do
+	vtrace "$s" --help >as-subcommand
+	vtrace help "$s" >as-topic
+	${p:-vtrace "$s"} --help >as-program
+	t_same "vtrace $s --help is the program's" as-subcommand as-program
+	t_same "so is vtrace help $s" as-topic as-program
+done <table
 
 # Functions: what the library shows is in section 3, and what section 3 shows is in a header.
 nm -D --defined-only "$VT_BUILD/libvtrace.so.0" | awk '$3 ~ /^vt_/ { sub(/@.*/, "", $3); print $3 }' |

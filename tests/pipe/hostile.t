@@ -97,14 +97,14 @@ if [ "$(id -u)" = 0 ]; then
 	as_other=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 	chmod 755 "$T_DIR"
 fi
-cp "$VT_BUILD/bin/vprof" reader
+cp "$VT_BUILD/bin/vtrace" reader
 mkdir locked
 cp x.vt locked/
 chmod 644 x.vt
 chmod 0 locked
-t_status "a folder that may not be read" 3 "${as_other[@]}" ./reader locked/x.vt
+t_status "a folder that may not be read" 3 "${as_other[@]}" ./reader prof locked/x.vt
 t_like "is named with the reason" 'locked/x.vt: Permission denied' "$T_ERR"
-t_status "a symfs that may not be read" 3 "${as_other[@]}" ./reader --symfs locked x.vt
+t_status "a symfs that may not be read" 3 "${as_other[@]}" ./reader prof --symfs locked x.vt
 t_like "is named with the reason, too" 'locked: Permission denied' "$T_ERR"
 chmod 700 locked
 t_done

@@ -14,6 +14,18 @@ run_make()
 	env -u MAKEFLAGS -u MAKELEVEL make -s -C "$ROOT" B="$VT_BUILD" PREFIX=/opt/vt "$@"
 }
 t_ok "install into DESTDIR" run_make DESTDIR="$T_DIR/dest" install
+
+# One executable, small and quick to start: links to it, and no library that only some work needs.
+t_is "each program is there" "$(cd dest/opt/vt/bin && find . -type f -o -type l | sed 's|^./||' | sort)" \
+	"$(cd "$ROOT/cmd" && find . -maxdepth 1 -name '*.c' | sed 's|^./||; s/\.c$//' | sort)"
+t_is "as a link to vtrace" "$(cd dest/opt/vt/bin && for p in v*; do readlink "$p" || echo "$p"; done | sort -u)" vtrace
+t_is "and runs as a link" "$(dest/opt/vt/bin/vprof --version)" "$(vprof --version)"
+readelf -d dest/opt/vt/bin/vtrace | sed -n 's/.*(NEEDED).*\[\(.*\)\.so.*/\1/p' | sort >needed
+t_is "libraries that it loads to start" "$(tr '\n' ' ' <needed)" "libZydis libc libipt libm "
+find dest -type f -exec strip -S {} + 2>strip.err
+size=$(find dest -type f -printf '%s\n' | awk '{ sum += $1 } END { print sum }')
+echo "# installed, and stripped of debug information: $size bytes"
+t_is "less than 12 MB" "$((size < 12000000))" 1
 export PKG_CONFIG_PATH=$T_DIR/dest/opt/vt/lib/pkgconfig
 export PKG_CONFIG_SYSROOT_DIR=$T_DIR/dest
 

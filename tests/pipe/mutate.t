@@ -64,9 +64,16 @@ echo 'int vt_shown(int a) { return a * 3; }' >lib/shown/shown.c
 cat >cmd/vshow.c <<'E2'
 #include <stdio.h>
 int vt_shown(int a);
-int main(void)
+int cmd_show(void)
 {
 	return printf("%d\n", vt_shown(7)) < 0;
+}
+E2
+cat >cmd/vtrace.c <<'E2'
+int cmd_show(void);
+int main(void)
+{
+	return cmd_show();
 }
 E2
 cat >tests/pipe/vshow.t <<'E2'
@@ -74,11 +81,12 @@ cat >tests/pipe/vshow.t <<'E2'
 [ "$("$VT_BUILD/bin/vshow")" = 21 ]
 E2
 chmod +x tests/pipe/vshow.t
-for f in lib/base/sum lib/base/lonely lib/shown/shown cmd/vshow tests/unit/test_sum; do
+for f in lib/base/sum lib/base/lonely lib/shown/shown cmd/vshow cmd/vtrace tests/unit/test_sum; do
 	gcc -std=c11 -c -o "build/obj/$f.o" $f.c
 done
 ar rcs build/libvtrace.a build/obj/lib/*/*.o
-gcc -o build/bin/vshow build/obj/cmd/vshow.o build/libvtrace.a
+gcc -o build/bin/vtrace build/obj/cmd/*.o build/libvtrace.a
+ln -s vtrace build/bin/vshow
 ar rcs build/libvtools.a
 
 mutate()
