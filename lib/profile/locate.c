@@ -7,6 +7,7 @@
 
 #include "base/escape.h"
 #include "base/hash.h"
+#include "base/spelling.h"
 
 /* An image with samples; anonymous code has a scope for each process. */
 struct scope {
@@ -359,39 +360,10 @@ static bool is_one_rest(const struct search *s)
 	return i == n;
 }
 
-/* The edit distance of two names, at most `limit`; also `limit` for names beyond the table. */
-static unsigned edit_distance(const char *a, const char *b, unsigned limit)
-{
-	enum { LONGEST = 64 };
-	size_t na = strlen(a), nb = strlen(b), i, j;
-	unsigned row[LONGEST + 1];
-
-	if (na > LONGEST || nb > LONGEST)
-		return limit;
-	for (j = 0; j <= nb; j++)
-		row[j] = (unsigned)j;
-	for (i = 1; i <= na; i++) {
-		unsigned diagonal = row[0];
-
-		row[0] = (unsigned)i;
-		for (j = 1; j <= nb; j++) {
-			unsigned best = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[nb] < limit ? row[nb] : limit;
-}
-
 static int suggest_procedures(const struct search *s, const char *what, struct vt_error *err)
 {
 	struct vt_ranking *r = vt_ranking_new(s->profile, s->images, VT_LEVEL_PROCEDURE, err);
-	unsigned limit = 1 + (unsigned)strlen(what) / 3;
+	unsigned limit = vt_spelling_limit(what);
 	struct vt_buf b = VT_BUF_INIT;
 	const char *names[3];
 	size_t i, k, shown = 0;
@@ -406,7 +378,7 @@ static int suggest_procedures(const struct search *s, const char *what, struct v
 		for (k = 0; k < shown && strcmp(names[k], name) != 0; k++)
 			continue;
 		if (k == shown && *name &&
-		    (edit_distance(what, name, limit) < limit ||
+		    (vt_spelling_distance(what, name, limit) < limit ||
 		     (strlen(what) > 2 && strstr(name, what)))) {
 			vt_buf_printf(&b, "%s%.80s", shown ? ", " : "", name);
 			names[shown++] = name;
