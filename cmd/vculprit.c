@@ -190,7 +190,7 @@ static void stop(struct job *j)
 	vt_culpritcheck_free(j->check);
 	vt_freqprofile_free(j->truth);
 	app_profile_end(&j->in);
-	vt_reader_close(j->reader);
+	app_close_reader(j->app, j->reader);
 	vt_cpu_fini(&j->cpu);
 	vt_opcache_free(j->core.cache);
 }

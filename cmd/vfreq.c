@@ -195,7 +195,7 @@ static void run_vfreq(struct app *a, const struct options *o)
 		estimate(&s);
 	if (s.writer)
 		app_close_writer(a, s.writer);
-	vt_reader_close(r);
+	app_close_reader(a, r);
 	vt_opcache_free(s.core.cache);
 	state_fini(&s);
 }

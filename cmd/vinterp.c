@@ -189,7 +189,7 @@ static void run_vinterp(struct interp *p)
 	if (r && (out || p->o->summary))
 		interpret_input(p, r, out);
 	app_close_writer(p->app, out);
-	vt_reader_close(r);
+	app_close_reader(p->app, r);
 	vt_interpret_output_free(p->output);
 	vt_plugins_free(p->plugins);
 	app_context_close(&p->in);

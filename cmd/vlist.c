@@ -2,6 +2,7 @@
 #include <limits.h>
 
 #include "cmd/common/options.h"
+#include "cmd/common/trace.h"
 #include "cmd/programs.h"
 #include "cmd/vlist/listings.h"
 
@@ -58,13 +59,33 @@ static bool check_vlist_options(struct app *a, struct vlist_options *o)
 	return true;
 }
 
+/* `vlist FILE PROCEDURE...`: the first operand is the input if it is one. */
+static void take_input(struct app *a, struct vlist_options *o)
+{
+	if (o->input || !a->argc || !app_is_input(a->argv[0]))
+		return;
+	o->input = a->argv[0];
+	a->argc--;
+	a->argv++;
+}
+
+static void run_vlist(struct app *a, struct vlist_options *o)
+{
+	take_input(a, o);
+	if (!check_vlist_options(a, o))
+		return;
+	if (o->replay)
+		vlist_list_replays(a, o);
+	else
+		vlist_list_procedures(a, o);
+}
+
 int cmd_list(int argc, char **argv)
 {
 	struct vlist_options o = {.values = {.cutoff = 1, .show = 5}};
 	struct app app;
 	const struct vt_opt opts[] = {
-		APP_STRING('i', "input", o.input, "FILE",
-			   "read the stream from FILE, not from standard input"),
+		APP_STRING('i', "input", o.input, "FILE", "read FILE, whatever the operands are"),
 		APP_FLAG('s', "source", o.source, "source lines with samples, no assembly"),
 		APP_FLAG('a', "asm", o.assembly, "assembly only, no source"),
 		APP_FLAG(0, "intel", o.intel, "x86 assembly in Intel's syntax"),
@@ -96,25 +117,23 @@ int cmd_list(int argc, char **argv)
 	};
 	const struct vt_opt_page page = {
 		.program = "vlist",
-		.usage = "[options] PROCEDURE...\n[options] --all | --top N\n[options] --values\n"
-			 "[options] --diff FILE PROCEDURE...\n"
-			 "[options] --replay\n[options] --calc|--summary|--cfg PROCEDURE...\n"
-			 "[options] --summary|--stall KIND [--image FILE]",
-		.about = "Lists procedures of a stream: assembly and source, samples of each "
-			 "instruction.\n"
-			 "A PROCEDURE is NAME, IMAGE:NAME, 0xADDRESS or IMAGE:0xADDRESS, or as "
-			 "vprof\n"
-			 "names what lies in none, [CAUSE] or IMAGE:[CAUSE].",
+		.usage = "[options] [FILE] PROCEDURE...\n[options] --all | --top N [FILE]\n"
+			 "[options] --values [FILE]\n"
+			 "[options] --diff BEFORE [FILE] PROCEDURE...\n"
+			 "[options] --replay [FILE]\n"
+			 "[options] --calc|--summary|--cfg [FILE] PROCEDURE...\n"
+			 "[options] --summary|--stall KIND [--image FILE] [FILE]",
+		.about = "Lists procedures of a stream or a trace: assembly and source, samples of "
+			 "each\n"
+			 "instruction.  A PROCEDURE is NAME, IMAGE:NAME, 0xADDRESS or "
+			 "IMAGE:0xADDRESS,\n"
+			 "or as vprof names what lies in none, [CAUSE] or IMAGE:[CAUSE].",
 		.opts = opts,
 		.max_operands = UINT_MAX,
 	};
 
-	if (app_start(&app, &page, argc, argv) && check_vlist_options(&app, &o)) {
-		if (o.replay)
-			vlist_list_replays(&app, &o);
-		else
-			vlist_list_procedures(&app, &o);
-	}
+	if (app_start(&app, &page, argc, argv))
+		run_vlist(&app, &o);
 	vt_opt_list_fini(&o.events);
 	vt_opt_list_fini(&o.dirs);
 	vt_opt_list_fini(&o.cycles.images);

@@ -155,7 +155,7 @@ static void run_vreplay(struct app *a, const struct options *o)
 	if (j.reader && (j.writer || o->summary))
 		replay(&j);
 	app_close_writer(a, j.writer);
-	vt_reader_close(j.reader);
+	app_close_reader(a, j.reader);
 	vt_replay_free(j.replay);
 	app_images_close(&j.images);
 }

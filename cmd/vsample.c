@@ -87,7 +87,7 @@ static void run_vsample(struct app *a, const struct options *o)
 		sample(a, r, w, &so);
 		app_close_writer(a, w);
 	}
-	vt_reader_close(r);
+	app_close_reader(a, r);
 }
 
 int cmd_sample(int argc, char **argv)

@@ -130,7 +130,7 @@ static void run_vsim_on(struct app *a, const struct options *o, struct vt_simula
 		app_close_writer(a, so->truth);
 	if (w)
 		app_close_writer(a, w);
-	vt_reader_close(r);
+	app_close_reader(a, r);
 }
 
 static void run_vsim(struct app *a, const struct options *o)

@@ -12,7 +12,7 @@
  * are first put into a temporary file.
  */
 
-/* vt_format.decode() of perf.data: vt_perfdata_decode(), and its AUX areas decoded. */
+/* vt_input_format.decode() of perf.data: vt_perfdata_decode(), and its AUX areas decoded. */
 int vt_auxtrace_decode(struct vt_input *in, struct vt_writer *w,
 		       const struct vt_format_options *opt, struct vt_format_summary *sum,
 		       struct vt_error *err);

@@ -5,16 +5,16 @@
 #include "formats/common/format.h"
 
 /* The input formats, in the order in which they are probed; ends with a row without a name. */
-extern const struct vt_format vt_formats[];
+extern const struct vt_input_format vt_formats[];
 
 /* The format of that name, or NULL. */
-const struct vt_format *vt_format_by_name(const char *name);
+const struct vt_input_format *vt_format_by_name(const char *name);
 
 /*
  * The format of an input that stands at its first byte; consumes nothing.  NULL: VT_E_FORMAT when
  * none fits, VT_E_READ, VT_E_NOMEM.
  */
-const struct vt_format *vt_format_find(struct vt_input *in, struct vt_error *err);
+const struct vt_input_format *vt_format_find(struct vt_input *in, struct vt_error *err);
 
 #define VT_OUTPUT_FORMATS 8 /* at most */
 

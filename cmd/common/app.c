@@ -287,7 +287,8 @@ bool app_is_no_terminal(struct app *a, const char *path)
 {
 	if ((path && strcmp(path, "-") != 0) || !isatty(STDIN_FILENO))
 		return true;
-	return app_usage(a, "standard input is a terminal: name a file, or pipe a stream in");
+	return app_usage(a, "standard input is a terminal, and there is no ./perf.data: name a "
+			    "file, or pipe a stream in");
 }
 
 void app_note_output(struct app *a, const char *path)

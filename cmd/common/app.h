@@ -42,6 +42,8 @@ struct app_file {
 	bool written;
 };
 
+struct app_trace; /* cmd/common/trace.h */
+
 struct app {
 	const char *name; /* as messages begin: "vtrace dump" */
 	const struct vt_opt_page *page;
@@ -62,6 +64,7 @@ struct app {
 	uint64_t bad_records;  /* of the stream being read: see app_bad_record() */
 	char bad_record[VT_ERROR_SIZE]; /* the first */
 	uint64_t kinds;			/* of records in the stream read last: see app_saw() */
+	struct app_trace *traces;	/* inputs that are being decoded */
 	struct app_file *files;
 	size_t nfiles;
 	size_t files_cap;

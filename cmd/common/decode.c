@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cmd/common/decode.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,55 +8,20 @@
 #include "cmd/common/find.h"
 #include "cmd/common/progress.h"
 #include "cmd/common/stream.h"
+#include "cmd/common/trace.h"
 #include "formats/auxtrace.h"
 #include "formats/common/gunzip.h"
 #include "formats/formats.h"
-#include "formats/perfdata/perfdata.h"
 
 /* ---- a recorded trace ---- */
-
-/* What came of it in spite of the damage: of a processor's trace, instructions. */
-static void tell_decoded(struct app *a, const char *name, const struct vt_format_summary *s)
-{
-	char text[96];
-
-	if (s->traced && s->samples)
-		snprintf(text, sizeof(text), "%" PRIu64 " samples and %" PRIu64 " instructions",
-			 s->samples, s->insns);
-	else
-		snprintf(text, sizeof(text), "%" PRIu64 " %s", s->traced ? s->insns : s->samples,
-			 s->traced ? "instructions" : "samples");
-	app_say_lossy(
-		a, "%s: %" PRIu64 " damaged place%s, %" PRIu64 " bytes not understood; %s decoded",
-		name, s->damaged, s->damaged == 1 ? "" : "s", s->unread, text);
-}
-
-static void tell_summary(struct app *a, const char *name, const struct vt_format_summary *s)
-{
-	if (s->damaged)
-		tell_decoded(a, name, s);
-	if (s->aux_areas)
-		app_say_lossy(a,
-			      "%s: %" PRIu64 " AUX area%s of %s, %" PRIu64
-			      " bytes: vtrace has no decoder for that",
-			      name, s->aux_areas, s->aux_areas == 1 ? "" : "s",
-			      vt_perfdata_auxtrace_name(s->aux_type), s->aux_bytes);
-	if (s->lost)
-		app_say(a, "%s: %" PRIu64 " records were lost while recording", name, s->lost);
-	if (s->unknown)
-		app_say(a, "%s: %" PRIu64 " records of unknown kinds", name, s->unknown);
-	if (s->out_of_order)
-		app_say(a, "%s: %" PRIu64 " records are not in order of time", name,
-			s->out_of_order);
-}
 
 static void show_progress(void *arg, uint64_t bytes)
 {
 	progress_update(arg, bytes);
 }
 
-static void decode_trace(struct app *a, const struct app_decode *d, const struct vt_format *format,
-			 struct vt_input *in)
+static void decode_trace(struct app *a, const struct app_decode *d,
+			 const struct vt_input_format *format, struct vt_input *in)
 {
 	struct app_warnings warnings = {a, "damaged places", 0};
 	struct progress progress;
@@ -81,7 +45,7 @@ static void decode_trace(struct app *a, const struct app_decode *d, const struct
 		app_fail(a, &err);
 	app_warnings_end(&warnings);
 	if (a->status <= APP_LOSSY)
-		tell_summary(a, in->name, &sum);
+		app_tell_decoded(a, in->name, &sum);
 	app_close_writer(a, w);
 }
 
@@ -111,7 +75,7 @@ static void decode_records(struct app *a, const struct app_decode *d, struct vt_
 		app_fail(a, &err);
 	app_warnings_end(&warnings);
 	if (a->status <= APP_LOSSY)
-		tell_summary(a, vt_reader_name(r), &sum);
+		app_tell_decoded(a, vt_reader_name(r), &sum);
 	vt_auxtrace_stream_free(s);
 }
 
@@ -128,10 +92,10 @@ static void decode_stream(struct app *a, const struct app_decode *d, struct vt_r
 /* ---- which of the two ---- */
 
 /* The format that was asked for, or found; NULL with *err set, VT_E_FORMAT if none fits. */
-static const struct vt_format *choose_format(const struct app_decode *d, struct vt_input *in,
-					     struct vt_error *err)
+static const struct vt_input_format *choose_format(const struct app_decode *d, struct vt_input *in,
+						   struct vt_error *err)
 {
-	const struct vt_format *f;
+	const struct vt_input_format *f;
 	size_t have;
 
 	if (!d->format)
@@ -153,7 +117,7 @@ static void tell_unused(struct app *a, const struct app_decode *d, const char *i
 void app_decode(struct app *a, const struct app_decode *d, const char *path)
 {
 	struct vt_error err = VT_ERROR_INIT, stream_err = VT_ERROR_INIT;
-	const struct vt_format *format;
+	const struct vt_input_format *format;
 	struct vt_reader *r;
 	struct vt_input in;
 

@@ -37,7 +37,7 @@ bool app_hots_read(struct app *a, struct app_hots *h, const char *path, const ch
 	r = app_open_reader(a, path);
 	ok = r && app_each_run(a, r, vt_context_feed, h->in.context);
 	made = r && app_came_through(r, "vhot");
-	vt_reader_close(r);
+	app_close_reader(a, r);
 	if (!ok)
 		return false;
 	if (vt_hotprofile_end(h->profile, &err) < 0) {

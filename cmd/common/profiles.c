@@ -40,7 +40,7 @@ static bool read_profile_stream(struct app *a, struct app_profile *p, const char
 		tell_bad(a, vt_reader_name(r), vt_profile_bad(p->profile));
 	p->listed = r && app_came_through(r, "vhot");
 	p->explained = r && app_came_through(r, "vculprit");
-	vt_reader_close(r);
+	app_close_reader(a, r);
 	return ok;
 }
 

@@ -13,6 +13,9 @@
 #include "base/input.h"
 #include "base/version.h"
 #include "cmd/common/progress.h"
+#include "cmd/common/trace.h"
+#include "formats/common/gunzip.h"
+#include "formats/formats.h"
 #include "profile/context.h"
 
 /* ---- opening ---- */
@@ -23,43 +26,77 @@ static bool nothing_came(const char *path, const char *error)
 	struct stat st;
 
 	return strcmp(path, "-") == 0 && fstat(STDIN_FILENO, &st) == 0 && S_ISFIFO(st.st_mode) &&
-	       strstr(error, ": 0 bytes, ");
+	       strstr(error, ": the file is empty");
+}
+
+/* Raw packets say nothing of the code that ran. */
+static bool needs_options(const struct vt_input_format *f)
+{
+	return strcmp(f->name, "pt") == 0;
+}
+
+/* Takes the input over, also on error. */
+static struct vt_reader *open_input_reader(struct app *a, struct vt_input *in, struct vt_error *err)
+{
+	struct vt_error stream_err = VT_ERROR_INIT;
+	const struct vt_input_format *format = NULL;
+	struct vt_reader *r = NULL;
+
+	if (vt_gunzip_input(in, err) == 0)
+		format = vt_format_find(in, err);
+	if (format && !needs_options(format))
+		return app_trace_open(a, in, format, err);
+	if (format)
+		vt_error_set(err, VT_E_FORMAT,
+			     "%s: raw packets of Intel PT, which do not name their code: vtrace "
+			     "decode --image FILE:ADDR makes a stream of them",
+			     in->name);
+	else if (err->code == VT_E_FORMAT)
+		r = vt_reader_open_input(in, &stream_err);
+	if (!r && stream_err.code && stream_err.code != VT_E_FORMAT)
+		*err = stream_err;
+	vt_input_close(in);
+	return r;
 }
 
 struct vt_reader *app_open_reader(struct app *a, const char *path)
 {
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_reader *r;
+	struct vt_reader *r = NULL;
+	struct vt_input in;
 
-	if (!path)
-		path = "-";
+	path = app_input_path(path);
 	if (!app_is_no_terminal(a, path))
 		return NULL;
 	app_note_input(a, path);
-	r = vt_reader_open(path, &err);
-	if (!r && err.code == VT_E_FORMAT) {
-		char text[2 * VT_ERROR_SIZE];
-
-		snprintf(text, sizeof(text), "%s (%s)", err.text,
-			 nothing_came(path, err.text)
-				 ? "what comes before it in the pipeline wrote nothing"
-				 : "vtrace decode makes one of a recorded trace");
-		vt_error_set(&err, VT_E_FORMAT, "%s", text);
-	}
+	if (vt_input_open(&in, path, &err) == 0)
+		r = open_input_reader(a, &in, &err);
+	if (!r && nothing_came(path, err.text))
+		vt_error_set(&err, VT_E_FORMAT, "%s",
+			     "standard input: what comes before it in the pipeline wrote nothing");
 	if (!r)
 		app_fail(a, &err);
 	return r;
+}
+
+void app_close_reader(struct app *a, struct vt_reader *r)
+{
+	struct app_trace *t = r ? app_trace_find(a, r) : NULL;
+
+	vt_reader_close(r);
+	if (t)
+		app_trace_close(t);
 }
 
 bool app_open_inputs(struct app *a, struct app_inputs *in)
 {
 	size_t n = a->argc ? (size_t)a->argc : 1;
 
-	*in = (struct app_inputs){calloc(n, sizeof(struct vt_reader *)), 0};
+	*in = (struct app_inputs){a, calloc(n, sizeof(struct vt_reader *)), 0};
 	if (!in->readers)
 		return app_no_memory(a);
 	for (; in->count < n; in->count++) {
-		struct vt_reader *r = app_open_reader(a, a->argc ? a->argv[in->count] : "-");
+		struct vt_reader *r = app_open_reader(a, a->argc ? a->argv[in->count] : NULL);
 
 		if (!r)
 			return false;
@@ -73,13 +110,14 @@ void app_close_inputs(struct app_inputs *in)
 	size_t i;
 
 	for (i = 0; i < in->count; i++)
-		vt_reader_close(in->readers[i]);
+		app_close_reader(in->app, in->readers[i]);
 	free(in->readers);
 }
 
 const char *app_input_name(const char *path)
 {
-	return path && strcmp(path, "-") != 0 ? path : "standard input";
+	path = app_input_path(path);
+	return strcmp(path, "-") != 0 ? path : "standard input";
 }
 
 /* ---- what is lost ---- */
@@ -241,20 +279,29 @@ void app_bad_record(void *arg, const char *text)
 		snprintf(a->bad_record, sizeof(a->bad_record), "%s", text);
 }
 
-/* `at`: where the block of the first ends. */
+/* `at`: where the block of the first ends; of a trace that is decoded on the way, 0. */
 static void tell_bad_records(struct app *a, const struct vt_reader *r, uint64_t at)
 {
+	char before[32] = "";
+
 	if (!a->bad_records)
 		return;
-	app_say_lossy(a,
-		      "%s: %" PRIu64 " bad record%s, left out; the first, before 0x%" PRIx64 ": %s",
-		      vt_reader_name(r), a->bad_records, a->bad_records == 1 ? "" : "s", at,
+	if (at)
+		snprintf(before, sizeof(before), ", before 0x%" PRIx64, at);
+	app_say_lossy(a, "%s: %" PRIu64 " bad record%s, left out; the first%s: %s",
+		      vt_reader_name(r), a->bad_records, a->bad_records == 1 ? "" : "s", before,
 		      a->bad_record);
+}
+
+static uint64_t input_offset(const struct vt_reader *r, const struct app_trace *t)
+{
+	return t ? app_trace_offset(t) : vt_reader_offset(r);
 }
 
 static bool run_loop(struct app *a, struct vt_reader *r, const struct loop *loop)
 {
 	struct app_warnings warnings = {a, "damaged places", 0};
+	struct app_trace *trace = app_trace_find(a, r);
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_losses losses = {0};
 	const struct vt_block *b;
@@ -274,9 +321,9 @@ static bool run_loop(struct app *a, struct vt_reader *r, const struct loop *loop
 		if (b->kind == VT_LOST || b->kind == VT_GAP)
 			count_losses(&losses, b, first, count);
 		stopped = deliver_run(loop, b, first, count, &err);
-		if (a->bad_records && !bad_at)
+		if (a->bad_records && !bad_at && !trace)
 			bad_at = vt_reader_offset(r);
-		progress_update(&p, vt_reader_offset(r));
+		progress_update(&p, input_offset(r, trace));
 	}
 	progress_end(&p);
 	vt_reader_set_warn(r, NULL, NULL);
@@ -288,6 +335,8 @@ static bool run_loop(struct app *a, struct vt_reader *r, const struct loop *loop
 		return true;
 	if (rc == -VT_E_NOMEM)
 		return app_fail(a, &err);
+	if (trace && !app_trace_end(trace))
+		return false;
 	if (rc < 0) {
 		/* What came before the cut, or before the disk failed, is good. */
 		note_cut(a, r);
@@ -311,7 +360,7 @@ bool app_read_stream(struct app *a, const char *path, app_run_fn *fn, void *arg)
 	struct vt_reader *r = app_open_reader(a, path);
 	bool ok = r && app_each_run(a, r, fn, arg);
 
-	vt_reader_close(r);
+	app_close_reader(a, r);
 	return ok;
 }
 
@@ -333,7 +382,7 @@ static bool read_stream_input(struct app *a, const char *path, app_begin_fn *beg
 		return false;
 	ok = !begin || begin(arg, r, &err) == 0 || app_fail(a, &err);
 	ok = ok && app_each_record(a, r, fn, arg);
-	vt_reader_close(r);
+	app_close_reader(a, r);
 	return ok;
 }
 
@@ -342,7 +391,7 @@ bool app_each_input(struct app *a, app_begin_fn *begin, app_record_fn *fn, void 
 	int i;
 
 	if (a->argc == 0)
-		return read_stream_input(a, "-", begin, fn, arg);
+		return read_stream_input(a, NULL, begin, fn, arg);
 	for (i = 0; i < a->argc; i++)
 		if (!read_stream_input(a, a->argv[i], begin, fn, arg))
 			return false;

@@ -22,16 +22,19 @@
  */
 
 /*
- * Opens a stream; "-" or NULL is standard input, which must not be a terminal.  NULL after
- * app_fail().  Closed with vt_reader_close().
+ * Opens a stream, or a recorded trace, which is decoded on the way; their first bytes tell.  "-" is
+ * standard input, which must not be a terminal; NULL is standard input, or ./perf.data where that
+ * is a terminal.  NULL after app_fail().
  */
 struct vt_reader *app_open_reader(struct app *a, const char *path);
+void app_close_reader(struct app *a, struct vt_reader *r); /* NULL is allowed */
 
 /*
  * Opens all operands, or standard input if there are none, before any is read: what is written has
  * the provenance of each.  False after app_fail(); end with app_close_inputs() in either case.
  */
 struct app_inputs {
+	struct app *app;
 	struct vt_reader **readers;
 	size_t count;
 };

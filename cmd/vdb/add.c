@@ -6,7 +6,6 @@
 #include "base/escape.h"
 #include "cmd/common/stream.h"
 #include "cmd/vdb/gather.h"
-#include "cmd/vdb/source.h"
 #include "cmd/vdb/vdb.h"
 #include "listing/json.h"
 
@@ -104,18 +103,18 @@ static bool add_gathered(struct vdb *v, struct vt_db *db, const char *path, stru
 
 static bool gather_input(struct vdb *v, const char *path, struct gather *g)
 {
-	struct source *s = source_open(v->app, path);
+	struct vt_reader *r = app_open_reader(v->app, path);
 	bool ok, cut;
 
-	if (!s)
+	if (!r)
 		return false;
-	v->app->source_tells = source_is_converted(s);
 	v->app->cut_means =
 		v->partial ? NULL : ": nothing of it was added (--partial adds what there is)";
-	ok = app_each_run(v->app, source_reader(s), gather_run, g);
+	ok = app_each_run(v->app, r, gather_run, g);
 	ok = ok && app_need_samples(v->app, path);
-	cut = vt_reader_damage(source_reader(s))->truncated || vt_reader_failure(source_reader(s));
-	if (!source_close(s) || !ok)
+	cut = vt_reader_damage(r)->truncated || vt_reader_failure(r);
+	app_close_reader(v->app, r);
+	if (!ok)
 		return false;
 	if (!cut || v->partial)
 		return true;

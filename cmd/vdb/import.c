@@ -166,7 +166,7 @@ static bool import_stream(struct import *m, const char *path)
 		ok = app_fail(m->v->app, &err);
 	gather_free(m->gather);
 	m->gather = NULL;
-	vt_reader_close(r);
+	app_close_reader(m->v->app, r);
 	return ok;
 }
 

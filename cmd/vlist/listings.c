@@ -36,7 +36,7 @@ static void hint_at_input(struct app *a, const struct vlist_options *o)
 	for (i = 0; i < a->argc && !o->input; i++) {
 		if (stat(a->argv[i], &st) < 0 || !S_ISREG(st.st_mode))
 			continue;
-		app_say(a, "%s is a file: vlist -i %s PROCEDURE lists what it has", a->argv[i],
+		app_say(a, "%s is a file: vlist %s PROCEDURE lists what it has", a->argv[i],
 			a->argv[i]);
 		return;
 	}

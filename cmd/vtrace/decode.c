@@ -17,7 +17,7 @@
 
 static void append_formats(struct vt_buf *notes)
 {
-	const struct vt_format *f;
+	const struct vt_input_format *f;
 
 	vt_buf_printf(notes, "formats:\n");
 	for (f = vt_formats; f->name; f++)

@@ -156,7 +156,7 @@ static void encode_stream(struct encode *c, struct vt_reader *r)
 
 static void encode(struct encode *c)
 {
-	struct vt_reader *r = app_open_reader(c->app, c->app->argc ? c->app->argv[0] : "-");
+	struct vt_reader *r = app_open_reader(c->app, c->app->argc ? c->app->argv[0] : NULL);
 	struct vt_error err = VT_ERROR_INIT;
 	char *cache = app_buildid_cache();
 
@@ -167,7 +167,7 @@ static void encode(struct encode *c)
 	if (r && (!c->session || c->format->close(c->session, &err) < 0))
 		app_fail(c->app, &err);
 	free(cache);
-	vt_reader_close(r);
+	app_close_reader(c->app, r);
 }
 
 int cmd_encode(int argc, char **argv)

@@ -3,6 +3,7 @@
 
 #include "cmd/common/find.h"
 #include "cmd/common/stream.h"
+#include "cmd/common/trace.h"
 #include "formats/common/gunzip.h"
 #include "formats/perfdata/perfdata.h"
 #include "formats/pt/packet.h"
@@ -52,11 +53,12 @@ static bool fail_to_open(struct info_input *i, const struct vt_error *err)
 
 static bool open_perfdata(struct info_input *i)
 {
+	const struct vt_format_options o = {.tmpdir = app_tmpdir()};
 	struct vt_error err = VT_ERROR_INIT;
 
 	i->format = INFO_PERF;
-	i->reader = vt_conversion_start(&i->conversion, &i->in, decode_perfdata_info, app_tmpdir(),
-					&err);
+	i->reader =
+		vt_conversion_start(&i->conversion, &i->in, decode_perfdata_info, &o, NULL, &err);
 	return i->reader || fail_to_open(i, &err);
 }
 
@@ -66,9 +68,10 @@ bool info_input_open(struct info_input *i, struct app *a, const char *path)
 	size_t have;
 
 	*i = (struct info_input){.app = a};
+	path = app_input_path(path);
 	if (!app_is_no_terminal(a, path))
 		return false;
-	if (vt_input_open(&i->in, path ? path : "-", &err) < 0)
+	if (vt_input_open(&i->in, path, &err) < 0)
 		return app_fail(a, &err);
 	if (vt_gunzip_input(&i->in, &err) < 0 || vt_input_fill(&i->in, 8, &have, &err) < 0)
 		return fail_to_open(i, &err);

@@ -7,26 +7,28 @@
 static void *convert_input(void *conversion)
 {
 	struct vt_conversion *c = conversion;
-	const struct vt_writer_options options = {.compression = VT_COMPRESS_NONE};
-	struct vt_format_summary sum = {0};
+	const struct vt_writer_options options = {.compression = VT_COMPRESS_NONE,
+						  .stage = c->stage};
 	struct vt_writer *w = vt_writer_open_fd(c->pipe[1], c->in->name, &options, &c->err);
 
-	if (w && c->decode(c->in, w, &c->options, &sum, &c->err) < 0)
+	if (w && c->decode(c->in, w, &c->options, &c->summary, &c->err) < 0)
 		vt_writer_abandon(w);
 	else if (w)
-		vt_writer_close(w, sum.damaged ? VT_STATUS_LOSSY : VT_STATUS_COMPLETE, &c->err);
+		vt_writer_close(w, c->summary.damaged ? VT_STATUS_LOSSY : VT_STATUS_COMPLETE,
+				&c->err);
 	close(c->pipe[1]);
 	return NULL;
 }
 
 struct vt_reader *vt_conversion_start(struct vt_conversion *c, struct vt_input *in,
-				      vt_decode_fn *decode, const char *tmpdir,
-				      struct vt_error *err)
+				      vt_decode_fn *decode, const struct vt_format_options *options,
+				      const struct vt_stage *stage, struct vt_error *err)
 {
 	struct vt_reader *r;
 	int code;
 
-	*c = (struct vt_conversion){.in = in, .decode = decode, .options = {.tmpdir = tmpdir}};
+	*c = (struct vt_conversion){
+		.in = in, .decode = decode, .options = *options, .stage = stage};
 	if (pipe(c->pipe) < 0) {
 		vt_error_errno(err, VT_E_READ, errno, "a pipe");
 		return NULL;

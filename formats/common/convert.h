@@ -13,21 +13,25 @@ struct vt_conversion {
 	struct vt_input *in; /* borrowed */
 	vt_decode_fn *decode;
 	struct vt_format_options options;
+	const struct vt_stage *stage;
 	int pipe[2];
 	pthread_t thread;
-	struct vt_error err; /* why decoding failed; valid after vt_conversion_end() */
+	/* Valid after vt_conversion_end(). */
+	struct vt_format_summary summary;
+	struct vt_error err; /* why decoding failed */
 	bool running;
 };
 
 /*
  * Starts converting `in`, which stands at its first byte and must not be touched before
- * vt_conversion_end().  The stream ends with VT_STATUS_LOSSY if `decode` counts damage; it is cut
- * off if `decode` fails.  Returns the reader, owned by the caller; NULL with *err: VT_E_READ or
- * VT_E_NOMEM.  Nothing is left running then.
+ * vt_conversion_end(); the thread calls the functions of the options.  `stage`, which may be NULL,
+ * becomes the stream's provenance, and is used by this call only.  The stream ends with
+ * VT_STATUS_LOSSY if `decode` counts damage; it is cut off if `decode` fails.  Returns the reader,
+ * owned by the caller; NULL with *err: VT_E_READ or VT_E_NOMEM.  Nothing is left running then.
  */
 struct vt_reader *vt_conversion_start(struct vt_conversion *c, struct vt_input *in,
-				      vt_decode_fn *decode, const char *tmpdir,
-				      struct vt_error *err);
+				      vt_decode_fn *decode, const struct vt_format_options *options,
+				      const struct vt_stage *stage, struct vt_error *err);
 
 /*
  * Waits until the input is converted, whether or not the reader has seen all of it.  May be called

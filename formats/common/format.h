@@ -15,7 +15,7 @@
  * The contracts of formats.  A format is a folder of formats/ that fills one of these structs, and
  * a row in a table:
  *
- *	struct vt_format         an input file                     formats/formats.c
+ *	struct vt_input_format   an input file                     formats/formats.c
  *	struct vt_aux_decoder    what AUX areas of perf.data hold  formats/auxtrace.c
  *	struct vt_output_format  what `vtrace encode` writes       formats/formats.c
  *
@@ -23,7 +23,7 @@
  * recording of `vtrace record --full`: it is no file but a live exchange (formats/recording).
  */
 
-/* Bytes that vt_format.probe() sees, if the input has as many. */
+/* Bytes that vt_input_format.probe() sees, if the input has as many. */
 #define VT_FORMAT_PROBE_SIZE 64
 
 struct vt_pt_decode_options; /* formats/pt/options.h */
@@ -83,7 +83,7 @@ typedef int vt_decode_fn(struct vt_input *in, struct vt_writer *w,
 			 struct vt_error *err);
 
 /* An input format. */
-struct vt_format {
+struct vt_input_format {
 	const char *name;
 	const char *description;
 	/* True if an input that begins with these bytes is of this format. */

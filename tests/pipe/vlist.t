@@ -111,7 +111,7 @@ t_status "a name like nothing" 2 list zzzzzzzz
 t_like "is referred to vprof" 'vprof lists them' "$T_ERR"
 t_status "no name at all" 2 list
 t_status "operands in the order of other programs" 3 vlist smooth "$ROOT/tests/data/demo/perf.data" </dev/null
-t_like "are told from a file" "^vlist: $ROOT/tests/data/demo/perf.data is a file: vlist -i .* PROCEDURE" "$T_ERR"
+t_like "are told from a file" "^vlist: $ROOT/tests/data/demo/perf.data is a file: vlist .*perf.data PROCEDURE" "$T_ERR"
 t_status "two views" 2 list --asm --source smooth
 t_ok "several procedures" list smooth chase
 t_is "each has its header" "$(grep -c '^[a-z]* in /opt' "$T_OUT")" 2

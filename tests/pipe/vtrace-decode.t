@@ -140,7 +140,7 @@ sys.exit(os.waitstatus_to_exitcode(status))' "$@" </dev/null
 }
 t_status "no stream to a terminal" 2 on_terminal vtrace decode perf.data
 t_like "it says why" 'terminal' "$T_OUT"
-for from in 'vtrace info' 'vtrace decode -o x.vt -' 'vprof' 'vdb add -'; do
+for from in 'vtrace info -' 'vtrace decode -o x.vt -' 'vprof -' 'vdb add -'; do
 	# shellcheck disable=SC2086
 	t_status "$from: nothing from a terminal" 2 on_terminal $from
 	t_like "$from: it says why" 'standard input is a terminal' "$T_OUT"

@@ -142,8 +142,8 @@ t_status "no such kind" 2 vtrace dump -k SAMPLE,NOTHING demo.vt
 t_like "which ones there are" "'NOTHING' is not one of: .* SAMPLE " "$T_ERR"
 t_status "--header without fields" 2 vtrace dump --header demo.vt
 t_status "not a number" 2 vtrace dump -n 1x demo.vt
-t_status "not a stream" 3 vtrace dump "$demo"
-t_like "what to do with it" 'vtrace decode' "$T_ERR"
+t_status "not a stream" 3 vtrace dump "$ROOT/README.md"
+t_like "is said" 'neither a stream nor a trace' "$T_ERR"
 t_status "two streams, one after the other" 0 vtrace dump -F ip demo.vt demo.vt
 t_is "have the records of both" "$(wc -l <"$T_OUT")" "$(($(vtrace dump -F ip demo.vt | wc -l) * 2))"
 t_done

@@ -16,7 +16,7 @@
  */
 bool vt_pt_probe(const uint8_t *bytes, size_t size);
 
-/* vt_format.decode(): opt->pt names the code. */
+/* vt_input_format.decode(): opt->pt names the code. */
 int vt_pt_decode(struct vt_input *in, struct vt_writer *w, const struct vt_format_options *opt,
 		 struct vt_format_summary *sum, struct vt_error *err);
 

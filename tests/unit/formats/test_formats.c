@@ -93,7 +93,7 @@ static void reap_child(void)
 
 static const char *found(const char *bytes, size_t size, struct vt_error *err)
 {
-	const struct vt_format *f;
+	const struct vt_input_format *f;
 	struct vt_buf b = VT_BUF_INIT;
 	struct vt_input in;
 	int fd;
@@ -122,7 +122,7 @@ static void finds_formats(void **state)
 	assert_string_equal(found("2ELIFREP and more", 17, &err), "perf");
 	assert_null(found("PERFILE", 7, &err));
 	assert_int_equal(err.code, VT_E_FORMAT);
-	assert_string_equal(err.text, "in: not a trace of a known format");
+	assert_string_equal(err.text, "in: neither a stream nor a trace of a known format");
 	assert_null(found("PERFILE3", 8, &err));
 	assert_null(found("", 0, &err));
 	assert_int_equal(err.code, VT_E_FORMAT);
@@ -133,6 +133,9 @@ static void finds_formats(void **state)
 		psb[i] = 2;
 		psb[i + 1] = '\x82';
 	}
+	assert_string_equal(found("SQLite format 3", 16, &err), "db");
+	assert_null(found("SQLite format 3", 15, &err));
+	assert_null(found("SQLite format 4", 16, &err));
 	assert_string_equal(found(psb, sizeof(psb), &err), "pt");
 	assert_string_equal(found(psb, 64, &err), "pt");
 	assert_null(found(psb + 1, 62, &err));
@@ -145,9 +148,10 @@ static void finds_formats_by_name(void **state)
 	(void)state;
 	assert_ptr_equal(vt_format_by_name("perf"), &vt_formats[0]);
 	assert_ptr_equal(vt_format_by_name("pt"), &vt_formats[1]);
+	assert_ptr_equal(vt_format_by_name("db"), &vt_formats[2]);
 	assert_null(vt_format_by_name("p"));
 	assert_null(vt_format_by_name(""));
-	assert_null(vt_formats[2].name);
+	assert_null(vt_formats[3].name);
 }
 
 static void has_whole_output_rows(void **state)

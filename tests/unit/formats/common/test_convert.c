@@ -16,6 +16,7 @@
 #define RECORDS 200000
 
 static struct vt_error err;
+static const struct vt_format_options plain;
 
 /* An input of one byte, the name of what its decoder does. */
 static void open_input(struct vt_input *in, char what)
@@ -67,7 +68,7 @@ static void test_whole(void **state)
 		uint64_t n = 0;
 
 		open_input(&in, rows[i].what);
-		r = vt_conversion_start(&c, &in, decode, NULL, &err);
+		r = vt_conversion_start(&c, &in, decode, &plain, NULL, &err);
 		assert_non_null(r);
 		assert_string_equal(vt_reader_name(r), "made");
 		while (vt_reader_next(r, &rec, &err) > 0 && rec.kind == VT_SAMPLE)
@@ -91,7 +92,8 @@ static void test_tmpdir(void **state)
 
 	(void)state;
 	open_input(&in, 't');
-	r = vt_conversion_start(&c, &in, decode, "/where", &err);
+	r = vt_conversion_start(&c, &in, decode, &(struct vt_format_options){.tmpdir = "/where"},
+				NULL, &err);
 	assert_non_null(r);
 	do {
 		rec = next_of_kind(r, VT_META);
@@ -125,7 +127,7 @@ static void test_fails(void **state)
 		uint64_t n = 0;
 
 		open_input(&in, rows[i].what);
-		r = vt_conversion_start(&c, &in, decode, NULL, &err);
+		r = vt_conversion_start(&c, &in, decode, &plain, NULL, &err);
 		assert_non_null(r);
 		while (vt_reader_next(r, &rec, &err) > 0)
 			n += rec.kind == VT_SAMPLE;
