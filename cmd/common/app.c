@@ -14,7 +14,6 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/version.h"
-#include "cmd/common/stream.h"
 
 /* So many warnings of one sort are shown, the rest is counted. */
 #define SHOWN_WARNINGS 10
@@ -229,7 +228,8 @@ int app_finish(struct app *a)
 
 	if (a->text_open && vt_output_close(&a->text, &err) < 0)
 		app_fail(a, &err);
-	app_write_failure(a);
+	if (a->write_failure)
+		a->write_failure(a);
 	/* Some file systems report a failed write only here. */
 	if (close(STDOUT_FILENO) < 0 && a->status != APP_OUTPUT) {
 		vt_error_errno(&err, VT_E_WRITE, errno, "standard output");

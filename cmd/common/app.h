@@ -60,11 +60,11 @@ struct app {
 	bool upstream_tells;	   /* why, a program above in the pipeline: what lacks is no news */
 	bool source_tells;	   /* of inputs that are converted, why they are cut */
 	const char *cut_means; /* what follows from a cut input, for the line about it; or NULL */
-	bool makes_stream;     /* app_make_stream() was called, app_open_writer() not yet */
-	uint64_t bad_records;  /* of the stream being read: see app_bad_record() */
-	char bad_record[VT_ERROR_SIZE]; /* the first */
-	uint64_t kinds;			/* of records in the stream read last: see app_saw() */
-	struct app_trace *traces;	/* inputs that are being decoded */
+	void (*write_failure)(struct app *); /* of app_make_stream(), until app_open_writer() */
+	uint64_t bad_records;		     /* of the stream being read: see app_bad_record() */
+	char bad_record[VT_ERROR_SIZE];	     /* the first */
+	uint64_t kinds;			     /* of records in the stream read last: see app_saw() */
+	struct app_trace *traces;	     /* inputs that are being decoded */
 	struct app_file *files;
 	size_t nfiles;
 	size_t files_cap;

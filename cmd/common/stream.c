@@ -510,7 +510,7 @@ struct vt_writer *app_open_writer(struct app *a, const char *path, const char *c
 		return NULL;
 	if (compress && !parse_compression(a, compress, &o))
 		return NULL;
-	a->makes_stream = false;
+	a->write_failure = NULL;
 	w = open_writer(a, path, o, &err);
 	if (w)
 		app_note_output(a, path);
@@ -519,22 +519,24 @@ struct vt_writer *app_open_writer(struct app *a, const char *path, const char *c
 	return w;
 }
 
-void app_make_stream(struct app *a, const char *path)
-{
-	a->makes_stream = (!path || strcmp(path, "-") == 0) && !isatty(STDOUT_FILENO);
-}
-
-void app_write_failure(struct app *a)
+static void write_failure(struct app *a)
 {
 	struct vt_writer_options o = {.compression = VT_COMPRESS_AUTO};
 	struct vt_error ignored = VT_ERROR_INIT;
 	struct vt_writer *w;
 
-	if (!a->makes_stream || a->status <= APP_LOSSY || !*a->failure.program)
+	if (a->status <= APP_LOSSY || !*a->failure.program)
 		return;
 	w = open_writer(a, "-", o, &ignored);
 	if (w)
 		vt_writer_fail(w, &a->failure, &ignored);
+}
+
+void app_make_stream(struct app *a, const char *path)
+{
+	bool piped = (!path || strcmp(path, "-") == 0) && !isatty(STDOUT_FILENO);
+
+	a->write_failure = piped ? write_failure : NULL;
 }
 
 bool app_close_writer(struct app *a, struct vt_writer *w)

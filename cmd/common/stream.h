@@ -132,7 +132,6 @@ bool app_check_compression(struct app *a, const char *text);
  * program to say; a file or a terminal gets none.
  */
 void app_make_stream(struct app *a, const char *path);
-void app_write_failure(struct app *a);
 
 /*
  * Opens a stream to be written; `path` NULL or "-" is standard output, which must not be a

@@ -27,8 +27,8 @@ bool app_is_input(const char *path);
  * the program.  Images are looked for as the program's option --symfs says.  The reader, or NULL
  * with *err.
  */
-struct vt_reader *app_trace_open(struct app *a, struct vt_input *in, const struct vt_input_format *format,
-				 struct vt_error *err);
+struct vt_reader *app_trace_open(struct app *a, struct vt_input *in,
+				 const struct vt_input_format *format, struct vt_error *err);
 
 /* The trace behind a reader; NULL if there is none. */
 struct app_trace *app_trace_find(const struct app *a, const struct vt_reader *r);

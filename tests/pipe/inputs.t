@@ -39,6 +39,7 @@ done
 same "vprof --diff" perf.data heat.vt vprof --diff "${s[@]}" FILE FILE
 same "vinterp --summary" regs.data regs.vt vinterp -l 4 "${s[@]}" --summary FILE
 same "vfreq --json" perf.data heat.vt vfreq --clock 2.5 "${s[@]}" --top 5 FILE
+# shellcheck disable=SC2016 # of the inner shell
 same "vdb list" perf.data heat.vt sh -c 'rm -f x.vdb; vdb -d x.vdb add "$0" && vdb -d x.vdb list --by profile' FILE
 
 # Streams that are written have the decoder as a stage.
@@ -121,7 +122,7 @@ vprof "${s[@]}" cut.vt >want 2>/dev/null
 t_status "a trace that is cut" 1 vprof "${s[@]}" cut.data
 t_same "gives what there is" "$T_OUT" want
 t_is "and says the same" "$(grep -vxFf want.err "$T_ERR" | grep -v 'missing: ')" ""
-t_is "all of it" "$(grep -xFf "$T_ERR" want.err | wc -l)" "$(wc -l <want.err)"
+t_is "all of it" "$(grep -cxFf "$T_ERR" want.err)" "$(wc -l <want.err)"
 head -c 60 perf.data >short.data
 t_run vtrace decode short.data -o short.vt
 status=$T_STATUS
