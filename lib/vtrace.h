@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/version.h"
 #include "stream/bblock.h"
+#include "stream/channel.h"
 #include "stream/exec.h"
 #include "stream/header.h"
 #include "stream/kinds.h"

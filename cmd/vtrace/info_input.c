@@ -103,7 +103,7 @@ uint64_t info_input_bytes(const struct info_input *i)
 bool info_input_end(struct info_input *i)
 {
 	const struct vt_error *err = &i->conversion.err;
-	bool first = i->conversion.running;
+	bool first = i->conversion.channel;
 
 	vt_conversion_end(&i->conversion);
 	return !err->code || (first && app_fail(i->app, err));

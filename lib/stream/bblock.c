@@ -22,13 +22,13 @@ static bool resize_block_tables(struct vt_bblocks *d, size_t cap)
 	if (blocks && !b)
 		return false;
 	d->blocks = b;
-	w = realloc(d->weights, cap * sizeof(*w));
+	w = d->cap ? realloc(d->weights, cap * sizeof(*w)) : calloc(cap, sizeof(*w));
 	if (!w)
 		return false;
 	for (i = have; i < blocks; i++)
 		b[i] = NULL;
-	for (i = d->cap; i < cap; i++)
-		w[i] = VTI_BLOCK_UNKNOWN;
+	if (d->cap)
+		memset(w + d->cap, 0, (cap - d->cap) * sizeof(*w));
 	d->weights = w;
 	d->cap = cap;
 	return true;

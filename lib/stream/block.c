@@ -234,3 +234,41 @@ const char *vti_block_store_decode(struct vti_block_store *b, struct vt_cursor *
 	}
 	return vt_cursor_left(c) ? "bytes after the last column" : NULL;
 }
+
+/* Points a column at the one it is handed over as. */
+static const char *borrow_column(struct vti_column_store *s, struct vt_column *col,
+				 const struct vti_frame_column *from, enum vt_type type, size_t n)
+{
+	static const uint64_t nothing[1] = {0};
+	const void *var = from->var.data ? from->var.data : (const void *)nothing;
+	const char *why;
+	size_t total;
+
+	s->constant = from->constant;
+	col->v = from->varies ? from->v : &s->constant;
+	col->mask = from->varies ? SIZE_MAX : 0;
+	if (type != VT_TYPE_S && type != VT_TYPE_B && type != VT_TYPE_A)
+		return NULL;
+	why = decode_offsets(s, col, n, from->var.size, &total);
+	assert(why == NULL || why == vti_no_memory);
+	col->bytes = var;
+	/* A vt_buf's memory comes from malloc(), so it is aligned for any type. */
+	col->words = var;
+	return why;
+}
+
+const char *vti_block_store_borrow(struct vti_block_store *b, const struct vti_frame_kind *from)
+{
+	const char *why = NULL;
+	uint32_t i;
+
+	assert(from->ncolumns == b->wire->nfields);
+	b->block.nrecords = (uint32_t)from->nrows;
+	for (i = 0; i < from->ncolumns && !why; i++) {
+		/* One library has declared both. */
+		assert(b->to[i] >= 0);
+		why = borrow_column(&b->store[b->to[i]], &b->columns[b->to[i]], &from->columns[i],
+				    b->wire->fields[i].type, from->nrows);
+	}
+	return why;
+}

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
+#include "stream/channel_internal.h"
 #include "stream/record.h"
 
 /* Memory of one column that is reused from block to block. */
@@ -54,5 +55,11 @@ extern const char vti_no_memory[];
  */
 const char *vti_block_store_decode(struct vti_block_store *b, struct vt_cursor *c,
 				   uint32_t nrecords, size_t *budget);
+
+/*
+ * Makes the block of a kind that a channel hands over: the same records, whose columns point into
+ * it.  Returns NULL, or vti_no_memory.
+ */
+const char *vti_block_store_borrow(struct vti_block_store *b, const struct vti_frame_kind *from);
 
 #endif

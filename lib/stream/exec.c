@@ -171,7 +171,7 @@ static inline uint64_t sum_stride(const struct vt_exec *x)
 		for (i = 0; i < VTI_BLOCK_STRIDE; i++) {
 			uint32_t id = vt_le32(x->ids + (size_t)4 * i);
 
-			sum += id < reach ? weights[id] : VTI_BLOCK_UNKNOWN;
+			sum += id < reach ? weights[id] : 0;
 		}
 	}
 	return sum;
@@ -186,9 +186,9 @@ static void skip_strides(struct vt_exec *x, uint64_t insns, uint64_t blocks)
 	while (x->blocks > VTI_BLOCK_STRIDE && blocks >= VTI_BLOCK_STRIDE) {
 		uint64_t sum = sum_stride(x);
 		uint32_t n = (uint32_t)sum;
-		size_t data = sum >> 32;
+		size_t data = (sum & (VTI_BLOCK_KNOWN - 1)) >> 32;
 
-		if (sum >= VTI_BLOCK_UNKNOWN || n > insns || n >= x->insns ||
+		if (sum / VTI_BLOCK_KNOWN != VTI_BLOCK_STRIDE || n > insns || n >= x->insns ||
 		    data > (size_t)(x->data_end - x->data))
 			return;
 		insns -= n;

@@ -376,7 +376,7 @@ static void check_order(struct vt_reader *r)
 	if (!r->ordered)
 		return;
 	for (i = 0; i < r->nruns; i++)
-		r->slots[r->runs[i].slot].given += r->runs[i].count;
+		r->slots[r->runs[i].kind].given += r->runs[i].count;
 	for (i = 0; i < r->wire.nkinds; i++) {
 		struct vti_slot *s = &r->slots[i];
 

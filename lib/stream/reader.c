@@ -40,7 +40,7 @@ int vt_reader_advance(struct vt_reader *r, struct vt_error *err)
 	for (;;) {
 		while (r->run < r->nruns) {
 			const struct vti_run *run = &r->runs[r->run++];
-			struct vti_slot *s = &r->slots[run->slot];
+			struct vti_slot *s = &r->slots[run->kind];
 
 			if (!s->loaded || !run->count)
 				continue;
@@ -63,7 +63,7 @@ int vt_reader_advance(struct vt_reader *r, struct vt_error *err)
 		}
 		if (r->at_end)
 			return 0;
-		int code = vti_load_frame(r, err);
+		int code = r->channel ? vti_take_frame(r, err) : vti_load_frame(r, err);
 
 		if (code < 0)
 			return code;
@@ -232,6 +232,34 @@ struct vt_reader *vt_reader_open_input(struct vt_input *in, struct vt_error *err
 	return open_reader(r, 0, err);
 }
 
+static int read_channel_header(struct vt_reader *r, const struct vt_buf *header,
+			       struct vt_error *err)
+{
+	struct vt_cursor c;
+	int code;
+
+	if (!header)
+		return vt_error_set(err, VT_E_TRUNC, "%s: ends in the header", r->in.name);
+	c = vt_cursor_make(header->data, header->size, false);
+	code = vti_header_decode(&c, &r->header, &r->schema, &r->wire, err);
+	return code < 0 ? code : make_reader_slots(r, err);
+}
+
+struct vt_reader *vt_reader_open_channel(struct vt_channel *c, const char *name,
+					 struct vt_error *err)
+{
+	struct vt_reader *r = new_reader(name, err);
+
+	if (!r)
+		return NULL;
+	r->channel = c;
+	if (vt_input_open_fd(&r->in, -1, name, err) == 0 &&
+	    read_channel_header(r, vti_channel_join(c), err) == 0)
+		return r;
+	vt_reader_close(r);
+	return NULL;
+}
+
 void vt_reader_close(struct vt_reader *r)
 {
 	uint32_t i;
@@ -250,6 +278,7 @@ void vt_reader_close(struct vt_reader *r)
 	vt_schema_fini(&r->schema);
 	vti_compressor_fini(&r->compressor);
 	vt_input_close(&r->in);
+	vt_channel_free(r->channel);
 	free(r);
 }
 

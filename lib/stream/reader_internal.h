@@ -9,10 +9,14 @@
 #include "base/buf.h"
 #include "base/input.h"
 #include "stream/block_internal.h"
+#include "stream/channel_internal.h"
 #include "stream/compress_internal.h"
 #include "stream/reader.h"
 
-/* The reader, in two parts: load.c reads and decodes frames, reader.c returns their records. */
+/*
+ * The reader: load.c reads and decodes frames, take.c takes them from a channel, reader.c returns
+ * their records.
+ */
 
 /* A kind of the stream and its block in the current frame. */
 struct vti_slot {
@@ -20,12 +24,6 @@ struct vti_slot {
 	struct vt_buf raw; /* the payload, unless it is used in the input's window */
 	bool loaded;
 	uint32_t given; /* rows already returned */
-};
-
-/* Consecutive records of one kind. */
-struct vti_run {
-	uint32_t slot;
-	uint32_t count;
 };
 
 /* A damaged place for which no GAP record was returned yet. */
@@ -40,8 +38,9 @@ struct vti_gap {
 struct vt_reader {
 	struct vt_reader_rows at; /* first: vt_reader_next() relies on it */
 	struct vt_input in;
-	struct vt_schema schema; /* the known kinds and the foreign ones */
-	struct vt_schema wire;	 /* as the stream declares them */
+	struct vt_channel *channel; /* instead of bytes; or NULL */
+	struct vt_schema schema;    /* the known kinds and the foreign ones */
+	struct vt_schema wire;	    /* as the stream declares them */
 	struct vt_header header;
 	struct vti_slot *slots; /* one for each kind of `wire` */
 
@@ -77,5 +76,8 @@ struct vt_reader {
  * 0, or a negative error if reading stops: VT_E_READ, VT_E_NOMEM.
  */
 int vti_load_frame(struct vt_reader *r, struct vt_error *err);
+
+/* The same from a channel, whose frames are complete and good. */
+int vti_take_frame(struct vt_reader *r, struct vt_error *err);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/output.h"
+#include "stream/channel_internal.h"
 #include "stream/column_internal.h"
 #include "stream/compress_blocks_internal.h"
 #include "stream/frame_internal.h"
@@ -26,37 +27,21 @@
 
 /*
  * Rows are filled in a tile that stays in the first-level cache, and are appended to the columns a
- * tile at a time.  A column exists in memory only once its values differ.
+ * tile at a time.
  */
 #define TILE_ROWS 32
 
-struct staged_column {
-	uint64_t *v;
-	size_t cap;
-	uint64_t constant; /* of all rows, as long as !varies */
-	bool varies;
-	struct vt_buf var; /* types S, B and A: the bytes of all rows, in order */
-};
-
 /* The records of one kind in the frame that is not yet written. */
 struct staged {
-	uint64_t *tile; /* TILE_ROWS rows of nfields numbers (S, B, A: lengths), 0 if unused */
+	uint64_t *tile; /* TILE_ROWS rows of `stride` numbers (S, B, A: lengths), 0 if unused */
 	uint32_t ntile;
-	uint32_t nfields;
-	uint32_t stride;  /* of the tile: nfields, but at least 1 */
-	size_t nrows;	  /* in the columns */
-	size_t run_start; /* the row where the current run began */
-	struct staged_column *columns;
-	uint64_t total; /* records of this kind in the frames already written */
+	uint32_t stride;	    /* of the tile: the number of fields, but at least 1 */
+	size_t run_start;	    /* the row where the current run began */
+	struct vti_frame_kind rows; /* the rows before those of the tile */
+	uint64_t total;		    /* records of this kind in the frames already written */
 };
 
 #define NO_RUN UINT32_MAX
-
-/* Consecutive records of one kind. */
-struct staged_run {
-	uint32_t kind;
-	uint32_t count;
-};
 
 /* Maps the kinds and fields of an input's schema to the writer's. */
 struct mapping {
@@ -68,9 +53,10 @@ struct mapping {
 struct vt_writer {
 	struct vt_writer_rows at; /* first: vt_writer_row() relies on it */
 	struct vt_output out;
+	struct vt_channel *channel; /* instead of bytes in `out`; or NULL */
 	struct vt_schema schema;
 	struct staged *staged; /* one for each kind */
-	struct staged_run *runs;
+	struct vti_run *runs;
 	size_t nruns;
 	size_t runs_cap;
 	uint32_t run_kind; /* of the current run, which is not yet in `runs`; or NO_RUN */
@@ -152,7 +138,7 @@ static inline uint64_t copy_tile_field(uint64_t *to, const uint64_t *from, size_
 /* Appends field f of the tile's rows to its column, which is allocated at the first difference. */
 static bool append_tile_field(struct staged *s, uint32_t f)
 {
-	struct staged_column *col = &s->columns[f];
+	struct vti_frame_column *col = &s->rows.columns[f];
 	uint64_t field[TILE_ROWS];
 	uint64_t differ;
 	size_t i;
@@ -164,12 +150,12 @@ static bool append_tile_field(struct staged *s, uint32_t f)
 		differ = copy_tile_field(field, s->tile + f, s->stride, s->ntile, col->constant);
 	if (!differ && !col->varies)
 		return true;
-	if (!vt_array_grow(&col->v, &col->cap, s->nrows + TILE_ROWS, sizeof(*col->v)))
+	if (!vt_array_grow(&col->v, &col->cap, s->rows.nrows + TILE_ROWS, sizeof(*col->v)))
 		return false;
-	for (i = 0; !col->varies && i < s->nrows; i++)
+	for (i = 0; !col->varies && i < s->rows.nrows; i++)
 		col->v[i] = col->constant;
 	col->varies = true;
-	memcpy(col->v + s->nrows, field, s->ntile * sizeof(*field));
+	memcpy(col->v + s->rows.nrows, field, s->ntile * sizeof(*field));
 	return true;
 }
 
@@ -177,17 +163,17 @@ static void append_tile(struct vt_writer *w, struct staged *s)
 {
 	uint32_t f;
 
-	assert(s->ntile <= TILE_ROWS && s->stride >= s->nfields);
-	for (f = 0; f < s->nfields && !w->failed; f++) {
-		if (s->nrows == 0)
-			s->columns[f].constant = s->tile[f];
+	assert(s->ntile <= TILE_ROWS && s->stride >= s->rows.ncolumns);
+	for (f = 0; f < s->rows.ncolumns && !w->failed; f++) {
+		if (s->rows.nrows == 0)
+			s->rows.columns[f].constant = s->tile[f];
 		if (!append_tile_field(s, f))
 			set_failed(w, VT_E_NOMEM, "out of memory");
 	}
 	memset(s->tile, 0, s->ntile * s->stride * sizeof(*s->tile));
 	/* At two numbers a row or more, a full frame is well below the limit on records. */
 	w->room -= (ptrdiff_t)(s->ntile * (s->stride > 2 ? s->stride : 2) * sizeof(*s->tile));
-	s->nrows += s->ntile;
+	s->rows.nrows += s->ntile;
 	s->ntile = 0;
 }
 
@@ -201,10 +187,10 @@ static void encode_numbers(struct vt_writer *w, const uint64_t *v, size_t n)
 
 static void encode_field(struct vt_writer *w, const struct staged *s, uint32_t f, enum vt_type type)
 {
-	struct staged_column *col = &s->columns[f];
+	struct vti_frame_column *col = &s->rows.columns[f];
 
 	if (col->varies)
-		encode_numbers(w, col->v, s->nrows);
+		encode_numbers(w, col->v, s->rows.nrows);
 	else
 		vti_column_encode(&w->raw, &col->constant, 1, NULL);
 	/* A vt_buf's memory comes from malloc(), so it is aligned for any type. */
@@ -220,8 +206,8 @@ static void clear_kind(struct staged *s)
 {
 	uint32_t f;
 
-	for (f = 0; f < s->nfields; f++) {
-		struct staged_column *col = &s->columns[f];
+	for (f = 0; f < s->rows.ncolumns; f++) {
+		struct vti_frame_column *col = &s->rows.columns[f];
 
 		col->varies = false;
 		col->var.size = 0;
@@ -229,7 +215,7 @@ static void clear_kind(struct staged *s)
 		if (col->var.cap > KEEP_BYTES)
 			vt_buf_free(&col->var);
 	}
-	s->nrows = 0;
+	s->rows.nrows = 0;
 	s->run_start = 0;
 }
 
@@ -240,10 +226,10 @@ static void queue_kind(struct vt_writer *w, uint32_t kind, unsigned flags)
 	uint32_t f;
 
 	w->raw.size = 0;
-	for (f = 0; f < s->nfields; f++)
+	for (f = 0; f < s->rows.ncolumns; f++)
 		encode_field(w, s, f, desc->fields[f].type);
-	s->total += s->nrows;
-	queue_block(w, desc->wire_id, (uint32_t)s->nrows, flags);
+	s->total += s->rows.nrows;
+	queue_block(w, desc->wire_id, (uint32_t)s->rows.nrows, flags);
 	clear_kind(s);
 }
 
@@ -270,9 +256,9 @@ static void end_run(struct vt_writer *w)
 		set_failed(w, VT_E_NOMEM, "out of memory");
 		return;
 	}
-	rows = s->nrows + s->ntile;
+	rows = s->rows.nrows + s->ntile;
 	assert(rows >= s->run_start);
-	w->runs[w->nruns++] = (struct staged_run){w->run_kind, (uint32_t)(rows - s->run_start)};
+	w->runs[w->nruns++] = (struct vti_run){w->run_kind, (uint32_t)(rows - s->run_start)};
 	s->run_start = rows;
 	w->run_kind = NO_RUN;
 	w->current = NULL;
@@ -292,8 +278,55 @@ static void queue_order(struct vt_writer *w, uint32_t nrecords)
 	queue_block(w, VTI_BLOCK_ORDER, nrecords, 0);
 }
 
-/* Queues all staged records as one frame: the order if there are several kinds, then the kinds. */
-static void queue_frame(struct vt_writer *w)
+static void queue_blocks(struct vt_writer *w, uint32_t kinds, uint64_t nrecords, uint32_t last)
+{
+	uint32_t k;
+
+	if (kinds > 1 && !w->failed)
+		queue_order(w, (uint32_t)nrecords);
+	for (k = 0; k <= last; k++) {
+		if (w->failed)
+			clear_kind(&w->staged[k]);
+		else if (w->staged[k].rows.nrows)
+			queue_kind(w, k, k == last ? VTI_LAST_OF_FRAME : 0);
+	}
+}
+
+/* Exchanges the staged records for what the reader has done with. */
+static void swap_frame(struct vt_writer *w, struct vti_frame *f)
+{
+	struct vti_frame given = {f->kinds, f->nkinds, w->runs, w->nruns, w->runs_cap};
+	uint32_t k;
+
+	for (k = 0; k < f->nkinds; k++) {
+		struct vti_frame_kind rows = w->staged[k].rows;
+
+		w->staged[k].rows = f->kinds[k];
+		f->kinds[k] = rows;
+	}
+	w->runs = f->runs;
+	w->runs_cap = f->runs_cap;
+	*f = given;
+}
+
+static void hand_frame_over(struct vt_writer *w)
+{
+	struct vti_frame *f = w->failed ? NULL : vti_channel_claim(w->channel);
+	uint32_t k;
+
+	if (f) {
+		swap_frame(w, f);
+		vti_channel_hand_over(w->channel);
+	}
+	for (k = 0; k < w->schema.nkinds; k++)
+		clear_kind(&w->staged[k]);
+}
+
+/*
+ * Passes all staged records on as one frame: as blocks, the order first if there are several kinds,
+ * or through the channel.
+ */
+static void end_frame(struct vt_writer *w)
 {
 	uint32_t k, kinds = 0, last = 0;
 	uint64_t nrecords = 0;
@@ -301,22 +334,18 @@ static void queue_frame(struct vt_writer *w)
 	end_run(w);
 	for (k = 0; k < w->schema.nkinds; k++) {
 		append_tile(w, &w->staged[k]);
-		if (w->staged[k].nrows) {
+		if (w->staged[k].rows.nrows) {
 			kinds++;
 			last = k;
-			nrecords += w->staged[k].nrows;
+			nrecords += w->staged[k].rows.nrows;
 		}
 	}
 	if (!kinds)
 		return;
-	if (kinds > 1 && !w->failed)
-		queue_order(w, (uint32_t)nrecords);
-	for (k = 0; k <= last; k++) {
-		if (w->failed)
-			clear_kind(&w->staged[k]);
-		else if (w->staged[k].nrows)
-			queue_kind(w, k, k == last ? VTI_LAST_OF_FRAME : 0);
-	}
+	if (w->channel)
+		hand_frame_over(w);
+	else
+		queue_blocks(w, kinds, nrecords, last);
 	w->written += nrecords;
 	w->frame++;
 	w->nruns = 0;
@@ -361,11 +390,11 @@ static int make_staging(struct vt_writer *w, struct vt_error *err)
 	for (k = 0; w->staged && k < w->schema.nkinds; k++) {
 		struct staged *s = &w->staged[k];
 
-		s->nfields = w->schema.kinds[k].nfields;
-		s->stride = s->nfields ? s->nfields : 1;
+		s->rows.ncolumns = w->schema.kinds[k].nfields;
+		s->stride = s->rows.ncolumns ? s->rows.ncolumns : 1;
 		s->tile = calloc(TILE_ROWS, s->stride * sizeof(*s->tile));
-		s->columns = calloc(s->nfields + 1, sizeof(*s->columns));
-		if (!s->tile || !s->columns)
+		s->rows.columns = calloc(s->rows.ncolumns + 1, sizeof(*s->rows.columns));
+		if (!s->tile || !s->rows.columns)
 			return vt_error_nomem(err);
 		w->largest -= TILE_ROWS * s->stride * sizeof(*s->tile);
 	}
@@ -423,12 +452,31 @@ int vt_writer_add_input(struct vt_writer *w, const struct vt_reader *r, struct v
 	return make_mapping(w, &more[w->nmappings++], from, err);
 }
 
+/* Makes all that does not depend on where the stream goes; `raw` becomes its header. */
+static int prepare_writer(struct vt_writer *w, const struct vt_writer_options *opt,
+			  struct vt_error *err)
+{
+	size_t i;
+	int r = vt_schema_init(&w->schema, err);
+
+	if (r == 0)
+		r = build_header(w, opt, err);
+	if (r == 0)
+		r = make_staging(w, err);
+	w->mappings = calloc(opt->ninputs + 1, sizeof(*w->mappings));
+	if (!w->mappings)
+		r = vt_error_nomem(err);
+	for (i = 0; i < opt->ninputs && r == 0; i++)
+		r = make_mapping(w, &w->mappings[w->nmappings++], vt_reader_schema(opt->inputs[i]),
+				 err);
+	return r;
+}
+
 static int write_stream_header(struct vt_writer *w, const struct vt_writer_options *opt,
 			       struct vt_error *err)
 {
 	uint8_t preamble[VTI_PREAMBLE_SIZE];
 	enum vt_compression how = opt->compression;
-	size_t i;
 	int r;
 
 	if (w->out.tty)
@@ -440,17 +488,7 @@ static int write_stream_header(struct vt_writer *w, const struct vt_writer_optio
 	if (!vti_packing_init(&w->packing, how, opt->level ? opt->level : 1, opt->threads,
 			      write_block, w))
 		return vt_error_nomem(err);
-	r = vt_schema_init(&w->schema, err);
-	if (r == 0)
-		r = build_header(w, opt, err);
-	if (r == 0)
-		r = make_staging(w, err);
-	w->mappings = calloc(opt->ninputs + 1, sizeof(*w->mappings));
-	if (!w->mappings)
-		r = vt_error_nomem(err);
-	for (i = 0; i < opt->ninputs && r == 0; i++)
-		r = make_mapping(w, &w->mappings[w->nmappings++], vt_reader_schema(opt->inputs[i]),
-				 err);
+	r = prepare_writer(w, opt, err);
 	if (r < 0)
 		return r;
 	vti_preamble_encode(preamble);
@@ -500,6 +538,23 @@ struct vt_writer *vt_writer_open_fd(int fd, const char *name, const struct vt_wr
 		 : NULL;
 }
 
+struct vt_writer *vt_writer_open_channel(struct vt_channel *c, const char *name,
+					 const struct vt_writer_options *opt, struct vt_error *err)
+{
+	struct vt_writer *w = new_stream_writer(name, err);
+
+	if (!w) {
+		vti_channel_end(c, VT_STATUS_MISSING, NULL);
+		return NULL;
+	}
+	w->channel = c;
+	if (vt_output_open_fd(&w->out, -1, name, err) == 0 && prepare_writer(w, opt, err) == 0 &&
+	    (vti_channel_begin(c, &w->schema, &w->raw) || vt_error_nomem(err) == 0))
+		return w;
+	vt_writer_abandon(w);
+	return NULL;
+}
+
 /* ---- records ---- */
 
 uint64_t *vt_writer_advance(struct vt_writer *w, uint32_t kind)
@@ -510,8 +565,8 @@ uint64_t *vt_writer_advance(struct vt_writer *w, uint32_t kind)
 	count_tile_rows(w);
 	if (s->ntile == TILE_ROWS)
 		append_tile(w, s);
-	if (w->room < 0 || s->nrows >= FLUSH_RECORDS)
-		queue_frame(w);
+	if (w->room < 0 || s->rows.nrows >= FLUSH_RECORDS)
+		end_frame(w);
 	if (w->run_kind != kind) {
 		end_run(w);
 		w->run_kind = kind;
@@ -529,10 +584,10 @@ static void set_var_field(struct vt_writer *w, unsigned field, const void *data,
 {
 	struct staged *s = w->current;
 	uint64_t *slot = w->at.next - s->stride + field;
-	struct vt_buf *var = &s->columns[field].var;
+	struct vt_buf *var = &s->rows.columns[field].var;
 	size_t used = (size_t)(FLUSH_BYTES - w->room);
 
-	assert(field < s->nfields && w->at.next > s->tile);
+	assert(field < s->rows.ncolumns && w->at.next > s->tile);
 	if (w->failed)
 		return;
 	/* A frame over FLUSH_BYTES is written at the next row, so only one huge record gets here.
@@ -667,17 +722,13 @@ static void queue_end(struct vt_writer *w, enum vt_status status, const struct v
 
 static void free_writer(struct vt_writer *w)
 {
-	uint32_t k, f;
+	uint32_t k;
 	size_t i;
 
 	for (k = 0; w->staged && k < w->schema.nkinds; k++) {
 		struct staged *s = &w->staged[k];
 
-		for (f = 0; s->columns && f < s->nfields; f++) {
-			free(s->columns[f].v);
-			vt_buf_free(&s->columns[f].var);
-		}
-		free(s->columns);
+		vti_frame_kind_fini(&s->rows);
 		free(s->tile);
 	}
 	for (i = 0; i < w->nmappings; i++)
@@ -692,20 +743,28 @@ static void free_writer(struct vt_writer *w)
 	free(w);
 }
 
+/* Ends the bytes of a stream.  One that lacks a record must not look complete. */
+static void write_end(struct vt_writer *w, enum vt_status status, const struct vt_failure *failure)
+{
+	vti_packing_finish(&w->packing);
+	if (!w->failed)
+		queue_end(w, status, failure);
+	vti_packing_finish(&w->packing);
+}
+
 static int end_stream(struct vt_writer *w, enum vt_status status, const struct vt_failure *failure,
 		      struct vt_error *err)
 {
 	int r, closed;
 
 	count_tile_rows(w);
-	queue_frame(w);
+	end_frame(w);
 	if (status >= VT_STATUS_MISSING)
 		status = VT_STATUS_LOSSY;
-	vti_packing_finish(&w->packing);
-	/* A stream that lacks a record must not look complete. */
-	if (!w->failed)
-		queue_end(w, status, failure);
-	vti_packing_finish(&w->packing);
+	if (w->channel)
+		vti_channel_end(w->channel, w->failed ? VT_STATUS_MISSING : status, failure);
+	else
+		write_end(w, status, failure);
 	r = vt_writer_error(w, err);
 	closed = vt_output_close(&w->out, err);
 	free_writer(w);
@@ -728,7 +787,9 @@ void vt_writer_abandon(struct vt_writer *w)
 
 	if (!w)
 		return;
-	if (w->packing.ring)
+	if (w->channel)
+		vti_channel_end(w->channel, VT_STATUS_MISSING, NULL);
+	else if (w->packing.ring)
 		vti_packing_finish(&w->packing);
 	vt_output_close(&w->out, &ignored);
 	free_writer(w);

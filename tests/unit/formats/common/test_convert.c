@@ -143,7 +143,7 @@ static void test_fails(void **state)
 
 static void test_never_started(void **state)
 {
-	struct vt_conversion c = {.running = false};
+	struct vt_conversion c = {.channel = NULL};
 
 	(void)state;
 	vt_conversion_end(&c);
