@@ -28,6 +28,10 @@ libdir = $(PREFIX)/lib
 includedir = $(PREFIX)/include
 libexecdir = $(PREFIX)/libexec/vtrace
 mandir = $(PREFIX)/share/man
+# Where each shell looks for what completes the arguments of a command.
+bashdir = $(PREFIX)/share/bash-completion/completions
+zshdir = $(PREFIX)/share/zsh/site-functions
+fishdir = $(PREFIX)/share/fish/vendor_completions.d
 
 VERSION := $(shell sed -n 's/^.define VT_VERSION "\(.*\)"/\1/p' lib/base/version.h)
 SOVERSION = 0
@@ -362,9 +366,16 @@ install: all
 		>$(call to,$(libdir)/pkgconfig/vtrace.pc)
 	for m in $(MAN); do install -D -m 644 $$m \
 		$(call to,$(mandir))/man$${m##*.}/$${m##*/} || exit 1; done
+	install -D -m 644 scripts/completion/vtrace.bash $(call to,$(bashdir)/vtrace)
+	for p in $(LINKS); do ln -sf vtrace $(call to,$(bashdir))/$$p || exit 1; done
+	install -D -m 644 scripts/completion/_vtrace $(call to,$(zshdir)/_vtrace)
+	install -D -m 644 scripts/completion/vtrace.fish $(call to,$(fishdir)/vtrace.fish)
+	for p in $(LINKS); do ln -sf vtrace.fish $(call to,$(fishdir))/$$p.fish || exit 1; done
 
 uninstall:
-	for p in $(PROGRAMS); do rm -f $(call to,$(bindir))/$$p; done
+	for p in $(PROGRAMS); do rm -f $(call to,$(bindir))/$$p $(call to,$(bashdir))/$$p \
+		$(call to,$(fishdir))/$$p.fish; done
+	rm -f $(call to,$(zshdir)/_vtrace)
 	rm -rf $(call to,$(includedir)/vtrace) $(call to,$(libexecdir)) $(call to,$(libdir)/vtrace)
 	rm -f $(call to,$(libdir)/libvtrace.a) $(call to,$(libdir)/libvtrace.so) \
 		$(call to,$(libdir)/libvtrace.so.$(SOVERSION)) $(call to,$(libdir)/pkgconfig/vtrace.pc)
