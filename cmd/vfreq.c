@@ -8,6 +8,7 @@
 #include "cmd/common/app.h"
 #include "cmd/common/counts.h"
 #include "cmd/common/profiles.h"
+#include "cmd/common/slice.h"
 #include "cmd/common/stream.h"
 #include "cmd/programs.h"
 #include "freq/run.h"
@@ -24,6 +25,7 @@ struct options {
 	int method;
 	double clock; /* GHz */
 	bool clock_given, json;
+	struct app_slice slice;
 };
 
 struct state {
@@ -220,6 +222,8 @@ int cmd_freq(int argc, char **argv)
 		 .help = "the processor's clock, for events that count nanoseconds"},
 		{0, "json", VT_OPT_FLAG, &o.json,
 		 .help = "print what came of the samples as JSON, instead of the stream"},
+		APP_OPT_SLICE_ONLY(o.slice),
+		APP_OPT_SLICE_IMAGE(o.slice),
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_OUTPUT(o.output),
 		APP_OPT_COMPRESS(o.compress),
@@ -234,7 +238,8 @@ int cmd_freq(int argc, char **argv)
 		.max_operands = 1,
 	};
 
-	if (app_start(&app, &page, argc, argv))
+	if (app_start(&app, &page, argc, argv) && app_slice_start(&app, &o.slice, o.symfs))
 		run_vfreq(&app, &o);
+	app_slice_end(&o.slice);
 	return app_finish(&app);
 }

@@ -5,6 +5,7 @@
 #include "cmd/common/app.h"
 #include "cmd/common/images.h"
 #include "cmd/common/options.h"
+#include "cmd/common/slice.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
 #include "cmd/programs.h"
@@ -26,6 +27,7 @@ struct options {
 	const char *frequency, *what, *mxcsr, *symfs, *trust, *output, *compress;
 	struct vt_opt_list plugins;
 	struct app_form form;
+	struct app_slice slice;
 };
 
 static const char *const skip_words[] = {"random", NULL};
@@ -223,6 +225,7 @@ int cmd_interp(int argc, char **argv)
 		{0, "summary", VT_OPT_FLAG, &o.summary,
 		 .help = "print what was interpreted, how much of it is known, why runs ended"},
 		{0, "json", VT_OPT_FLAG, &o.form.json, .help = "print the summary as JSON"},
+		APP_OPT_SLICE(o.slice),
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_TRUST(o.trust),
 		APP_OPT_SEED(app),
@@ -240,8 +243,9 @@ int cmd_interp(int argc, char **argv)
 		.max_operands = 1,
 	};
 
-	if (app_start(&app, &page, argc, argv))
+	if (app_start(&app, &page, argc, argv) && app_slice_start(&app, &o.slice, o.symfs))
 		run_vinterp(&p);
+	app_slice_end(&o.slice);
 	vt_opt_list_fini(&o.plugins);
 	return app_finish(&app);
 }

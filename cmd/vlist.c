@@ -111,6 +111,8 @@ int cmd_list(int argc, char **argv)
 		 .given = &o.value_option,
 		 .help = "auto (default: by type), hex, dec, float, char, symbol"},
 		APP_OPT_WHAT(o.what),
+		APP_OPT_SLICE_ONLY(o.slice),
+		APP_OPT_SLICE_CPU(o.slice),
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_FORM(o.form),
 		{.name = NULL},
@@ -132,8 +134,9 @@ int cmd_list(int argc, char **argv)
 		.max_operands = UINT_MAX,
 	};
 
-	if (app_start(&app, &page, argc, argv))
+	if (app_start(&app, &page, argc, argv) && app_slice_start(&app, &o.slice, o.symfs))
 		run_vlist(&app, &o);
+	app_slice_end(&o.slice);
 	vt_opt_list_fini(&o.events);
 	vt_opt_list_fini(&o.dirs);
 	vt_opt_list_fini(&o.cycles.images);

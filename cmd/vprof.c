@@ -8,6 +8,7 @@
 #include "cmd/common/app.h"
 #include "cmd/common/options.h"
 #include "cmd/common/profiles.h"
+#include "cmd/common/slice.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
 #include "cmd/programs.h"
@@ -22,6 +23,7 @@ struct options {
 	struct app_form form;
 	bool diff;
 	double rate, check;
+	struct app_slice slice;
 	const char *symfs, *before_symfs;
 };
 
@@ -227,6 +229,7 @@ int cmd_prof(int argc, char **argv)
 			"by PCT percent of its total or more, 6 if too much is unknown to tell"),
 		APP_F64(0, "false-rate", o.rate, "P",
 			"so many of the significant changes may be chance (default 0.05)"),
+		APP_OPT_SLICE(o.slice),
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_FORM(o.form),
 		{.name = NULL},
@@ -242,8 +245,9 @@ int cmd_prof(int argc, char **argv)
 		.max_operands = UINT_MAX,
 	};
 
-	if (app_start(&app, &page, argc, argv))
+	if (app_start(&app, &page, argc, argv) && app_slice_start(&app, &o.slice, o.symfs))
 		run_vprof(&app, &o);
+	app_slice_end(&o.slice);
 	vt_opt_list_fini(&o.events);
 	vt_opt_list_fini(&o.before);
 	return app_finish(&app);

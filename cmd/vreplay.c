@@ -4,6 +4,7 @@
 #include "cmd/common/app.h"
 #include "cmd/common/images.h"
 #include "cmd/common/options.h"
+#include "cmd/common/slice.h"
 #include "cmd/common/stream.h"
 #include "cmd/programs.h"
 #include "conflict/replay.h"
@@ -21,6 +22,7 @@ struct options {
 	bool dependent, summary, json;
 	const char *cache, *image, *symfs, *trust, *output, *compress;
 	struct vt_opt_list events;
+	struct app_slice slice;
 };
 
 struct job {
@@ -192,6 +194,8 @@ int cmd_replay(int argc, char **argv)
 		{0, "summary", VT_OPT_FLAG, &o.summary,
 		 .help = "print how much was looked at and found, no stream"},
 		{0, "json", VT_OPT_FLAG, &o.json, .help = "print the summary as JSON"},
+		APP_OPT_SLICE_ONLY(o.slice),
+		APP_OPT_SLICE_CPU(o.slice),
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_TRUST(o.trust),
 		APP_OPT_OUTPUT(o.output),
@@ -207,8 +211,9 @@ int cmd_replay(int argc, char **argv)
 		.max_operands = 1,
 	};
 
-	if (app_start(&app, &page, argc, argv))
+	if (app_start(&app, &page, argc, argv) && app_slice_start(&app, &o.slice, o.symfs))
 		run_vreplay(&app, &o);
+	app_slice_end(&o.slice);
 	vt_opt_list_fini(&o.events);
 	return app_finish(&app);
 }

@@ -6,6 +6,7 @@
 #include "cmd/common/app.h"
 #include "cmd/common/options.h"
 #include "cmd/common/profiles.h"
+#include "cmd/common/slice.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
 #include "cmd/programs.h"
@@ -22,6 +23,7 @@ struct options {
 	const char *event;
 	struct app_form form;
 	const char *symfs;
+	struct app_slice slice;
 };
 
 struct runs {
@@ -150,6 +152,7 @@ int cmd_stats(int argc, char **argv)
 		APP_CHOICE(0, "sort", o.order, "WHAT", order_words,
 			   "greatest first: range (default), std-dev, noise, sum"),
 		APP_FLAG('p', "period", o.list.by_period, "weigh each sample by its period"),
+		APP_OPT_SLICE(o.slice),
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_FORM(o.form),
 		{.name = NULL},
@@ -162,7 +165,8 @@ int cmd_stats(int argc, char **argv)
 		.max_operands = UINT_MAX,
 	};
 
-	if (app_start(&app, &page, argc, argv))
+	if (app_start(&app, &page, argc, argv) && app_slice_start(&app, &o.slice, o.symfs))
 		run_vstats(&app, &o);
+	app_slice_end(&o.slice);
 	return app_finish(&app);
 }

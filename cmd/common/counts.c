@@ -32,13 +32,19 @@ static bool check_counts(struct app *a, const struct app_counts *c, const char *
 
 bool app_counts_read(struct app *a, struct app_counts *c, const char *path, const char *symfs)
 {
+	struct app_slice *slice = a->slice;
 	struct vt_error err = VT_ERROR_INIT;
+	bool ok;
 
 	*c = (struct app_counts){0};
 	app_note_input(a, path);
 	if (!open_counts(a, c, symfs))
 		return false;
-	if (!app_read_stream(a, path, vt_context_feed, c->in.context))
+	/* What was executed is wanted whatever samples are. */
+	a->slice = NULL;
+	ok = app_read_stream(a, path, vt_context_feed, c->in.context);
+	a->slice = slice;
+	if (!ok)
 		return false;
 	if (vt_flowcount_finish(c->counts, &err) < 0)
 		return app_fail(a, &err);

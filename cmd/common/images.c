@@ -19,6 +19,8 @@ struct vt_images *app_images_open(struct app *a, struct app_images *i, const cha
 	i->warnings = (struct app_warnings){a, "warnings about images", 0};
 	i->cache = app_buildid_cache();
 	o.find.buildid_cache = i->cache;
+	if (i->quiet)
+		o.warn = NULL;
 	i->store = vt_images_new(&o, &err);
 	if (!i->store)
 		app_fail(a, &err);
@@ -47,7 +49,7 @@ void app_images_close(struct app_images *i)
 {
 	if (i->warnings.app)
 		app_warnings_end(&i->warnings);
-	if (i->store)
+	if (i->store && !i->quiet)
 		explain_missing_images(i);
 	vt_images_free(i->store);
 	free(i->cache);

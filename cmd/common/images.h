@@ -15,6 +15,7 @@ struct app_images {
 	struct vt_images *store; /* NULL: not open */
 	struct app_warnings warnings;
 	char *cache; /* perf's build-id cache */
+	bool quiet;  /* set before opening: another store of the program has the same images */
 };
 
 /* Returns the store, or NULL after app_fail(); end with app_images_close() in either case. */

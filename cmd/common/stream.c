@@ -13,6 +13,7 @@
 #include "base/input.h"
 #include "base/version.h"
 #include "cmd/common/progress.h"
+#include "cmd/common/slice.h"
 #include "cmd/common/trace.h"
 #include "formats/common/gunzip.h"
 #include "formats/formats.h"
@@ -258,10 +259,11 @@ struct loop {
 };
 
 /* Hands a run to the program: 0, 1 to end the loop, or a negative error. */
-static int deliver_run(const struct loop *loop, const struct vt_block *b, uint32_t first,
-		       uint32_t count, struct vt_error *err)
+static int deliver_run(void *arg, const struct vt_block *b, uint32_t first, uint32_t count,
+		       struct vt_error *err)
 {
 	struct vt_record rec = {b, b->kind, first};
+	const struct loop *loop = arg;
 	int rc = 0;
 
 	if (loop->runs)
@@ -298,7 +300,23 @@ static uint64_t input_offset(const struct vt_reader *r, const struct app_trace *
 	return t ? app_trace_offset(t) : vt_reader_offset(r);
 }
 
-static bool run_loop(struct app *a, struct vt_reader *r, const struct loop *loop)
+/* Likewise, what of the run is in the slice. */
+static int deliver_slice(struct app *a, struct loop *loop, const struct vt_block *b, uint32_t first,
+			 uint32_t count, struct vt_error *err)
+{
+	return a->slice ? app_slice_feed(a->slice, b, first, count, deliver_run, loop, err)
+			: deliver_run(loop, b, first, count, err);
+}
+
+/* False after app_lacks(): nothing of the stream is in the slice. */
+static bool tell_slice(struct app *a, const char *name)
+{
+	const char *lacks = a->slice ? app_slice_tell(a->slice, name) : NULL;
+
+	return !lacks || app_lacks(a, name, lacks);
+}
+
+static bool run_loop(struct app *a, struct vt_reader *r, struct loop *loop)
 {
 	struct app_warnings warnings = {a, "damaged places", 0};
 	struct app_trace *trace = app_trace_find(a, r);
@@ -313,6 +331,8 @@ static bool run_loop(struct app *a, struct vt_reader *r, const struct loop *loop
 
 	a->kinds = 0;
 	a->bad_records = 0;
+	if (a->slice && !app_slice_begin(a->slice))
+		return false;
 	vt_reader_set_warn(r, app_warn, &warnings);
 	progress_start(&p, a->name, vt_reader_name(r));
 	while (stopped == 0 && (rc = vt_reader_next_run(r, &b, &first, &count, &err)) > 0) {
@@ -320,7 +340,7 @@ static bool run_loop(struct app *a, struct vt_reader *r, const struct loop *loop
 			a->kinds |= UINT64_C(1) << b->kind;
 		if (b->kind == VT_LOST || b->kind == VT_GAP)
 			count_losses(&losses, b, first, count);
-		stopped = deliver_run(loop, b, first, count, &err);
+		stopped = deliver_slice(a, loop, b, first, count, &err);
 		if (a->bad_records && !bad_at && !trace)
 			bad_at = vt_reader_offset(r);
 		progress_update(&p, input_offset(r, trace));
@@ -345,7 +365,7 @@ static bool run_loop(struct app *a, struct vt_reader *r, const struct loop *loop
 	}
 	tell_losses(a, r, &losses);
 	add_losses(&a->losses, &losses);
-	return true;
+	return tell_slice(a, vt_reader_name(r));
 }
 
 bool app_each_run(struct app *a, struct vt_reader *r, app_run_fn *fn, void *arg)

@@ -8,6 +8,7 @@
 #include "base/opt.h"
 #include "cmd/common/app.h"
 #include "cmd/common/cycles.h"
+#include "cmd/common/slice.h"
 #include "cmd/common/tables.h"
 #include "listing/code/listing.h"
 
@@ -25,6 +26,7 @@ struct vlist_options {
 	struct vt_list_values values;
 	struct app_cycles cycles;
 	struct vt_listing_options listing;
+	struct app_slice slice;
 };
 
 /* Lists the procedures that the operands name, or the hottest: code, a view of cycles, or a diff.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <limits.h>
 
+#include "cmd/common/slice.h"
 #include "cmd/common/stream.h"
 #include "cmd/programs.h"
 #include "listing/stream/executions.h"
@@ -11,7 +12,8 @@ struct dump {
 	struct vt_execution_dump_options executions;
 	bool blocks;
 	bool header;
-	const char *output;
+	const char *output, *symfs;
+	struct app_slice slice;
 };
 
 static int begin_records(void *arg, const struct vt_reader *r, struct vt_error *err)
@@ -95,7 +97,8 @@ static void dump_all(struct app *a, struct dump *d)
 int cmd_dump(int argc, char **argv)
 {
 	struct app app;
-	struct dump d = {.executions = {.warn = app_bad_record, .warn_arg = &app}};
+	struct dump d = {.executions = {.warn = app_bad_record, .warn_arg = &app},
+			 .slice = {.alone = true}};
 	const struct vt_opt opts[] = {
 		{'F', "fields", VT_OPT_STRING, &d.records.fields, .arg = "FIELDS",
 		 .help = "one tab-separated line of these fields (pid,tid,time...)\n"
@@ -112,6 +115,8 @@ int cmd_dump(int argc, char **argv)
 		 .help = "print the names of the fields first"},
 		{'j', "json", VT_OPT_FLAG, &d.records.json,
 		 .help = "print one JSON object for each record"},
+		APP_OPT_SLICE(d.slice),
+		APP_OPT_SYMFS(d.symfs),
 		APP_OPT_OUTPUT(d.output),
 		{0},
 	};
@@ -124,7 +129,8 @@ int cmd_dump(int argc, char **argv)
 		.max_operands = UINT_MAX,
 	};
 
-	if (app_start(&app, &page, argc, argv))
+	if (app_start(&app, &page, argc, argv) && app_slice_start(&app, &d.slice, d.symfs))
 		dump_all(&app, &d);
+	app_slice_end(&d.slice);
 	return app_finish(&app);
 }

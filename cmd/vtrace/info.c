@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cmd/common/progress.h"
+#include "cmd/common/slice.h"
 #include "cmd/common/stream.h"
 #include "cmd/programs.h"
 #include "cmd/vtrace/info_input.h"
@@ -181,11 +182,14 @@ static void show_input(struct app *a, const char *path, bool json, const char *o
 
 int cmd_info(int argc, char **argv)
 {
-	const char *output = NULL;
+	const char *output = NULL, *symfs = NULL;
+	struct app_slice slice = {.alone = true};
 	bool json = false;
 	struct app app;
 	const struct vt_opt opts[] = {
 		{'j', "json", VT_OPT_FLAG, &json, .help = "print one JSON object"},
+		APP_OPT_SLICE(slice),
+		APP_OPT_SYMFS(symfs),
 		APP_OPT_OUTPUT(output),
 		{0},
 	};
@@ -201,7 +205,8 @@ int cmd_info(int argc, char **argv)
 		.max_operands = 1,
 	};
 
-	if (app_start(&app, &page, argc, argv))
+	if (app_start(&app, &page, argc, argv) && app_slice_start(&app, &slice, symfs))
 		show_input(&app, app.argc ? app.argv[0] : NULL, json, output);
+	app_slice_end(&slice);
 	return app_finish(&app);
 }
