@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "cmd/common/app.h"
+#include "cmd/common/by.h"
 #include "cmd/common/options.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/slice.h"
@@ -17,7 +18,7 @@
 #include "profile/locate.h"
 
 struct options {
-	int level; /* enum vt_level */
+	struct app_by by;
 	struct vt_proflist_options list;
 	struct vt_opt_list events, before;
 	struct app_form form;
@@ -31,6 +32,7 @@ struct options {
 struct side {
 	const char *path;
 	struct app_profile data;
+	struct vt_groups *groups; /* NULL: none */
 	struct vt_ranking *ranking;
 	struct vt_event_choice events;
 };
@@ -41,13 +43,17 @@ static bool read_side(struct app *a, const struct options *o, const char *path, 
 	struct vt_error err = VT_ERROR_INIT;
 	size_t first;
 
-	if (!app_profile_read(a, &s->data, path, symfs))
+	if (o->by.nkeys) {
+		s->groups = app_by_groups(&o->by);
+		if (!s->groups)
+			return app_no_memory(a);
+	}
+	if (!app_profile_read_groups(a, &s->data, path, symfs, s->groups))
 		return false;
 	if (vt_event_choice_init(&s->events, s->data.profile, o->events.items, o->events.count,
 				 &err) < 0)
 		return app_fail(a, &err);
-	s->ranking = vt_ranking_new(s->data.profile, s->data.in.images.store,
-				    (enum vt_level)o->level, &err);
+	s->ranking = vt_ranking_new(s->data.profile, s->data.in.images.store, o->by.level, &err);
 	first = s->events.count ? s->events.index[0] : 0;
 	if (!s->ranking || vt_ranking_sort(s->ranking, first, o->list.by_period, &err) < 0)
 		return app_fail(a, &err);
@@ -70,6 +76,7 @@ static void end_sides(struct sides *s)
 		vt_event_choice_fini(&s->list[i].events);
 		vt_ranking_free(s->list[i].ranking);
 		app_profile_end(&s->list[i].data);
+		vt_groups_free(s->list[i].groups);
 	}
 	free(s->list);
 	free(s->parts);
@@ -176,6 +183,8 @@ static bool check_usage(struct app *a, const struct options *o)
 		{o->diff && !o->before.count && a->argc != 2,
 		 "--diff needs two streams, before and after; --before FILE for each of several"},
 		{!o->diff && a->argc > 1, "one stream at a time; vtrace merge adds several"},
+		{o->diff && o->by.nkeys,
+		 "--diff compares procedures, images, lines or instructions"},
 		{!(o->list.min_percent >= 0 && o->list.min_percent <= 100),
 		 "--min takes a percentage"},
 		{!(o->rate > 0 && o->rate < 1), "--false-rate takes a number between 0 and 1"},
@@ -207,10 +216,10 @@ static void run_vprof(struct app *a, const struct options *o)
 
 int cmd_prof(int argc, char **argv)
 {
-	struct options o = {.level = VT_LEVEL_PROCEDURE, .rate = 0.05, .check = NAN};
+	struct options o = {.by = APP_BY_INIT, .rate = 0.05, .check = NAN};
 	struct app app;
 	const struct vt_opt opts[] = {
-		APP_OPT_LEVEL(o.level),
+		APP_OPT_BY(o.by),
 		APP_LIST('e', "event", o.events, "NAME",
 			 "show this event only; repeat for more; the first sorts"),
 		APP_U64('n', "top", o.list.top, "N", "the first N rows only"),
@@ -238,14 +247,16 @@ int cmd_prof(int argc, char **argv)
 		.program = "vprof",
 		.usage = "[options] [FILE]\n--diff [options] BEFORE AFTER\n"
 			 "--diff --before FILE... [options] FILE...",
-		.about = "Lists where the samples of a stream fell, by procedure.",
+		.about = "Lists where the samples of a stream fell, by procedure; or whose they "
+			 "are.",
 		.opts = opts,
 		.notes = "exit status 5: done, and what --check looks for was found\n"
 			 "exit status 6: done, but too much code is unknown for --check to tell",
 		.max_operands = UINT_MAX,
 	};
 
-	if (app_start(&app, &page, argc, argv) && app_slice_start(&app, &o.slice, o.symfs))
+	if (app_start(&app, &page, argc, argv) && app_by_parse(&app, &o.by) &&
+	    app_slice_start(&app, &o.slice, o.symfs))
 		run_vprof(&app, &o);
 	app_slice_end(&o.slice);
 	vt_opt_list_fini(&o.events);

@@ -61,12 +61,19 @@ bool app_profile_open(struct app *a, struct app_profile *p, const char *symfs)
 
 bool app_profile_read(struct app *a, struct app_profile *p, const char *path, const char *symfs)
 {
+	return app_profile_read_groups(a, p, path, symfs, NULL);
+}
+
+bool app_profile_read_groups(struct app *a, struct app_profile *p, const char *path,
+			     const char *symfs, struct vt_groups *groups)
+{
 	struct vt_error err = VT_ERROR_INIT;
 
 	*p = (struct app_profile){0};
 	if (!app_profile_open(a, p, symfs))
 		return false;
 	vt_profile_estimates(p->profile);
+	vt_profile_group_by(p->profile, groups);
 	if (!read_profile_stream(a, p, path) || !app_need_samples(a, p->name))
 		return false;
 	return vt_blockcode_finish(p->code, &err) == 0 || app_fail(a, &err);

@@ -46,6 +46,10 @@ bool app_profile_open_freqs(struct app *a, struct app_profile *p, const char *sy
  */
 bool app_profile_read(struct app *a, struct app_profile *p, const char *path, const char *symfs);
 
+/* The same, with the samples of each group apart: borrowed, NULL for none. */
+bool app_profile_read_groups(struct app *a, struct app_profile *p, const char *path,
+			     const char *symfs, struct vt_groups *groups);
+
 /*
  * The same, and keeps the stream's hot lists, and the code of its blocks, in `lists` and `code`.  A
  * stream without hot lists is an error.

@@ -40,6 +40,7 @@ struct block_place {
 
 struct vt_profile {
 	struct vt_context *context;
+	struct vt_groups *groups; /* NULL: none */
 	struct vt_hash places;
 	struct place_order *order;     /* made on demand */
 	struct vt_hash ids;	       /* struct event_entry */
@@ -98,6 +99,16 @@ void vt_profile_free(struct vt_profile *p)
 	vt_execcount_free(p->executed);
 	free(p->blocks);
 	free(p);
+}
+
+void vt_profile_group_by(struct vt_profile *p, struct vt_groups *groups)
+{
+	p->groups = groups;
+}
+
+const struct vt_groups *vt_profile_groups(const struct vt_profile *p)
+{
+	return p->groups;
 }
 
 /* ---- events ---- */
@@ -195,6 +206,13 @@ enum vt_unmapped vt_unmapped_cause(uint64_t ip, uint64_t misc, uint64_t has)
 	return by_mode[misc & CPUMODE_MASK];
 }
 
+/* The group of a record, or of what is no sample (NULL). */
+static int find_group(struct vt_profile *p, const struct vt_record *rec, uint32_t *group,
+		      struct vt_error *err)
+{
+	return p->groups ? vt_groups_of(p->groups, rec, group, err) : 0;
+}
+
 static int add_count(struct vt_profile *p, const struct vt_place *key, uint64_t samples,
 		     uint64_t period, struct vt_error *err)
 {
@@ -276,7 +294,9 @@ static int count_sample_run(struct vt_profile *p, const struct vt_block *block, 
 		if (!period && !(has & SAMPLE_HAS_PERIOD))
 			period =
 				p->events[last.event].sampling ? p->events[last.event].sampling : 1;
-		code = add_count(p, &key, 1, period, err);
+		code = find_group(p, &rec, &key.group, err);
+		if (code == 0)
+			code = add_count(p, &key, 1, period, err);
 		if (code < 0)
 			return code;
 		p->events[last.event].single++;
@@ -293,6 +313,8 @@ static int count_count_record(struct vt_profile *p, const struct vt_record *rec,
 	size_t event = 0;
 	int code = find_declared(p, vt_record_u64(rec, VT_COUNT_EVENT), &event, err);
 
+	if (code == 0)
+		code = find_group(p, NULL, &key.group, err);
 	if (code < 0)
 		return code;
 	key.event = (uint32_t)event;
@@ -312,7 +334,7 @@ int vt_profile_count(struct vt_profile *p, enum vt_profile_kind kind, uint32_t i
 {
 	struct vt_place key = {.offset = offset, .image = image};
 
-	if (find_own(p, kind, &key.event, err) < 0)
+	if (find_own(p, kind, &key.event, err) < 0 || find_group(p, NULL, &key.group, err) < 0)
 		return -VT_E_NOMEM;
 	return add_count(p, &key, amount, amount, err);
 }
@@ -409,6 +431,7 @@ static int count_block(struct vt_profile *p, const struct vt_bblock *b, uint32_t
 		locate_bblock(p, b);
 	place = at->place;
 	place.event = event;
+	code = find_group(p, NULL, &place.group, err);
 	for (i = 0; i < b->ninsns && code == 0; i++) {
 		uint64_t n = vt_execcount_of(p->executed, b->id, i);
 
@@ -519,6 +542,8 @@ int vt_profile_feed(void *profile, const struct vt_block *block, uint32_t first,
 
 	if (block->kind == VT_SAMPLE)
 		return count_sample_run(p, block, first, count, err);
+	if (p->groups)
+		code = vt_groups_feed(p->groups, block, first, count, err);
 	for (; rec.row - first < count && code == 0; rec.row++)
 		code = count_record(p, &rec, err);
 	return code;
@@ -562,7 +587,9 @@ int vt_place_compare(const void *pa, const void *pb)
 		return a->pid < b->pid ? -1 : 1;
 	if (a->offset != b->offset)
 		return a->offset < b->offset ? -1 : 1;
-	return a->event < b->event ? -1 : a->event > b->event;
+	if (a->event != b->event)
+		return a->event < b->event ? -1 : 1;
+	return a->group < b->group ? -1 : a->group > b->group;
 }
 
 static int compare_ordered(const void *pa, const void *pb)

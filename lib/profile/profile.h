@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "profile/context.h"
+#include "profile/groups.h"
 #include "stream/record.h"
 
 /*
@@ -84,12 +85,12 @@ struct vt_place {
 	uint32_t image;	 /* id, or VT_UNMAPPED_IMAGE */
 	int32_t pid;	 /* of anonymous code, which differs between processes; else 0 */
 	uint32_t event;	 /* index of the column */
-	uint32_t zero;	 /* the key has no padding */
+	uint32_t group;	 /* of vt_profile_group_by(), else 0 */
 	uint64_t samples;
 	uint64_t period;
 };
 
-/* Compares two struct vt_place by image, pid, offset and event, for qsort(). */
+/* Compares two struct vt_place by image, pid, offset, event and group, for qsort(). */
 int vt_place_compare(const void *a, const void *b);
 
 /* `context` is borrowed.  Owned by the caller; NULL when memory runs out. */
@@ -98,6 +99,13 @@ void vt_profile_free(struct vt_profile *p);
 
 /* Counts the estimates of the FREQ records that follow. */
 void vt_profile_estimates(struct vt_profile *p);
+
+/*
+ * Counts the samples of each group apart, from the next record on.  Borrowed; the profile feeds
+ * them.  vt_profile_groups() is NULL without.
+ */
+void vt_profile_group_by(struct vt_profile *p, struct vt_groups *groups);
+const struct vt_groups *vt_profile_groups(const struct vt_profile *p);
 
 /*
  * A vt_consume_fn; `profile` is the struct vt_profile.  Ignores records of other kinds.  0,

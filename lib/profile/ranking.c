@@ -18,6 +18,8 @@ struct place_key {
 	int32_t pid;
 	uint32_t kind;
 	uint32_t line;
+	uint32_t group;
+	uint32_t zero; /* the key has no padding */
 };
 
 enum key_kind {
@@ -27,6 +29,7 @@ enum key_kind {
 	KEY_PROCEDURE,	 /* value: where it starts */
 	KEY_LINE,	 /* value: the file's id */
 	KEY_INSTRUCTION, /* value: the offset */
+	KEY_ALL,	 /* the group says all */
 };
 
 struct ranking_row {
@@ -45,11 +48,13 @@ struct ranked_row {
 	uint64_t weight;
 	const struct ranking_row *row;
 	size_t index;
+	uint32_t group; /* its place among groups */
 };
 
 struct vt_ranking {
 	enum vt_level level;
 	struct vt_images *images;
+	const struct vt_groups *groups; /* NULL: none */
 	struct vt_hash rows;
 	struct vt_hash cells; /* few rows have samples of all of many events */
 	struct vt_tally *unknown;
@@ -97,8 +102,11 @@ static void look_up_place(struct vt_ranking *r, const struct vt_place *p, struct
 
 static struct place_key procedure_key(const struct vt_place *p, const struct found *f)
 {
-	struct place_key k = {
-		.image = p->image, .pid = p->pid, .kind = KEY_CAUSE, .value = f->loc.why};
+	struct place_key k = {.image = p->image,
+			      .pid = p->pid,
+			      .kind = KEY_CAUSE,
+			      .value = f->loc.why,
+			      .group = p->group};
 
 	if (f->loc.symbol) {
 		k.kind = KEY_PROCEDURE;
@@ -110,8 +118,10 @@ static struct place_key procedure_key(const struct vt_place *p, const struct fou
 static struct place_key make_row_key(struct vt_ranking *r, const struct vt_place *p,
 				     const struct found *f)
 {
-	struct place_key k = {.image = p->image, .pid = p->pid};
+	struct place_key k = {.image = p->image, .pid = p->pid, .group = p->group};
 
+	if (r->level == VT_LEVEL_ALL)
+		return (struct place_key){.kind = KEY_ALL, .group = p->group};
 	if (p->image == VT_UNMAPPED_IMAGE) {
 		k.value = p->offset;
 		return k;
@@ -146,7 +156,9 @@ static void fill_rank(struct vt_ranking *r, const struct vt_place *p, const stru
 {
 	const struct vt_symbol *sym = f->loc.symbol;
 
-	*k = (struct vt_rank){p->image, p->pid, "", "", "", "", 0, 0, "", 0, false};
+	*k = (struct vt_rank){p->image, p->pid, "", "", "", "", 0, 0, "", 0, false, p->group};
+	if (key->kind == KEY_ALL)
+		return;
 	if (key->kind == KEY_UNMAPPED) {
 		k->path = "[unknown]";
 		k->cause = vt_unmapped_text(p->offset);
@@ -225,6 +237,7 @@ struct vt_ranking *vt_ranking_new(const struct vt_profile *p, struct vt_images *
 	}
 	r->level = level;
 	r->images = images;
+	r->groups = vt_profile_groups(p);
 	r->nevents = vt_profile_nevents(p);
 	vt_hash_init(&r->rows, sizeof(struct ranking_row), sizeof(struct place_key));
 	vt_hash_init(&r->cells, sizeof(struct cell), offsetof(struct cell, tally));
@@ -285,19 +298,26 @@ static int compare_order(const void *pa, const void *pb)
 	c = compare_rank_names(&a->row->rank, &b->row->rank);
 	if (c)
 		return c;
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
 int vt_ranking_sort(struct vt_ranking *r, size_t event, bool by_period, struct vt_error *err)
 {
 	struct ranked_row *order = calloc(r->rows.count + 1, sizeof(*order));
+	uint32_t *groups = r->groups ? vt_groups_places(r->groups) : NULL;
 	size_t i;
 
-	if (!order)
+	if (!order || (r->groups && !groups)) {
+		free(order);
+		free(groups);
 		return vt_error_nomem(err);
+	}
 	for (i = 0; i < r->rows.count; i++) {
 		order[i].row = vt_hash_at(&r->rows, i);
 		order[i].index = i;
+		order[i].group = groups ? groups[order[i].row->rank.group] : 0;
 		if (event < r->nevents) {
 			struct vt_tally t = find_row_tally(r, i, event);
 
@@ -305,6 +325,7 @@ int vt_ranking_sort(struct vt_ranking *r, size_t event, bool by_period, struct v
 		}
 	}
 	qsort(order, r->rows.count, sizeof(*order), compare_order);
+	free(groups);
 	free(r->order);
 	r->order = order;
 	return 0;

@@ -14,6 +14,7 @@
 /*
  * A profile's places summed up by image, procedure, source line or instruction, in order of
  * samples.  Places without a mapping, file, symbol or line get one row for each cause and image.
+ * Where the profile has groups, each has rows of its own.
  */
 struct vt_ranking;
 
@@ -22,10 +23,11 @@ enum vt_level {
 	VT_LEVEL_IMAGE,
 	VT_LEVEL_LINE,
 	VT_LEVEL_INSTRUCTION,
+	VT_LEVEL_ALL, /* one row for each group of the profile: no name but theirs */
 	VT_NLEVELS
 };
 
-/* The names of the levels, ended by NULL. */
+/* The names of the levels but the last, ended by NULL. */
 extern const char *const vt_level_words[];
 
 struct vt_tally {
@@ -45,18 +47,22 @@ struct vt_rank {
 	uint64_t address;      /* vaddr of the instruction, or its offset without a file */
 	const char *file;      /* source file of the line, else "" */
 	unsigned line;
-	bool stripped; /* the image's procedures are named by their addresses */
+	bool stripped;	/* the image's procedures are named by their addresses */
+	uint32_t group; /* of vt_profile_groups() */
 };
 
 /*
- * Owned by the caller.  Borrows `images`, which resolve each place; copies from the profile.  NULL:
+ * Owned by the caller.  Borrows `images`, which resolve each place, and the profile's groups. NULL:
  * VT_E_NOMEM.
  */
 struct vt_ranking *vt_ranking_new(const struct vt_profile *p, struct vt_images *images,
 				  enum vt_level level, struct vt_error *err);
 void vt_ranking_free(struct vt_ranking *r);
 
-/* Sorts by descending samples or period of an event, then image, procedure, line and address. */
+/*
+ * Sorts by descending samples or period of an event, then image, procedure, line, address and
+ * group.
+ */
 int vt_ranking_sort(struct vt_ranking *r, size_t event, bool by_period, struct vt_error *err);
 
 enum vt_level vt_ranking_level(const struct vt_ranking *r);

@@ -91,6 +91,58 @@ t_is "vinterp takes the samples of the slice" "$(sed -n 's/^ *"samples": \([0-9]
 t_ok "vreplay --time" vreplay --symfs "$demo/symfs" --time ,+0.5 --summary regs.vt
 t_like "vreplay says how many" ": $half of $samples samples are in the slice$" "$T_ERR"
 
+# ---- groups ----
+
+# groups NAME KEYS AWK-FIELDS: vprof --by KEYS counts what awk counts of the dumped fields.
+groups()
+{
+	vtrace dump -F pid,tid,cpu,time,event full.vt 2>/dev/null |
+		awk '{ n[$5 " " '"$3"']++ } END { for (k in n) print n[k], k }' | sort >want
+	vprof --by "$2" --json full.vt 2>/dev/null | "$PYTHON" -c 'import json, sys
+doc = json.load(sys.stdin)
+assert doc["by"] == sys.argv[1]
+for r in doc["rows"]:
+    for e in r["events"]:
+        if e["samples"]:
+            print(e["samples"], e["name"], *[r[k] for k in sys.argv[1].split(",")])' "$2" |
+		sort >got
+	t_ok "$1: there are several" test "$(wc -l <want)" -gt 1
+	t_same "$1: the same as by awk" want got
+}
+
+groups "by thread" thread '$2'
+groups "by process and cpu" process,cpu '$1 " " $3'
+groups "by cpu and thread" cpu,thread '$3 " " $2'
+vprof --by time --slice 0.000001 --json full.vt 2>/dev/null | "$PYTHON" -c 'import json, sys
+for r in json.load(sys.stdin)["rows"]:
+    print(r["time"], sum(e["samples"] for e in r["events"]))' | sort >got
+vtrace dump -F time full.vt 2>/dev/null |
+	awk '{ n[sprintf("0.%06d", $1 / 1000)]++ } END { for (t in n) print t, n[t] }' | sort >want
+t_same "by time: slices of a microsecond" want got
+vprof --by symbol --json demo.vt >one.json 2>/dev/null
+vprof --by procedure --json demo.vt >two.json 2>/dev/null
+t_same "symbol is procedure" one.json two.json
+vprof --by dso --json demo.vt >one.json 2>/dev/null
+vprof --by image --json demo.vt >two.json 2>/dev/null
+t_same "dso is image" one.json two.json
+vprof --symfs "$demo/symfs" --by comm,dso,sym --csv demo.vt >groups.csv
+vprof --symfs "$demo/symfs" --csv demo.vt | cut -d, -f1-6 >want
+cut -d, -f1-5,7 groups.csv >got
+t_same "a group of all changes no count" want got
+t_is "and names itself" "$(cut -d, -f6 groups.csv | sort -u | paste -sd ' ')" "comm heat"
+vprof --by comm demo.vt >text
+t_like "for people" '^ +3545 +100.00% +100.00% +97 +100.00%  heat$' text
+vprof --by source,page --csv full.vt >memory.csv 2>/dev/null
+t_like "by where data came from, and its page" ',"?L1 hit"?,7fff0000$' memory.csv
+t_like "what samples do not have is unknown" ',\[unknown\],7fff0000$' memory.csv
+vprof --by thread --csv freq.vt >text
+t_like "counts are nobody's" '^1094,.*,$' text
+for wrong in "--by comm,nothing" "--by line,procedure" "--by ," "--slice 1" "--by comm --diff x.vt" \
+	"--by time --slice 0" "--by cpu --slice 1"; do
+	# shellcheck disable=SC2086 # the words are words
+	t_status "$wrong is wrong usage" 2 vprof $wrong demo.vt
+done
+
 # ---- nothing there ----
 
 t_status "nothing in the slice is no input" 3 vprof --pid 99 demo.vt

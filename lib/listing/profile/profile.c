@@ -151,8 +151,44 @@ void vti_name_cells(struct vt_table *t, enum vt_level level, const struct vt_run
 	vt_table_str(t, images && *label ? label : vt_runs_path(runs, row));
 }
 
+static void add_group_columns(struct vt_table *t, const struct vt_groups *g)
+{
+	size_t i;
+
+	for (i = 0; g && i < vt_groups_nkeys(g); i++) {
+		const char *word = vt_group_words[vt_groups_key(g, i)];
+
+		vt_table_column(t, word, word,
+				vt_groups_is_number(g, i) ? VT_FORMAT_NUMBER : VT_FORMAT_TEXT);
+	}
+}
+
+static void group_cells(struct vt_table *t, const struct vt_groups *g, uint32_t group)
+{
+	size_t i;
+
+	for (i = 0; g && i < vt_groups_nkeys(g); i++) {
+		struct vt_buf text = VT_BUF_INIT;
+		int64_t number;
+
+		if (!vt_groups_is_number(g, i)) {
+			vt_groups_text(g, group, i, &text);
+			vt_table_text(t, vt_buf_str(&text), text.size);
+		} else if (!vt_groups_number(g, group, i, &number)) {
+			vt_table_empty(t);
+		} else if (number < 0) {
+			vt_table_signed(t, number);
+		} else {
+			vt_table_number(t, (uint64_t)number);
+		}
+		vt_buf_free(&text);
+	}
+}
+
 static void add_rank_columns(struct vt_table *t, enum vt_level level)
 {
+	if (level == VT_LEVEL_ALL)
+		return;
 	if (level == VT_LEVEL_INSTRUCTION)
 		vt_table_column(t, "address", "address", VT_FORMAT_HEX);
 	vti_name_columns(t, level);
@@ -182,6 +218,8 @@ static void rank_name_cells(struct vt_table *t, const struct vt_rank *k, enum vt
 	enum vt_style style = *k->cause ? VT_STYLE_FAINT : VT_STYLE_PLAIN;
 	struct vt_buf label = VT_BUF_INIT;
 
+	if (level == VT_LEVEL_ALL)
+		return;
 	if (level == VT_LEVEL_INSTRUCTION && k->image != VT_UNMAPPED_IMAGE)
 		vt_table_number(t, k->address);
 	else if (level == VT_LEVEL_INSTRUCTION)
@@ -234,6 +272,7 @@ static void add_profile_columns(struct vt_table *t, const struct vt_profile *p,
 	}
 	if (profile_has_cpi(p))
 		vt_table_column(t, "cpi", "cpi", VT_FORMAT_REAL);
+	add_group_columns(t, vt_profile_groups(p));
 	add_rank_columns(t, level);
 }
 
@@ -304,6 +343,8 @@ uint64_t vt_proflist_fill(struct vt_table *t, const struct vt_proflist_side *sid
 		cumulative += part;
 		vt_table_row(t, VT_STYLE_PLAIN);
 		count_cells(t, side, row, opt->by_period, cumulative);
+		group_cells(t, vt_profile_groups(side->profile),
+			    vt_ranking_at(side->ranking, row)->group);
 		rank_name_cells(t, vt_ranking_at(side->ranking, row), level, side->images);
 	}
 	return left_out;

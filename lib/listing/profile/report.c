@@ -44,6 +44,24 @@ static json_t *make_set(const struct vt_profreport *r, size_t first, size_t end)
 	return runs;
 }
 
+/* "image", "comm,thread", "comm,procedure" */
+static json_t *make_by(const struct vt_proflist_side *run)
+{
+	const struct vt_groups *g = vt_profile_groups(run->profile);
+	enum vt_level level = vt_ranking_level(run->ranking);
+	struct vt_buf b = VT_BUF_INIT;
+	json_t *by;
+	size_t i;
+
+	for (i = 0; g && i < vt_groups_nkeys(g); i++)
+		vt_buf_printf(&b, "%s%s", i ? "," : "", vt_group_words[vt_groups_key(g, i)]);
+	if (level != VT_LEVEL_ALL)
+		vt_buf_printf(&b, "%s%s", b.size ? "," : "", vt_level_words[level]);
+	by = json_string(vt_buf_str(&b));
+	vt_buf_free(&b);
+	return by;
+}
+
 json_t *vt_profreport_json(const struct vt_profreport *r)
 {
 	const struct vt_proflist_side *run = &r->runs[0];
@@ -59,7 +77,7 @@ json_t *vt_profreport_json(const struct vt_profreport *r)
 		if (!isnan(r->how.check))
 			json_object_set_new(doc, "grown", vt_json_u64(r->result.grown.count));
 	}
-	json_object_set_new(doc, "by", json_string(vt_level_words[vt_ranking_level(run->ranking)]));
+	json_object_set_new(doc, "by", make_by(run));
 	json_object_set_new(doc, "rows", vt_json_table(r->table));
 	json_object_set_new(doc, "rows_left_out", json_integer((json_int_t)r->result.left_out));
 	return doc;
