@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/version.h"
+#include "cmd/common/terminal.h"
 
 /* So many warnings of one sort are shown, the rest is counted. */
 #define SHOWN_WARNINGS 10
@@ -239,11 +240,22 @@ int app_finish(struct app *a)
 	return a->status;
 }
 
+const void *app_option(const struct app *a, const char *name)
+{
+	const struct vt_opt *o;
+
+	for (o = a->page->opts; o->name; o++)
+		if (strcmp(o->name, name) == 0)
+			return o->value;
+	return NULL;
+}
+
 /* ---- text out ---- */
 
 struct vt_output *app_text(struct app *a, const char *path)
 {
 	struct vt_error err = VT_ERROR_INIT;
+	const bool *full_names;
 
 	if (a->text_open)
 		return &a->text;
@@ -254,6 +266,9 @@ struct vt_output *app_text(struct app *a, const char *path)
 		return NULL;
 	}
 	a->text_open = true;
+	a->text.columns = a->text.tty ? app_terminal_columns(a->text.fd) : 0;
+	full_names = app_option(a, "full-names");
+	a->text.full_names = full_names && *full_names;
 	app_note_output(a, path);
 	return &a->text;
 }

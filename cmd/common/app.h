@@ -135,9 +135,13 @@ void app_warnings_end(struct app_warnings *w);
  */
 void app_bad_record(void *arg, const char *text);
 
+/* The `value` of the row that has this name in the program's table of options; NULL: none has. */
+const void *app_option(const struct app *a, const char *name);
+
 /*
  * Standard output, or the file named by `path` if that is not NULL or "-", for text.  Opened by the
- * first call, closed and checked by app_finish().  NULL after app_fail().
+ * first call, closed and checked by app_finish().  NULL after app_fail().  Rows of tables fit it if
+ * it is a terminal, unless the program has an option --full-names and that is given.
  */
 struct vt_output *app_text(struct app *a, const char *path);
 

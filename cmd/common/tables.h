@@ -13,16 +13,20 @@
 enum app_color { APP_COLOR_AUTO, APP_COLOR_ALWAYS, APP_COLOR_NEVER };
 extern const char *const app_color_words[];
 
-/* How and where a listing is printed: the options --json, --csv, --tsv, --color and --output. */
+/*
+ * How and where a listing is printed: the options --json, --csv, --tsv, --full-names, --color and
+ * --output.
+ */
 struct app_form {
 	bool json;
 	bool csv;
 	bool tsv;
+	bool full_names; /* see app_text() */
 	int color;	    /* enum app_color */
 	const char *output; /* NULL: standard output */
 };
 
-/* The five rows of an option table. */
+/* The six rows of an option table. */
 /* clang-format off */
 #define APP_OPT_FORM(form)                                                                         \
 	{.name = "json", .type = VT_OPT_FLAG, .value = &(form).json, .help = "print JSON"},        \
@@ -30,6 +34,8 @@ struct app_form {
 	 .help = "print comma-separated values"},                                                  \
 	{.name = "tsv", .type = VT_OPT_FLAG, .value = &(form).tsv,                                 \
 	 .help = "print tab-separated values"},                                                    \
+	{.name = "full-names", .type = VT_OPT_FLAG, .value = &(form).full_names,                   \
+	 .unrecorded = true, .help = "names with their template arguments, and none cut short"},   \
 	{.name = "color", .type = VT_OPT_CHOICE, .value = &(form).color, .arg = "WHEN",            \
 	 .choices = app_color_words, .unrecorded = true,                                           \
 	 .help = "auto (default: on a terminal, unless NO_COLOR is set), always, never"},          \

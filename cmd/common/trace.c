@@ -96,17 +96,6 @@ static void note_progress(void *trace, uint64_t bytes)
 	atomic_store_explicit(&t->bytes, bytes, memory_order_relaxed);
 }
 
-/* The value of the program's option --symfs; NULL if it has none. */
-static const char *find_symfs(const struct app *a)
-{
-	const struct vt_opt *o;
-
-	for (o = a->page->opts; o->name; o++)
-		if (strcmp(o->name, "symfs") == 0)
-			return *(const char *const *)o->value;
-	return NULL;
-}
-
 static struct vt_reader *start_decoding(struct app_trace *t, const struct vt_input_format *format,
 					struct vt_error *err)
 {
@@ -123,9 +112,10 @@ static struct vt_reader *start_decoding(struct app_trace *t, const struct vt_inp
 		.tmpdir = app_tmpdir(),
 		.pt = &t->pt,
 	};
+	const char *const *symfs = app_option(t->app, "symfs");
 
 	t->cache = app_buildid_cache();
-	t->pt.symfs = find_symfs(t->app);
+	t->pt.symfs = symfs ? *symfs : NULL;
 	t->pt.cache = t->cache;
 	return vt_conversion_start(&t->conversion, &t->in, format->decode, &o, &stage, err);
 }

@@ -22,7 +22,10 @@ struct vt_output {
 	bool owned;
 	bool regular; /* a regular file, as against a pipe, terminal or device */
 	bool tty;
-	char *name; /* for messages: the path, or "standard output" */
+	/* For tables; initially zero, set by the caller: */
+	unsigned columns; /* of the terminal that rows should fit; 0: they may be of any width */
+	bool full_names;  /* procedures are told by their full names */
+	char *name;	  /* for messages: the path, or "standard output" */
 	struct vt_buf buf;
 	struct vt_error err;
 };

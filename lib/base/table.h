@@ -31,6 +31,8 @@ enum vt_format {
 	VT_FORMAT_POINTS,     /* +1.20%: a difference of two percentages */
 	VT_FORMAT_HEX,	      /* 4f10 */
 	VT_FORMAT_RIGHT_TEXT, /* like TEXT, but right-aligned */
+	VT_FORMAT_NAME,	      /* a procedure's name: like TEXT, but vt_name_shorten() shortens it */
+	VT_FORMAT_PATH,	      /* like TEXT, but rows that are wider than a terminal cut it */
 	VT_NFORMATS
 };
 
@@ -119,14 +121,13 @@ enum vt_table_form {
 };
 
 /*
- * Prints headings and rows.  Colour applies to VT_TABLE_TEXT only.  Returns 0, or -VT_E_NOMEM if
- * memory ran out here or in an earlier call.  Write errors are kept in `out`.
+ * Prints headings and rows.  Colour applies to VT_TABLE_TEXT only, as does what `out` says about
+ * its columns: where rows would be wider, names and paths are cut in their middle (vt_text_cut()).
+ * With its `full_names`, names are neither cut nor shortened.  Returns 0, or -VT_E_NOMEM if memory
+ * ran out here or in an earlier call.  Write errors are kept in `out`.
  */
 int vt_table_print(const struct vt_table *t, struct vt_output *out, enum vt_table_form form,
 		   bool color, struct vt_error *err);
-
-/* Returns the terminal columns of escaped text: wide characters count 2, combining ones 0. */
-size_t vt_text_width(const char *text, size_t size);
 
 #ifdef __cplusplus
 }

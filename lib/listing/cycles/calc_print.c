@@ -5,6 +5,7 @@
 
 #include "base/escape.h"
 #include "base/table.h"
+#include "base/width.h"
 #include "culprit/cause.h"
 #include "listing/cycles/calc.h"
 

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/table.h"
+#include "base/width.h"
 #include "culprit/cause.h"
 #include "listing/layout.h"
 

@@ -152,8 +152,8 @@ bool vt_cyclerank_fill(struct vt_cyclerank *r, const struct vt_cyclerank_options
 	vt_table_column(t, "own_high", "up to", VT_FORMAT_PERCENT);
 	vt_table_column(t, "cycles", NULL, VT_FORMAT_SIGNED);
 	vt_table_column(t, "percent", "cycles", VT_FORMAT_PERCENT);
-	vt_table_column(t, "procedure", "procedure", VT_FORMAT_TEXT);
-	vt_table_column(t, "image", "image", VT_FORMAT_TEXT);
+	vt_table_column(t, "procedure", "procedure", VT_FORMAT_NAME);
+	vt_table_column(t, "image", "image", VT_FORMAT_PATH);
 	if (!places)
 		return false;
 	for (i = 0; i < r->rows.count; i++) {

@@ -153,10 +153,10 @@ static void add_stall_columns(struct vt_table *t)
 	vt_table_column(t, "samples", NULL, VT_FORMAT_NUMBER);
 	vt_table_column(t, "address", "pc", VT_FORMAT_HEX);
 	vt_table_column(t, "guilty", "by", VT_FORMAT_HEX);
-	vt_table_column_max(t, "procedure", "procedure", VT_FORMAT_TEXT, 32);
+	vt_table_column_max(t, "procedure", "procedure", VT_FORMAT_NAME, 32);
 	vt_table_column(t, "procedure.offset", NULL, VT_FORMAT_HEX);
-	vt_table_column_max(t, "line", "line", VT_FORMAT_TEXT, 40);
-	vt_table_column_max(t, "image", "image", VT_FORMAT_TEXT, 40);
+	vt_table_column_max(t, "line", "line", VT_FORMAT_PATH, 40);
+	vt_table_column_max(t, "image", "image", VT_FORMAT_PATH, 40);
 }
 
 /* Fills a cell with "dcache 0-1234, dtlb 0-1234": the least and most cycles of each cause. */

@@ -134,10 +134,10 @@ void vti_event_column(struct vt_table *t, const char *label, const char *member,
 void vti_name_columns(struct vt_table *t, enum vt_level level)
 {
 	if (level == VT_LEVEL_LINE)
-		vt_table_column_max(t, "line", "line", VT_FORMAT_TEXT, VTI_NAME_WIDTH);
+		vt_table_column_max(t, "line", "line", VT_FORMAT_PATH, VTI_NAME_WIDTH);
 	else if (level != VT_LEVEL_IMAGE)
-		vt_table_column_max(t, "procedure", "procedure", VT_FORMAT_TEXT, VTI_NAME_WIDTH);
-	vt_table_column(t, "image", "image", VT_FORMAT_TEXT);
+		vt_table_column_max(t, "procedure", "procedure", VT_FORMAT_NAME, VTI_NAME_WIDTH);
+	vt_table_column(t, "image", "image", VT_FORMAT_PATH);
 }
 
 void vti_name_cells(struct vt_table *t, enum vt_level level, const struct vt_runs *runs, size_t row)
@@ -193,7 +193,7 @@ static void add_rank_columns(struct vt_table *t, enum vt_level level)
 		vt_table_column(t, "address", "address", VT_FORMAT_HEX);
 	vti_name_columns(t, level);
 	if (level == VT_LEVEL_INSTRUCTION)
-		vt_table_column(t, "line", "line", VT_FORMAT_TEXT);
+		vt_table_column(t, "line", "line", VT_FORMAT_PATH);
 	if (level != VT_LEVEL_IMAGE && level != VT_LEVEL_LINE)
 		vt_table_column(t, "symbol", NULL, VT_FORMAT_TEXT);
 	vt_table_column(t, "unknown", NULL, VT_FORMAT_TEXT);

@@ -41,9 +41,9 @@ void vti_speclist_place_columns(struct vt_table *t, const char *key, const char 
 	vt_table_column(t, name, NULL, VT_FORMAT_TEXT);
 	snprintf(name, sizeof(name), "%s.address", key);
 	vt_table_column(t, name, NULL, VT_FORMAT_HEX);
-	vt_table_column_max(t, key, heading, VT_FORMAT_TEXT, 40);
+	vt_table_column_max(t, key, heading, VT_FORMAT_NAME, 40);
 	snprintf(name, sizeof(name), "%s.line", key);
-	vt_table_column_max(t, name, "line", VT_FORMAT_TEXT, 24);
+	vt_table_column_max(t, name, "line", VT_FORMAT_PATH, 24);
 }
 
 void vti_speclist_place(struct vt_table *t, const struct vt_spec_view *view, uint32_t image,

@@ -315,9 +315,9 @@ static void add_text_columns(struct vt_table *t, const struct text_layout *k)
 	vt_table_column(t, "type", "type", VT_FORMAT_RIGHT_TEXT);
 	vt_table_column(t, "address", "address", VT_FORMAT_HEX);
 	vt_table_column_max(t, "instruction", "instruction", VT_FORMAT_TEXT, 32);
-	vt_table_column_max(t, "procedure", "procedure", VT_FORMAT_TEXT, 32);
-	vt_table_column_max(t, "line", k->lines ? "line" : NULL, VT_FORMAT_TEXT, 24);
-	vt_table_column(t, "image", k->images ? "image" : NULL, VT_FORMAT_TEXT);
+	vt_table_column_max(t, "procedure", "procedure", VT_FORMAT_NAME, 32);
+	vt_table_column_max(t, "line", k->lines ? "line" : NULL, VT_FORMAT_PATH, 24);
+	vt_table_column(t, "image", k->images ? "image" : NULL, VT_FORMAT_PATH);
 }
 
 /* Puts mnemonic, one space and operands: without the alignment and comments of listings. */

@@ -108,8 +108,8 @@ static void add_interval_columns(struct vt_table *t, uint32_t k)
 	vt_table_column(t, "what", "Values", VT_FORMAT_TEXT);
 	vt_table_column(t, "size", "Size", VT_FORMAT_NUMBER);
 	vt_table_column(t, "address", "Address", VT_FORMAT_HEX);
-	vt_table_column_max(t, "image", "Image", VT_FORMAT_TEXT, 30);
-	vt_table_column(t, "procedure", "Place", VT_FORMAT_TEXT);
+	vt_table_column_max(t, "image", "Image", VT_FORMAT_PATH, 30);
+	vt_table_column(t, "procedure", "Place", VT_FORMAT_NAME);
 }
 
 static void fill_interval_row(struct vt_table *t, const struct vt_interval_row *row,

@@ -185,10 +185,10 @@ static void add_invlist_columns(struct vt_table *t, enum vt_invlist_by by)
 		vt_table_column(t, "top", "Top value", VT_FORMAT_HEX);
 		vt_table_column(t, "address", "Address", VT_FORMAT_HEX);
 	}
-	vt_table_column_max(t, "image", "Image", VT_FORMAT_TEXT, 30);
+	vt_table_column_max(t, "image", "Image", VT_FORMAT_PATH, 30);
 	if (by != VT_INVLIST_IMAGE)
 		vt_table_column(t, "procedure", by == VT_INVLIST_PROCEDURE ? "Procedure" : "Place",
-				VT_FORMAT_TEXT);
+				VT_FORMAT_NAME);
 	if (by == VT_INVLIST_INSTRUCTION) {
 		vt_table_column(t, "offset", NULL, VT_FORMAT_HEX);
 		vt_table_column(t, "reg", NULL, VT_FORMAT_NUMBER);
@@ -489,8 +489,8 @@ static void add_worst_columns(struct vt_table *t)
 	vt_table_column(t, "top_second", "2nd", VT_FORMAT_HEX);
 	vt_table_column(t, "what", "Values", VT_FORMAT_TEXT);
 	vt_table_column(t, "address", "Address", VT_FORMAT_HEX);
-	vt_table_column_max(t, "image", "Image", VT_FORMAT_TEXT, 30);
-	vt_table_column(t, "procedure", "Place", VT_FORMAT_TEXT);
+	vt_table_column_max(t, "image", "Image", VT_FORMAT_PATH, 30);
+	vt_table_column(t, "procedure", "Place", VT_FORMAT_NAME);
 }
 
 int64_t vt_invlist_worst(struct vt_table *t, const struct vt_hotprofile *a, struct vt_images *im,

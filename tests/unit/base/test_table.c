@@ -8,7 +8,9 @@
 
 #include <cmocka.h>
 
+#include "base/name.h"
 #include "base/table.h"
+#include "base/width.h"
 #include "tests/unit/common/printed.h"
 
 static struct vt_table *sample_table(void)
@@ -139,6 +141,80 @@ static void long_cells_stick_out(void **state)
 	vt_table_free(t);
 }
 
+/* Prints to a terminal of some columns, or to none for 0. */
+static const char *print_fitting(const struct vt_table *t, unsigned columns, bool full_names)
+{
+	struct vt_output out;
+	struct vt_error err = VT_ERROR_INIT;
+
+	print_begin(&out);
+	out.columns = columns;
+	out.full_names = full_names;
+	assert_int_equal(vt_table_print(t, &out, VT_TABLE_TEXT, false, &err), 0);
+	return print_end(&out);
+}
+
+#define IMAGE_PATH "/usr/lib/libabcdef.so"
+
+/* Names lose their template arguments, and their middle where the row is too wide. */
+static void fits_names(void **state)
+{
+	struct vt_table *t = vt_table_new();
+
+	(void)state;
+	vt_table_column(t, "samples", "samples", VT_FORMAT_NUMBER);
+	vt_table_column_max(t, "procedure", "procedure", VT_FORMAT_NAME, 10);
+	vt_table_column(t, "image", "image", VT_FORMAT_PATH);
+	vt_table_column(t, "text", "text", VT_FORMAT_TEXT);
+	vt_table_row(t, VT_STYLE_PLAIN);
+	vt_table_number(t, 12);
+	vt_table_str(t, "std::sort<int*, char>");
+	vt_table_str(t, IMAGE_PATH);
+	vt_table_str(t, "a<b>");
+	vt_table_row(t, VT_STYLE_PLAIN);
+	vt_table_number(t, 3);
+	vt_table_str(t, "name::that_is_rather_long\n");
+	vt_table_str(t, "x<y>");
+	vt_table_str(t, "c");
+	assert_string_equal(print_fitting(t, 0, false),
+			    "samples  procedure   image                  text\n"
+			    "     12  std::sort<" VT_ELLIPSIS ">  /usr/lib/libabcdef.so  a<b>\n"
+			    "      3  name::that_is_rather_long\\n  x<y>                   c\n");
+	assert_string_equal(print_fitting(t, 0, true),
+			    "samples  procedure   image                  text\n"
+			    "     12  std::sort<int*, char>  /usr/lib/libabcdef.so  a<b>\n"
+			    "      3  name::that_is_rather_long\\n  x<y>                   c\n");
+	/* Rows of 65 columns fit. */
+	assert_string_equal(print_fitting(t, 65, false),
+			    "samples  procedure                    image                  text\n"
+			    "     12  std::sort<" VT_ELLIPSIS
+			    ">                 /usr/lib/libabcdef.so  a<b>\n"
+			    "      3  name::that_is_rather_long\\n  x<y>                   c\n");
+	/* The widest gives way first, then both, but not all. */
+	assert_string_equal(
+		print_fitting(t, 60, false),
+		"samples  procedure               image                  text\n"
+		"     12  std::sort<" VT_ELLIPSIS ">            /usr/lib/libabcdef.so  a<b>\n"
+		"      3  name::that_" VT_ELLIPSIS "her_long\\n  x<y>                   c\n");
+	assert_string_equal(print_fitting(t, 56, false),
+			    "samples  procedure            image                text\n"
+			    "     12  std::sort<" VT_ELLIPSIS ">         /usr/lib/" VT_ELLIPSIS
+			    "abcdef.so  a<b>\n"
+			    "      3  name::tha" VT_ELLIPSIS
+			    "er_long\\n  x<y>                 c\n");
+	assert_string_equal(print_fitting(t, 20, false),
+			    "samples  procedure     image         text\n"
+			    "     12  std::sort<" VT_ELLIPSIS ">  /usr/l" VT_ELLIPSIS
+			    "ef.so  a<b>\n"
+			    "      3  name::" VT_ELLIPSIS "ong\\n  x<y>          c\n");
+	/* Whoever wants full names gets them. */
+	assert_string_equal(print_fitting(t, 20, true),
+			    "samples  procedure   image                  text\n"
+			    "     12  std::sort<int*, char>  /usr/lib/libabcdef.so  a<b>\n"
+			    "      3  name::that_is_rather_long\\n  x<y>                   c\n");
+	vt_table_free(t);
+}
+
 /* Columns without a heading are for programs; keys and headings may come from a trace. */
 static void hides_columns_from_people(void **state)
 {
@@ -248,15 +324,11 @@ static void gives_cells(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(aligns_for_people),
-		cmocka_unit_test(separates_for_programs),
-		cmocka_unit_test(colours_cells),
-		cmocka_unit_test(formats_numbers),
-		cmocka_unit_test(long_cells_stick_out),
-		cmocka_unit_test(knows_widths),
-		cmocka_unit_test(knows_edges_of_blocks),
-		cmocka_unit_test(gives_cells),
-		cmocka_unit_test(hides_columns_from_people),
+		cmocka_unit_test(aligns_for_people),	cmocka_unit_test(separates_for_programs),
+		cmocka_unit_test(colours_cells),	cmocka_unit_test(formats_numbers),
+		cmocka_unit_test(long_cells_stick_out), cmocka_unit_test(fits_names),
+		cmocka_unit_test(knows_widths),		cmocka_unit_test(knows_edges_of_blocks),
+		cmocka_unit_test(gives_cells),		cmocka_unit_test(hides_columns_from_people),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
