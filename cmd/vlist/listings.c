@@ -23,7 +23,7 @@ static bool find_listed_procedure(struct app *a, struct vt_listreport *r, const 
 	if (rc == -VT_E_NOTFOUND && a->incomplete && !app_saw(a, VT_IMAGE))
 		return app_lacks(a, what, APP_NO_SAMPLES);
 	app_fail(a, &err);
-	vt_listreport_explain(r, rc, first, app_note, a);
+	vt_listreport_explain(r, what, rc, first, app_note, a);
 	return false;
 }
 

@@ -10,6 +10,7 @@ struct name {
 	const char *s;
 	size_t size;
 	size_t at;
+	bool bare; /* nothing stands for what is left out */
 };
 
 static bool is_name_char(char c)
@@ -112,13 +113,15 @@ static bool may_end_parameters(const struct name *n, size_t at)
 	return at == n->size || strchr(" :[+@", n->s[at]);
 }
 
-/* Moves to `end` and appends one dot-dot-dot for what lies between a bracket and its end. */
+/* Moves to `end` and appends the two brackets there with an ellipsis between them. */
 static void elide_until(struct name *n, size_t end, struct vt_buf *out)
 {
-	vt_buf_put(out, n->s + n->at, 1);
-	if (end - n->at > 2)
-		vt_buf_put(out, VT_ELLIPSIS, strlen(VT_ELLIPSIS));
-	vt_buf_put(out, n->s + end - 1, 1);
+	if (!n->bare) {
+		vt_buf_put(out, n->s + n->at, 1);
+		if (end - n->at > 2)
+			vt_buf_put(out, VT_ELLIPSIS, strlen(VT_ELLIPSIS));
+		vt_buf_put(out, n->s + end - 1, 1);
+	}
 	n->at = end;
 }
 
@@ -150,11 +153,16 @@ static bool take_parameters(struct name *n, struct vt_buf *out)
 	return end != 0;
 }
 
-/* Takes an operator's name of `size` bytes and its template arguments, which follow a blank if need
- * be. */
+/*
+ * Takes an operator's name of `size` bytes and its template arguments, which follow a blank if need
+ * be.  False: nothing closes them.
+ */
 static bool take_operator(struct name *n, size_t size, struct vt_buf *out)
 {
-	copy_until(n, n->at + size + starts_with(n, n->at + size, " <"), out);
+	bool apart = starts_with(n, n->at + size, " <");
+
+	copy_until(n, n->at + size + (apart && !n->bare), out);
+	n->at += apart && n->bare;
 	return !starts_with(n, n->at, "<") || take_arguments(n, out);
 }
 
@@ -173,6 +181,9 @@ static bool shorten_name(struct name *n, struct vt_buf *out)
 			ok = take_arguments(n, out);
 		} else if (c == '(' && !braces && may_start_parameters(n, n->at)) {
 			ok = take_parameters(n, out);
+		} else if (c == '[' && n->bare && starts_with(n, n->at, "[abi:")) {
+			n->at = skip_brackets(n, n->at);
+			ok = n->at != 0;
 		} else {
 			braces += c == '{';
 			braces -= c == '}' && braces;
@@ -184,13 +195,22 @@ static bool shorten_name(struct name *n, struct vt_buf *out)
 	return true;
 }
 
-void vt_name_shorten(struct vt_buf *out, const char *name, size_t size)
+static void put_shortened(struct name n, struct vt_buf *out)
 {
-	struct name n = {name, size, 0};
 	size_t start = out->size;
 
 	if (shorten_name(&n, out))
 		return;
 	out->size = start;
-	vt_buf_put(out, name, size);
+	vt_buf_put(out, n.s, n.size);
+}
+
+void vt_name_shorten(struct vt_buf *out, const char *name, size_t size)
+{
+	put_shortened((struct name){name, size, 0, false}, out);
+}
+
+void vt_name_bare(struct vt_buf *out, const char *name, size_t size)
+{
+	put_shortened((struct name){name, size, 0, true}, out);
 }

@@ -22,6 +22,12 @@ extern "C" {
  */
 void vt_name_shorten(struct vt_buf *out, const char *name, size_t size);
 
+/*
+ * Appends what a person would call the procedure: the same without the brackets and without ABI
+ * tags, as "std::sort" for "std::sort<int*>" and "f" for "f[abi:cxx11](int)".
+ */
+void vt_name_bare(struct vt_buf *out, const char *name, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -110,14 +110,7 @@ bool vt_symbols_address_of(const struct vt_symbols *t, const char *name, uint64_
  */
 const char *vt_symbols_display(struct vt_symbols *t, const struct vt_symbol *sym);
 
-/*
- * Calls `fn` for each symbol that a user may mean by `name`: symbols with this raw name, including
- * aliases; if there are none, GCC's clones of it (NAME.constprop.0, .isra, .part, .lto_priv); if
- * there are none either, symbols whose demangled name it is, complete, without parameters, or
- * without parameters and leading namespaces.  Stops when `fn` returns false.  Returns the number of
- * calls, or -VT_E_NOMEM.
- */
-int vt_symbols_search(struct vt_symbols *t, const char *name,
-		      bool (*fn)(void *arg, const struct vt_symbol *sym), void *arg);
+/* The i-th of the names that symbols have besides their own; false if there are not so many. */
+bool vti_symbols_alias(const struct vt_symbols *t, size_t i, const char **name, uint64_t *start);
 
 #endif

@@ -36,13 +36,19 @@ void vt_found_fini(struct vt_found *f);
 /*
  * Finds a procedure by what the user typed:
  *
- *	NAME            a symbol, mangled or not, as for vt_symbols_search()
+ *	NAME            a symbol, mangled or not: the most certain enum vt_match that any has
+ *	GLOB            a name with * and ? for any text and any byte
+ *	/EXPRESSION/    an extended regular expression that matches any part of a name
  *	IMAGE:NAME      the same in one image, given by path or file name
  *	0xADDRESS       the procedure at an address of the recorded process, or of a listing
  *	IMAGE:0xOFFSET  the procedure at an address of the image, as listings print it; if there is
  *	                none, the rest of the image
  *	[CAUSE]         the code that is in no procedure for this cause, as rankings call it
  *	IMAGE:[CAUSE]   the same in one image
+ *	...#N           the N-th of the candidates that any of these has
+ *
+ * What is a name is no pattern and has no number.  Patterns match demangled names, with or without
+ * template arguments, of procedures with samples.
  *
  * Searches the images with samples.  The kernel and its modules are searched only if IMAGE names
  * them or nothing else matches, since reading their symbols takes longer than all the rest.  If
@@ -50,11 +56,17 @@ void vt_found_fini(struct vt_found *f);
  * symbols, 0xADDRESS and IMAGE:... find all its samples.
  *
  * Returns 0 with one procedure appended to *f (or with one rest for each process);
- * -VT_E_AMBIGUOUS with all candidates appended; -VT_E_NOTFOUND, the text naming similar
- * procedures; -VT_E_MISMATCH for an image whose file has another build-id; -VT_E_NOMEM.
+ * -VT_E_AMBIGUOUS with all candidates appended, those with most samples first, then by path of the
+ * image and address; -VT_E_NOTFOUND, the text naming the procedures that a function is inlined
+ * into, or similar procedures; -VT_E_USAGE for a malformed expression or a wrong N;
+ * -VT_E_MISMATCH for an image whose file has another build-id; -VT_E_NOMEM.
  */
 int vt_locate(const struct vt_profile *p, struct vt_images *images, const char *what,
 	      struct vt_found *f, struct vt_error *err);
+
+/* The same for what is known to be a name: without patterns and numbers. */
+int vt_locate_name(const struct vt_profile *p, struct vt_images *images, const char *what,
+		   struct vt_found *f, struct vt_error *err);
 
 /* The procedure or rest of a row of a ranking of procedures; false for unmapped samples. */
 bool vt_procedure_of_rank(struct vt_images *images, const struct vt_rank *rank,

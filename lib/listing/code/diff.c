@@ -474,8 +474,8 @@ static int find_procedure_before(const struct vt_diffreport *r, const struct vt_
 	if (id != UINT32_MAX && r->counterparts->named[id].count == 1) {
 		*before = r->counterparts->named[id].procedure;
 	} else {
-		rc = vt_locate(r->side[0].profile, r->side[0].images, vt_buf_str(&what), &found,
-			       err);
+		rc = vt_locate_name(r->side[0].profile, r->side[0].images, vt_buf_str(&what),
+				    &found, err);
 		if (rc == -VT_E_AMBIGUOUS && choose_same_address(r, after, &found))
 			rc = 0;
 		if (rc == 0)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/name.h"
 #include "listing/code/internal.h"
 #include "listing/json.h"
 #include "listing/profile/json.h"
@@ -57,24 +58,65 @@ int vt_listreport_find_top(struct vt_listreport *r, uint64_t top, struct vt_erro
 	return rc;
 }
 
-static void put_candidate(const struct vt_listreport *r, const struct vt_procedure *p,
+static uint64_t count_all_samples(const struct vt_profile *p)
+{
+	size_t i, n = vt_profile_nplaces(p);
+	uint64_t sum = 0;
+
+	for (i = 0; i < n; i++)
+		sum += vt_profile_place(p, i)->samples;
+	return sum;
+}
+
+/* Of all samples of all events, `all`. */
+static void put_candidate(const struct vt_listreport *r, const struct vt_procedure *p, uint64_t all,
 			  struct vt_buf *out)
 {
 	const struct vt_image *image = vt_images_get(r->images, p->image);
 
-	vt_buf_printf(out, "  %s:", image ? image->path : "?");
-	if (p->symbol)
-		vt_buf_printf(out, "0x%" PRIx64 "  %s, ", p->start, p->name);
-	else
+	vt_buf_printf(out, "%s:", image ? image->path : "?");
+	if (p->symbol) {
+		vt_buf_printf(out, "0x%" PRIx64 "  ", p->start);
+		vt_name_shorten(out, p->name, strlen(p->name));
+		vt_buf_printf(out, ", ");
+	} else {
 		vt_buf_printf(out, "[%s]  ", vt_unknown_text(p->why));
+	}
 	vt_buf_printf(out, "%" PRIu64 " samples", p->samples);
+	if (all)
+		vt_buf_printf(out, " (%.2f%%)", 100.0 * (double)p->samples / (double)all);
 }
 
-void vt_listreport_explain(const struct vt_listreport *r, int code, size_t first, vt_warn_fn *note,
-			   void *arg)
+/* So many candidates are shown, the rest is counted. */
+#define SHOWN_CANDIDATES 20
+
+static void explain_ambiguous(const struct vt_listreport *r, const char *what, size_t first,
+			      vt_warn_fn *note, void *arg)
+{
+	uint64_t all = count_all_samples(r->profile);
+	struct vt_buf b = VT_BUF_INIT;
+	size_t i, n = r->found.count - first;
+
+	for (i = 0; i < n && i < SHOWN_CANDIDATES; i++) {
+		b.size = 0;
+		vt_buf_printf(&b, "  #%zu  ", i + 1);
+		put_candidate(r, &r->found.list[first + i], all, &b);
+		note(arg, vt_buf_str(&b));
+	}
+	b.size = 0;
+	if (i < n)
+		vt_buf_printf(&b, "  and %zu more; ", n - i);
+	vt_buf_printf(&b,
+		      "name one of them so: '%s#2', IMAGE:NAME, IMAGE:0xADDRESS or IMAGE:[CAUSE]",
+		      what);
+	note(arg, vt_buf_str(&b));
+	vt_buf_free(&b);
+}
+
+void vt_listreport_explain(const struct vt_listreport *r, const char *what, int code, size_t first,
+			   vt_warn_fn *note, void *arg)
 {
 	struct vt_buf b = VT_BUF_INIT;
-	size_t i;
 
 	/* What was not found may be in a file that is gone. */
 	if (code == -VT_E_NOTFOUND) {
@@ -82,13 +124,8 @@ void vt_listreport_explain(const struct vt_listreport *r, int code, size_t first
 		if (vt_locate_unknown(r->profile, r->images, SIZE_MAX, &b))
 			note(arg, vt_buf_str(&b));
 	}
-	for (i = first; code == -VT_E_AMBIGUOUS && i < r->found.count; i++) {
-		b.size = 0;
-		put_candidate(r, &r->found.list[i], &b);
-		note(arg, vt_buf_str(&b));
-	}
 	if (code == -VT_E_AMBIGUOUS)
-		note(arg, "name one of them so: IMAGE:NAME, IMAGE:0xADDRESS or IMAGE:[CAUSE]");
+		explain_ambiguous(r, what, first, note, arg);
 	vt_buf_free(&b);
 }
 

@@ -47,13 +47,13 @@ int vt_listreport_find(struct vt_listreport *r, const char *what, struct vt_erro
 int vt_listreport_find_top(struct vt_listreport *r, uint64_t top, struct vt_error *err);
 
 /*
- * Passes hints to `note` after vt_listreport_find() returned `code`; `first` is the count of
- * `found` before that call.  For -VT_E_AMBIGUOUS, each candidate, as in
- * "  /usr/bin/prog:0x401000  work, 12 samples", and how to name one.  For -VT_E_NOTFOUND, the image
- * with most samples outside of procedures.
+ * Passes hints to `note` after vt_listreport_find() returned `code` for `what`; `first` is the
+ * count of `found` before that call.  For -VT_E_AMBIGUOUS, the candidates with their numbers, as in
+ * "  #1  /usr/bin/prog:0x401000  work, 12 samples (3.10%)", and how to name one.  For
+ * -VT_E_NOTFOUND, the image with most samples outside of procedures.
  */
-void vt_listreport_explain(const struct vt_listreport *r, int code, size_t first, vt_warn_fn *note,
-			   void *arg);
+void vt_listreport_explain(const struct vt_listreport *r, const char *what, int code, size_t first,
+			   vt_warn_fn *note, void *arg);
 
 /*
  * Prints the listings of all procedures in `found`; call it once.  Calls `note` for procedures

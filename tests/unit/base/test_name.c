@@ -158,6 +158,36 @@ static void leaves_what_does_not_match(void **state)
 	check("f\n<a>", "f\n<a>");
 }
 
+static void check_bare(const char *name, const char *want)
+{
+	struct vt_buf b = VT_BUF_INIT;
+
+	vt_name_bare(&b, name, strlen(name));
+	assert_string_equal(vt_buf_str(&b), want);
+	vt_buf_free(&b);
+}
+
+static void strips_names(void **state)
+{
+	(void)state;
+	check_bare("std::__introsort_loop<int*, A<B> >", "std::__introsort_loop");
+	check_bare("a<b>::c<>::f(int) const", "a::c::f const");
+	check_bare("f[abi:cxx11]<int>", "f");
+	check_bare("f[abi:cxx11]", "f");
+	check_bare("f()", "f");
+	check_bare("A<B>::operator()<int>(int)", "A::operator()");
+	check_bare("A::operator<< <int>", "A::operator<<");
+	check_bare("A::operator<=><int>", "A::operator<=>");
+	check_bare("A::operator std::vector<int>", "A::operator std::vector");
+	check_bare("operator new[]", "operator new[]");
+	check_bare("main::{lambda(A<B>)#1}::operator()", "main::{lambda(A)#1}::operator()");
+	check_bare("(anonymous namespace)::f<int>", "(anonymous namespace)::f");
+	check_bare("<Vec<T> as Drop>::drop", "<Vec as Drop>::drop");
+	check_bare("f<a", "f<a");
+	check_bare("f[abi:x", "f[abi:x");
+	check_bare("", "");
+}
+
 /* Brackets that are looked through again and again would take hours. */
 static void takes_linear_time(void **state)
 {
@@ -237,6 +267,7 @@ int main(void)
 		cmocka_unit_test(elides_parameters),
 		cmocka_unit_test(keeps_types_that_are_names),
 		cmocka_unit_test(leaves_what_does_not_match),
+		cmocka_unit_test(strips_names),
 		cmocka_unit_test(takes_linear_time),
 		cmocka_unit_test(cuts_in_the_middle),
 	};

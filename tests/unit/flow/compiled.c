@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "image/symbol_search.h"
 #include "tests/unit/common/graphs.h"
 #include "tests/unit/common/toolbox.h"
 

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "base/name.h"
+#include "image/symbol_search.h"
 #include "image/symbols.h"
 
 static bool count_hit(void *arg, const struct vt_symbol *sym)
@@ -456,7 +458,13 @@ static void searches(void **state)
 		{"h(double)", 1},
 		{"h(long)", 0},
 		{"gh", 1},
-		{"n::k", 0},
+		{"n::k", 1},
+		{"k", 1},
+		{"k<" VT_ELLIPSIS ">", 1},
+		{"n::k<" VT_ELLIPSIS ">", 1},
+		{"k<long>", 0},
+		{"void n::k<int>(int)", 1},
+		{"k<int>(int)", 1},
 		{"k<int>", 1},
 		{"n::k<int>", 1},
 		{"n::operator==", 1},
@@ -496,6 +504,55 @@ static void searches(void **state)
 	vt_symbols_free(t);
 }
 
+/* Of what a name may mean, the most certain is meant, whatever comes first. */
+static void takes_the_most_certain(void **state)
+{
+	static const char *const names[] = {
+		"_ZN1n4workIiEEvT_", /* void n::work<int>(int) */
+		"_Z4workIiEvT_",     /* void work<int>(int) */
+		"_ZN1n4workEv",	     /* n::work() */
+		"_Z4workv",	     /* work() */
+		"work.isra.0",	     "work",
+		"Lcom/A;::work",     "_ZNSs6appendEPKc", /* std::string::append(char const*) */
+		"_ZNSsC1Ev",				 /* std::string::string() */
+	};
+	/* The index of the symbol that each meaning has, or -1: several, -2: none. */
+	static const struct {
+		const char *name;
+		int of[VT_NMATCHES];
+	} cases[] = {
+		{"work", {5, 4, -1, -1, -1}},
+		{"_Z4workv", {3, -2, -2, -2, -2}},
+		{"n::work", {-2, -2, 2, -1, -1}},
+		{"work()", {-2, -2, 3, -2, -1}},
+		{"n::work()", {-2, -2, 2, -2, 2}},
+		{"work<int>", {-2, -2, 1, -2, -1}},
+		{"n::work<" VT_ELLIPSIS ">", {-2, -2, 0, -2, 0}},
+		{"Lcom/A;::work", {6, -2, 6, 6, 6}},
+		{"string::append", {-2, -2, -2, -2, 7}},
+		{"std::string::append", {-2, -2, 7, 7, 7}},
+		{"basic_string", {-2, -2, -2, -2, 8}},
+		{"ork", {-2, -2, -2, -2, -2}},
+		{"", {-2, -2, -2, -2, -2}},
+	};
+	struct vt_symbols *t = named(names, sizeof(names) / sizeof(*names));
+	size_t i;
+	int how;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		for (how = 0; how < VT_NMATCHES; how++) {
+			const struct vt_symbol *hit = NULL;
+			int n = vt_symbols_match(t, (enum vt_match)how, cases[i].name, count_hit,
+						 &hit);
+			int got = n > 1 ? -1 : n == 0 ? -2 : (int)(hit - vt_symbols_at(t, 0));
+
+			if (got != cases[i].of[how])
+				fail_msg("%s, %d: %d", cases[i].name, how, got);
+		}
+	vt_symbols_free(t);
+}
+
 /* The deepest nesting that is followed is 64. */
 static void deep_nesting(void **state)
 {
@@ -529,6 +586,7 @@ int main(void)
 		cmocka_unit_test(letters_of_kallsyms),
 		cmocka_unit_test(long_names_of_texts),
 		cmocka_unit_test(searches),
+		cmocka_unit_test(takes_the_most_certain),
 		cmocka_unit_test(deep_nesting),
 		cmocka_unit_test(search_by_readable_name),
 		cmocka_unit_test(search_words_that_mangling_hides),

@@ -247,8 +247,8 @@ static void test_names(void **state)
 /* All that it may be are told; what was found before stays. */
 static void test_ambiguous(void **state)
 {
-	static const char *const want[] = {"1:401003-401006 compare 3",
-					   "2:401003-401006 compare 6"};
+	static const char *const want[] = {"2:401003-401006 compare 6",
+					   "1:401003-401006 compare 3"};
 	struct vt_found f = {NULL, 0, 0};
 	char text[256];
 	unsigned i;
@@ -308,7 +308,7 @@ static void test_causes(void **state)
 	check_two("[no symbol covers it]", "1:0-0 no symbol covers it 2",
 		  "6:0-0 no symbol covers it 1");
 	check("prog:[no symbol covers it]", "1:0-0 no symbol covers it 2");
-	check_two("[file not found]", "3:0-0 file not found 2", "9:0-0 file not found 4");
+	check_two("[file not found]", "9:0-0 file not found 4", "3:0-0 file not found 2");
 	check("lib.so:[file not found]", "3:0-0 file not found 2");
 	check("/no/such/lib.so:[file not found]", "3:0-0 file not found 2");
 	/* An image of which nothing can be named is all of one piece. */
@@ -333,10 +333,100 @@ static void test_parts(void **state)
 	check("foo()", "1:40100c-40100f _Z3foov 1");
 	check("_Z3foov.cold", "1:40100f-401012 _Z3foov.cold 3");
 	/* Others have another name, or parameters; and there may be no whole one. */
-	check_two("bar", "1:401022-401025 _Z3bari 2", "1:401025-401028 _Z3barv 3");
-	check_two("qux", "1:40102b-40102e _Z3quxv 1", "1:40102e-401031 _ZN1n3quxEv.cold 1");
+	check_two("bar", "1:401025-401028 _Z3barv 3", "1:401022-401025 _Z3bari 2");
+	check("qux", "1:40102b-40102e _Z3quxv 1");
 	check_two("zap", "1:401031-401034 _Z3zapv.cold 1", "1:401034-401037 _Z3zapi.cold 1");
-	check_two("tip", "1:401037-40103a _Z3tipv.cold 1", "2:40103a-40103d _Z3tipv 1");
+	check_two("tip", "2:40103a-40103d _Z3tipv 1", "1:401037-40103a _Z3tipv.cold 1");
+}
+
+/* All that a pattern matches, the most samples first. */
+static void check_all(const char *what, const char *want)
+{
+	struct vt_found f = {NULL, 0, 0};
+	char all[4096] = "", text[256];
+	size_t i;
+
+	assert_int_equal(vt_locate(s.profile, s.images, what, &f, &err), -VT_E_AMBIGUOUS);
+	for (i = 0; i < f.count; i++) {
+		describe(&f.list[i], text, sizeof(text));
+		strcat(strcat(all, text), "\n");
+	}
+	assert_string_equal(all, want);
+	vt_found_fini(&f);
+}
+
+static void test_patterns(void **state)
+{
+	static const char holds[] = "1:40101b-40101e hold_d 14\n1:401018-40101b hold_c 13\n"
+				    "1:401015-401018 hold_b 12\n1:401012-401015 hold_a 11\n";
+
+	(void)state;
+	check_all("hold_*", holds);
+	check_all("hold_?", holds);
+	check_all("*old*_?", holds);
+	check_all("/^hold_/", holds);
+	check_all("/^hold_[a-d]$/", holds);
+	check_all("prog:hold_*", holds);
+	check_all("prog:/old_./", holds);
+	check("hold_?#4", "1:401012-401015 hold_a 11");
+	check("*_d", "1:40101b-40101e hold_d 14");
+	check("/_c$/", "1:401018-40101b hold_c 13");
+	check("/hold_(c|x+)/", "1:401018-40101b hold_c 13");
+	check("*comp*re#2", "1:401003-401006 compare 3");
+	/* Demangled names are matched. */
+	check("ba?#1", "1:401025-401028 _Z3barv 3");
+	check_error("_Z3ba?", VT_E_NOTFOUND, "_Z3ba?: " NONE);
+	/* Of procedures that have samples. */
+	check_error("other:com*te", VT_E_NOTFOUND, "other:com*te: " NONE);
+	/* The kernel's come last. */
+	check_all("*comp*e", "1:401000-401003 compute 7\n2:401003-401006 compare 6\n"
+			     "1:401003-401006 compare 3\n");
+	check("kmod:*comp*", "6:0-3 compute 2");
+	check_error("mold*zzz", VT_E_NOTFOUND, "mold*zzz: " NONE);
+	check_error("//", VT_E_NOTFOUND, "//: " NONE);
+	check_error("/", VT_E_NOTFOUND, "/: " NONE);
+	check_error("/hold_(/", VT_E_USAGE, "/hold_(/: Unmatched ( or \\(");
+	check_error("prog:/hold_(/", VT_E_USAGE, "prog:/hold_(/: Unmatched ( or \\(");
+}
+
+/* One of several is meant by its number in the order in which they are told. */
+static void test_numbers(void **state)
+{
+	(void)state;
+	check("compare#1", "2:401003-401006 compare 6");
+	check("compare#2", "1:401003-401006 compare 3");
+	check("compute#1", "1:401000-401003 compute 7");
+	check("prog:compare#1", "1:401003-401006 compare 3");
+	check("[file not found]#2", "3:0-0 file not found 2");
+	check("bar#2", "1:401022-401025 _Z3bari 2");
+	check_error("compare#3", VT_E_USAGE, "compare#3: compare means 2 procedures");
+	check_error("compare#0", VT_E_USAGE, "compare#0: compare means 2 procedures");
+	check_error("solo#2", VT_E_USAGE, "solo#2: solo means 1 procedure");
+	check_error("none#1", VT_E_NOTFOUND, "none#1: " NONE);
+	check_error("compare#", VT_E_NOTFOUND,
+		    "compare#: no such procedure; did you mean compare?");
+	check_error("compare#x", VT_E_NOTFOUND,
+		    "compare#x: no such procedure; did you mean compare?");
+	check_error("compare#1x", VT_E_NOTFOUND,
+		    "compare#1x: no such procedure; did you mean compare?");
+	check_error("#1", VT_E_NOTFOUND, "#1: " NONE);
+}
+
+/* What is a name is looked for as such alone. */
+static void test_names_alone(void **state)
+{
+	struct vt_found f = {NULL, 0, 0};
+
+	(void)state;
+	assert_int_equal(vt_locate_name(s.profile, s.images, "compare#1", &f, &err),
+			 -VT_E_NOTFOUND);
+	assert_int_equal(vt_locate_name(s.profile, s.images, "hold_*", &f, &err), -VT_E_NOTFOUND);
+	assert_int_equal(vt_locate_name(s.profile, s.images, "/hold_d/", &f, &err), -VT_E_NOTFOUND);
+	assert_int_equal(vt_locate_name(s.profile, s.images, "prog:hold_*", &f, &err),
+			 -VT_E_NOTFOUND);
+	assert_int_equal(vt_locate_name(s.profile, s.images, "prog:hold_d", &f, &err), 0);
+	assert_int_equal(f.count, 1);
+	vt_found_fini(&f);
 }
 
 /* Code that a program made, which is told by its address; modules of the kernel come last. */
@@ -366,9 +456,9 @@ static void test_rests(void **state)
 	assert_int_equal(vt_locate(s.profile, s.images, "0xe00100", &f, &err), 0);
 	assert_int_equal(f.count, 3);
 	describe(&f.list[1], text, sizeof(text));
-	assert_string_equal(text, "11:0-0 generated code without a perf map 1");
-	describe(&f.list[2], text, sizeof(text));
 	assert_string_equal(text, "11:0-0 generated code without a perf map 7");
+	describe(&f.list[2], text, sizeof(text));
+	assert_string_equal(text, "11:0-0 generated code without a perf map 1");
 	assert_int_equal(
 		vt_locate(s.profile, s.images, "[generated code without a perf map]", &f, &err),
 		-VT_E_AMBIGUOUS);
@@ -464,11 +554,13 @@ static void test_ranks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),	  cmocka_unit_test(test_ambiguous),
-		cmocka_unit_test(test_addresses), cmocka_unit_test(test_causes),
-		cmocka_unit_test(test_parts),	  cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_mismatch),  cmocka_unit_test(test_similar),
-		cmocka_unit_test(test_ranks),	  cmocka_unit_test(test_rests),
+		cmocka_unit_test(test_names),	    cmocka_unit_test(test_ambiguous),
+		cmocka_unit_test(test_addresses),   cmocka_unit_test(test_causes),
+		cmocka_unit_test(test_parts),	    cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_mismatch),    cmocka_unit_test(test_similar),
+		cmocka_unit_test(test_ranks),	    cmocka_unit_test(test_rests),
+		cmocka_unit_test(test_patterns),    cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_names_alone),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

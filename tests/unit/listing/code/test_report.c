@@ -78,17 +78,18 @@ static void test_find(void **state)
 	assert_int_equal(vt_listreport_find(&r, "nothing", &err), -VT_E_NOTFOUND);
 	assert_int_equal(vt_listreport_find(&r, "prog:[no symbol covers it]", &err), 0);
 	assert_int_equal(r.found.count, 3);
-	vt_listreport_explain(&r, -VT_E_AMBIGUOUS, 1, note, NULL);
+	vt_listreport_explain(&r, "g", -VT_E_AMBIGUOUS, 1, note, NULL);
 	assert_string_equal(
 		scene_text(notes, dir),
-		"  D/prog:0x401000  f, 20 samples;  D/prog:[no symbol covers it]  5 samples;"
-		"name one of them so: IMAGE:NAME, IMAGE:0xADDRESS or IMAGE:[CAUSE];");
+		"  #1  D/prog:0x401000  f, 20 samples (36.36%);"
+		"  #2  D/prog:[no symbol covers it]  5 samples (9.09%);"
+		"name one of them so: 'g#2', IMAGE:NAME, IMAGE:0xADDRESS or IMAGE:[CAUSE];");
 	*notes = 0;
-	vt_listreport_explain(&r, -VT_E_NOTFOUND, 3, note, NULL);
+	vt_listreport_explain(&r, "nothing", -VT_E_NOTFOUND, 3, note, NULL);
 	assert_string_equal(scene_text(notes, dir),
 			    "samples in no procedure are there of D/prog: no symbol covers it;");
 	*notes = 0;
-	vt_listreport_explain(&r, -VT_E_NOMEM, 0, note, NULL);
+	vt_listreport_explain(&r, "g", -VT_E_NOMEM, 0, note, NULL);
 	assert_string_equal(notes, "");
 	vt_listreport_fini(&r);
 }
