@@ -127,9 +127,11 @@ int cmd_list(int argc, char **argv)
 			 "[options] --summary|--stall KIND [--image FILE] [FILE]",
 		.about = "Lists procedures of a stream or a trace: assembly and source, samples of "
 			 "each\n"
-			 "instruction.  A PROCEDURE is NAME, IMAGE:NAME, 0xADDRESS or "
-			 "IMAGE:0xADDRESS,\n"
-			 "or as vprof names what lies in none, [CAUSE] or IMAGE:[CAUSE].",
+			 "instruction.  A PROCEDURE is NAME, GLOB, /EXPRESSION/ or 0xADDRESS, "
+			 "or as vprof\n"
+			 "names what lies in none, [CAUSE]; IMAGE: before it tells the image, "
+			 "and #N behind\n"
+			 "it takes the N-th of several.",
 		.opts = opts,
 		.max_operands = UINT_MAX,
 	};

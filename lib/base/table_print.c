@@ -210,7 +210,7 @@ static size_t row_width(const struct people *p, size_t most)
 /* Narrows the widest columns of names until rows fit the terminal, or are as narrow as can be. */
 static void fit_columns(struct people *p)
 {
-	size_t col, least = NARROWEST, most = NARROWEST;
+	size_t col, left, least = NARROWEST, most = NARROWEST;
 
 	for (col = 0; col < p->t->ncolumns; col++)
 		if (is_name(p, col) && p->widths[col] > most)
@@ -223,9 +223,13 @@ static void fit_columns(struct people *p)
 		else
 			most = middle - 1;
 	}
+	/* What is left of the row goes to the first of those that are narrowed. */
+	left = row_width(p, least) < p->out->columns ? p->out->columns - row_width(p, least) : 0;
 	for (col = 0; col < p->t->ncolumns; col++)
-		if (is_name(p, col) && p->widths[col] > least)
-			p->widths[col] = least;
+		if (is_name(p, col) && p->widths[col] > least) {
+			p->widths[col] = least + (left > 0);
+			left -= left > 0;
+		}
 }
 
 /* ---- lines ---- */

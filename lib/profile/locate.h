@@ -57,9 +57,10 @@ void vt_found_fini(struct vt_found *f);
  *
  * Returns 0 with one procedure appended to *f (or with one rest for each process);
  * -VT_E_AMBIGUOUS with all candidates appended, those with most samples first, then by path of the
- * image and address; -VT_E_NOTFOUND, the text naming the procedures that a function is inlined
- * into, or similar procedures; -VT_E_USAGE for a malformed expression or a wrong N;
- * -VT_E_MISMATCH for an image whose file has another build-id; -VT_E_NOMEM.
+ * image and address; -VT_E_NOTFOUND, the text naming similar procedures; -VT_E_USAGE for a
+ *malformed expression, a wrong N, or a function that is only inlined, the text naming the
+ *procedures with most of its samples; -VT_E_MISMATCH for an image whose file has another build-id;
+ *-VT_E_NOMEM.
  */
 int vt_locate(const struct vt_profile *p, struct vt_images *images, const char *what,
 	      struct vt_found *f, struct vt_error *err);

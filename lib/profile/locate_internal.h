@@ -66,7 +66,7 @@ void vti_choose_found(struct vti_search *s);
 /* Keeps the n-th of what was found, from 1 on.  False: there is none. */
 bool vti_pick_found(struct vti_search *s, uint64_t n);
 
-/* Sets -VT_E_NOTFOUND with what is known about a name that nothing has. */
+/* Sets -VT_E_USAGE for the name of an inlined function, -VT_E_NOTFOUND for one that nothing has. */
 int vti_explain_unfound(const struct vti_search *s, const char *what, struct vt_error *err);
 
 #endif

@@ -35,6 +35,15 @@ struct host {
 	uint64_t samples; /* in the function */
 };
 
+/* The names of local functions have no scopes. */
+static bool is_last_part(const struct vt_name_query *q, const char *function)
+{
+	size_t size = strlen(function);
+
+	return size && q->size > size + 2 && strcmp(q->name + q->size - size, function) == 0 &&
+	       memcmp(q->name + q->size - size - 2, "::", 2) == 0;
+}
+
 static bool is_meant(struct vt_name_query *q, const char *function)
 {
 	int how;
@@ -42,7 +51,7 @@ static bool is_meant(struct vt_name_query *q, const char *function)
 	for (how = 0; how < VT_NMATCHES; how++)
 		if (vt_name_matches(q, (enum vt_match)how, function))
 			return true;
-	return false;
+	return is_last_part(q, function);
 }
 
 /* Whether a function that the name may mean is inlined at an address. */
@@ -152,6 +161,24 @@ static bool is_similar(struct typed *t, const char *name)
 	       vt_spelling_distance(t->what, last, t->limit) < t->limit;
 }
 
+/* Appends a name after those in `b`, unless it is the last of them as people see it. */
+static bool put_similar_name(struct vt_buf *b, size_t *last, const char *name)
+{
+	struct vt_buf text = VT_BUF_INIT;
+	bool put;
+
+	put_short_name(&text, name);
+	put = b->size - *last != text.size || memcmp(b->data + *last, text.data, text.size) != 0;
+	if (put) {
+		vt_buf_printf(b, "%s", b->size ? ", " : "");
+		*last = b->size;
+		vt_buf_put(b, text.data, text.size);
+	}
+	b->failed = b->failed || text.failed;
+	vt_buf_free(&text);
+	return put;
+}
+
 /* Appends the hottest procedures with similar names; false: no memory. */
 static bool put_similar(const struct vti_search *s, const char *what, struct vt_buf *b)
 {
@@ -159,7 +186,7 @@ static bool put_similar(const struct vti_search *s, const char *what, struct vt_
 	struct vt_ranking *r = vt_ranking_new(s->profile, s->images, VT_LEVEL_PROCEDURE, &err);
 	struct typed t = {what, vt_spelling_limit(what), VT_BUF_INIT};
 	const char *names[SHOWN];
-	size_t i, k, shown = 0;
+	size_t i, k, shown = 0, last = 0;
 	bool ok = r && vt_ranking_sort(r, 0, false, &err) == 0;
 
 	for (i = 0; ok && i < vt_ranking_count(r) && shown < SHOWN; i++) {
@@ -167,11 +194,8 @@ static bool put_similar(const struct vti_search *s, const char *what, struct vt_
 
 		for (k = 0; k < shown && strcmp(names[k], name) != 0; k++)
 			continue;
-		if (k == shown && *name && is_similar(&t, name)) {
-			vt_buf_printf(b, "%s", shown ? ", " : "");
-			put_short_name(b, name);
+		if (k == shown && *name && is_similar(&t, name) && put_similar_name(b, &last, name))
 			names[shown++] = name;
-		}
 	}
 	ok = ok && !t.bare.failed;
 	vt_buf_free(&t.bare);
@@ -188,7 +212,7 @@ int vti_explain_unfound(const struct vti_search *s, const char *what, struct vt_
 
 	put_hosts(s, what, &b);
 	if (b.size)
-		rc = vt_error_set(err, VT_E_NOTFOUND, "%s: has no code of its own: inlined into %s",
+		rc = vt_error_set(err, VT_E_USAGE, "%s: has no code of its own: inlined into %s",
 				  what, vt_buf_str(&b));
 	else if (!put_similar(s, what, &b))
 		rc = vt_error_nomem(err);

@@ -68,16 +68,37 @@ static uint64_t count_all_samples(const struct vt_profile *p)
 	return sum;
 }
 
-/* Of all samples of all events, `all`. */
-static void put_candidate(const struct vt_listreport *r, const struct vt_procedure *p, uint64_t all,
-			  struct vt_buf *out)
+/* Appends the i-th candidate's name, in full only if another one has the same without. */
+static void put_candidate_name(const struct vt_procedure *list, size_t n, size_t i,
+			       struct vt_buf *out)
 {
+	struct vt_buf name = VT_BUF_INIT, other = VT_BUF_INIT;
+	bool same = false;
+	size_t k;
+
+	vt_name_shorten(&name, list[i].name, strlen(list[i].name));
+	for (k = 0; k < n && !same; k++) {
+		other.size = 0;
+		vt_name_shorten(&other, list[k].name, strlen(list[k].name));
+		same = k != i && strcmp(list[k].name, list[i].name) != 0 &&
+		       strcmp(vt_buf_str(&name), vt_buf_str(&other)) == 0;
+	}
+	vt_buf_printf(out, "%s", same ? list[i].name : vt_buf_str(&name));
+	vt_buf_free(&name);
+	vt_buf_free(&other);
+}
+
+/* Appends the i-th of n candidates; `all` is the number of all samples of all events. */
+static void put_candidate(const struct vt_listreport *r, const struct vt_procedure *list, size_t n,
+			  size_t i, uint64_t all, struct vt_buf *out)
+{
+	const struct vt_procedure *p = &list[i];
 	const struct vt_image *image = vt_images_get(r->images, p->image);
 
 	vt_buf_printf(out, "%s:", image ? image->path : "?");
 	if (p->symbol) {
 		vt_buf_printf(out, "0x%" PRIx64 "  ", p->start);
-		vt_name_shorten(out, p->name, strlen(p->name));
+		put_candidate_name(list, n, i, out);
 		vt_buf_printf(out, ", ");
 	} else {
 		vt_buf_printf(out, "[%s]  ", vt_unknown_text(p->why));
@@ -96,16 +117,17 @@ static void explain_ambiguous(const struct vt_listreport *r, const char *what, s
 	uint64_t all = count_all_samples(r->profile);
 	struct vt_buf b = VT_BUF_INIT;
 	size_t i, n = r->found.count - first;
+	size_t shown = n < SHOWN_CANDIDATES ? n : SHOWN_CANDIDATES;
 
-	for (i = 0; i < n && i < SHOWN_CANDIDATES; i++) {
+	for (i = 0; i < shown; i++) {
 		b.size = 0;
 		vt_buf_printf(&b, "  #%zu  ", i + 1);
-		put_candidate(r, &r->found.list[first + i], all, &b);
+		put_candidate(r, r->found.list + first, shown, i, all, &b);
 		note(arg, vt_buf_str(&b));
 	}
 	b.size = 0;
-	if (i < n)
-		vt_buf_printf(&b, "  and %zu more; ", n - i);
+	if (shown < n)
+		vt_buf_printf(&b, "  and %zu more; ", n - shown);
 	vt_buf_printf(&b,
 		      "name one of them so: '%s#2', IMAGE:NAME, IMAGE:0xADDRESS or IMAGE:[CAUSE]",
 		      what);

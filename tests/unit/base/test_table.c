@@ -197,10 +197,10 @@ static void fits_names(void **state)
 		"     12  std::sort<" VT_ELLIPSIS ">            /usr/lib/libabcdef.so  a<b>\n"
 		"      3  name::that_" VT_ELLIPSIS "her_long\\n  x<y>                   c\n");
 	assert_string_equal(print_fitting(t, 56, false),
-			    "samples  procedure            image                text\n"
-			    "     12  std::sort<" VT_ELLIPSIS ">         /usr/lib/" VT_ELLIPSIS
+			    "samples  procedure             image                text\n"
+			    "     12  std::sort<" VT_ELLIPSIS ">          /usr/lib/" VT_ELLIPSIS
 			    "abcdef.so  a<b>\n"
-			    "      3  name::tha" VT_ELLIPSIS
+			    "      3  name::that" VT_ELLIPSIS
 			    "er_long\\n  x<y>                 c\n");
 	assert_string_equal(print_fitting(t, 20, false),
 			    "samples  procedure     image         text\n"
