@@ -202,6 +202,12 @@ void vt_table_cell_style(struct vt_table *t, enum vt_style style)
 		t->cells[(t->nrows - 1) * t->ncolumns + t->filled - 1].style = (uint8_t)style;
 }
 
+void vt_table_cell_names(struct vt_table *t, size_t from)
+{
+	if (!t->failed && t->filled && from < UINT32_MAX)
+		t->cells[(t->nrows - 1) * t->ncolumns + t->filled - 1].names = (uint32_t)from + 1;
+}
+
 size_t vt_table_columns(const struct vt_table *t)
 {
 	return t->ncolumns;

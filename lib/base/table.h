@@ -108,6 +108,12 @@ void vt_table_percent(struct vt_table *t, uint64_t part, uint64_t whole);
 /* Sets the style of the cell filled last, instead of its row's. */
 void vt_table_cell_style(struct vt_table *t, enum vt_style style);
 
+/*
+ * Has people see the names that the text of the cell filled last holds from byte `from` on as in a
+ * column of VT_FORMAT_NAME.
+ */
+void vt_table_cell_names(struct vt_table *t, size_t from);
+
 /* The table's content, for other printers. */
 size_t vt_table_columns(const struct vt_table *t);
 size_t vt_table_rows(const struct vt_table *t);

@@ -10,6 +10,7 @@
 struct vti_cell {
 	uint8_t type; /* enum vt_cell_type */
 	uint8_t style;
+	uint32_t names; /* index of the byte from which the text holds names, + 1; 0: nowhere */
 	union {
 		uint64_t number;
 		double real;

@@ -150,19 +150,32 @@ static bool render_heading(struct people *p, size_t column)
 	return p->t->columns[column].is.heading != NULL;
 }
 
+/* The byte from which a cell's text holds names to be shortened; SIZE_MAX: nowhere. */
+static size_t find_names(const struct people *p, size_t row, size_t column)
+{
+	const struct vti_cell *c = &p->t->cells[row * p->t->ncolumns + column];
+
+	if (p->out->full_names || c->type != VT_CELL_TEXT)
+		return SIZE_MAX;
+	if (c->names)
+		return c->names - 1 < c->u.text.size ? c->names - 1 : SIZE_MAX;
+	return p->t->columns[column].is.format == VT_FORMAT_NAME ? 0 : SIZE_MAX;
+}
+
 static void render_for_people(struct people *p, size_t row, size_t column)
 {
 	struct vt_cell c = vt_table_cell(p->t, row, column);
+	size_t from = find_names(p, row, column);
 
 	p->cell.size = 0;
-	if (c.type == VT_CELL_TEXT && p->t->columns[column].is.format == VT_FORMAT_NAME &&
-	    !p->out->full_names) {
-		p->name.size = 0;
-		vt_name_shorten(&p->name, c.text, c.size);
-		vt_escape(&p->cell, p->name.data, p->name.size);
-	} else {
+	if (from == SIZE_MAX) {
 		render_cell(p->t, row, column, VT_TABLE_TEXT, &p->cell);
+		return;
 	}
+	p->name.size = 0;
+	vt_buf_put(&p->name, c.text, from);
+	vt_name_shorten(&p->name, c.text + from, c.size - from);
+	vt_escape(&p->cell, p->name.data, p->name.size);
 }
 
 static size_t cell_width(struct people *p)

@@ -67,6 +67,7 @@ fills=$(nm sorts | sed -n 's/^[0-9a-f]* [tTwW] //p' | grep '4shop4fillI' | grep 
 t_is "the template has two instances" "$(echo "$fills" | wc -l)" 2
 small=$(echo "$fills" | grep 'PairIi')
 large=$(echo "$fills" | grep 'PairIl')
+full=$(c++filt -p "$small")
 
 # ---- two commands find the hot line ----
 
@@ -88,9 +89,21 @@ END
 t_is "whose hottest line is of what it does most" \
 	"$(sed -n "${hot}p" sorts.cc | grep -cE 'x (\^=|\^) x|stir\(seed\)|i < 200')" 1
 
+
+# ---- listings ----
+
+vlist --asm s.vt main | tail -n +4 >main
+t_like "the target of a call is short" ' call .*<shop::fill<…>>$' main
+t_unlike "no row of code has 200 letters" '.{200}' main
+vlist --asm --full-names s.vt main >main
+t_is "--full-names shows it in full" "$(grep -c ' call ' main)" "$(vlist --asm s.vt main | grep -c ' call ')"
+t_like "with its arguments" " call .*<$(printf %s "$full" | sed 's/[][*.^$]/\\&/g')>\$" main
+vlist s.vt '__introsort_loop#1' | grep 'inlined into' >places
+t_like "so are the names of inlined functions" 'inlined into [^<]*__introsort_loop<…>' places
+t_unlike "all of them" 'allocator<[a-z]' places
+
 # ---- tables ----
 
-full=$(c++filt -p "$small")
 t_is "--full-names shows all" "$(vprof --full-names s.vt | grep -cF "  $full ")" 1
 for form in json csv tsv; do
 	vprof --$form s.vt >"rows.$form"

@@ -173,6 +173,17 @@ static void put_number_or_empty(struct vt_table *t, bool known, uint64_t number)
 		vt_table_empty(t);
 }
 
+/* The byte from which a row's text holds names: in code, the target of a branch, as "<f+0x10>". */
+static size_t find_row_names(const struct vt_list_row *row)
+{
+	size_t i;
+
+	for (i = 0; row->kind != VT_ROW_PLACE && i + 1 < row->text_size; i++)
+		if (row->text[i] == ' ' && row->text[i + 1] == '<')
+			return i;
+	return row->kind == VT_ROW_PLACE ? 0 : row->text_size;
+}
+
 static void put_shown_cells(struct vt_table *t, const struct vt_list_row *row)
 {
 	bool source = row->kind == VT_ROW_LINE;
@@ -181,6 +192,8 @@ static void put_shown_cells(struct vt_table *t, const struct vt_list_row *row)
 	/* People see the line of an instruction in the row of source above it. */
 	put_number_or_empty(t, source && row->line, row->line);
 	vt_table_text(t, row->text, row->text_size);
+	if (row->kind == VT_ROW_PLACE || vt_list_row_is_code(row))
+		vt_table_cell_names(t, find_row_names(row));
 	if (source && !row->tallies)
 		vt_table_cell_style(t, VT_STYLE_SOURCE);
 }

@@ -215,6 +215,36 @@ static void fits_names(void **state)
 	vt_table_free(t);
 }
 
+/* A cell of another column may hold names from some byte on. */
+static void shortens_names_in_text(void **state)
+{
+	struct vt_table *t = vt_table_new();
+	size_t from;
+
+	(void)state;
+	vt_table_column(t, "code", "code", VT_FORMAT_TEXT);
+	for (from = 0; from < 3; from++) {
+		vt_table_row(t, VT_STYLE_PLAIN);
+		vt_table_str(t, "a<b> <c<d>+1>");
+		if (from)
+			vt_table_cell_names(t, from == 1 ? 4 : 0);
+	}
+	vt_table_row(t, VT_STYLE_PLAIN);
+	vt_table_str(t, "a<b>");
+	vt_table_cell_names(t, 4);
+	assert_string_equal(print_table(t, VT_TABLE_TEXT, false),
+			    "code\n"
+			    "a<b> <c<d>+1>\n"
+			    "a<b> <c<" VT_ELLIPSIS ">+1>\n"
+			    "a<" VT_ELLIPSIS "> <c<" VT_ELLIPSIS ">+1>\n"
+			    "a<b>\n");
+	assert_string_equal(print_table(t, VT_TABLE_TSV, false),
+			    "code\na<b> <c<d>+1>\na<b> <c<d>+1>\na<b> <c<d>+1>\na<b>\n");
+	assert_string_equal(print_fitting(t, 0, true),
+			    "code\na<b> <c<d>+1>\na<b> <c<d>+1>\na<b> <c<d>+1>\na<b>\n");
+	vt_table_free(t);
+}
+
 /* Columns without a heading are for programs; keys and headings may come from a trace. */
 static void hides_columns_from_people(void **state)
 {
@@ -324,11 +354,17 @@ static void gives_cells(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(aligns_for_people),	cmocka_unit_test(separates_for_programs),
-		cmocka_unit_test(colours_cells),	cmocka_unit_test(formats_numbers),
-		cmocka_unit_test(long_cells_stick_out), cmocka_unit_test(fits_names),
-		cmocka_unit_test(knows_widths),		cmocka_unit_test(knows_edges_of_blocks),
-		cmocka_unit_test(gives_cells),		cmocka_unit_test(hides_columns_from_people),
+		cmocka_unit_test(aligns_for_people),
+		cmocka_unit_test(separates_for_programs),
+		cmocka_unit_test(colours_cells),
+		cmocka_unit_test(formats_numbers),
+		cmocka_unit_test(long_cells_stick_out),
+		cmocka_unit_test(fits_names),
+		cmocka_unit_test(shortens_names_in_text),
+		cmocka_unit_test(knows_widths),
+		cmocka_unit_test(knows_edges_of_blocks),
+		cmocka_unit_test(gives_cells),
+		cmocka_unit_test(hides_columns_from_people),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
