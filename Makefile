@@ -71,7 +71,7 @@ TOOLS_SRC := $(sort $(filter-out $(STREAM_SRC),$(shell find lib formats -name '*
 COMMON_SRC := $(sort $(wildcard cmd/common/*.c))
 PROGRAMS := $(sort $(basename $(notdir $(wildcard cmd/*.c))))
 # Programs are one executable, vtrace, and links to it; a folder has what is one program's own.
-PROGRAM_SRC := $(sort $(wildcard cmd/*.c cmd/vtrace/*.c cmd/record/*.c cmd/vdb/*.c cmd/vlist/*.c))
+PROGRAM_SRC := $(sort $(wildcard cmd/*.c cmd/vtrace/*.c cmd/record/*.c cmd/vdb/*.c cmd/vlist/*.c cmd/vprof/*.c))
 UNIT_SRC := $(sort $(shell find tests/unit -name "test_*.c"))
 UNIT_COMMON_SRC := $(sort $(filter-out $(UNIT_SRC),$(shell find tests/unit -name "*.c")))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))

@@ -13,6 +13,7 @@
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
 #include "cmd/programs.h"
+#include "cmd/vprof/chains.h"
 #include "listing/json.h"
 #include "listing/profile/report.h"
 #include "profile/locate.h"
@@ -22,6 +23,7 @@ struct options {
 	struct vt_proflist_options list;
 	struct vt_opt_list events, before;
 	struct app_form form;
+	struct vprof_chains chains;
 	bool diff;
 	double rate, check;
 	struct app_slice slice;
@@ -193,15 +195,13 @@ static bool check_usage(struct app *a, const struct options *o)
 	return APP_CHECK_RULES(a, rules);
 }
 
-static void run_vprof(struct app *a, const struct options *o)
+static void list_profiles(struct app *a, const struct options *o)
 {
 	struct sides s = {.before = o->before.count ? o->before.count : o->diff};
 	size_t i, most = o->before.count + (size_t)a->argc + 1;
 	bool ok;
 	int arg;
 
-	if (!check_usage(a, o))
-		return;
 	s.list = calloc(most, sizeof(*s.list));
 	s.parts = calloc(most, sizeof(*s.parts));
 	ok = (s.list && s.parts) || app_no_memory(a);
@@ -212,6 +212,23 @@ static void run_vprof(struct app *a, const struct options *o)
 	if (ok)
 		list_sides(a, o, &s);
 	end_sides(&s);
+}
+
+static void run_vprof(struct app *a, const struct options *o)
+{
+	const struct vprof_chains_how how = {.path = a->argc ? a->argv[0] : NULL,
+					     .symfs = o->symfs,
+					     .level = o->level,
+					     .list = &o->list,
+					     .events = &o->events,
+					     .form = &o->form};
+
+	if (!check_usage(a, o) || !vprof_chains_check(a, &o->chains, &how, o->diff))
+		return;
+	if (vprof_chains_asked(&o->chains))
+		vprof_list_chains(a, &o->chains, &how);
+	else
+		list_profiles(a, o);
 }
 
 int cmd_prof(int argc, char **argv)
@@ -227,6 +244,7 @@ int cmd_prof(int argc, char **argv)
 			"only rows with at least PCT percent of the first event"),
 		APP_FLAG('p', "period", o.list.by_period,
 			 "weigh each sample by its period, as perf report does"),
+		VPROF_OPT_CHAINS(o.chains),
 		APP_FLAG(0, "diff", o.diff,
 			 "compare two streams, or sets of them: before and after"),
 		APP_LIST(0, "before", o.before, "FILE",
@@ -245,7 +263,9 @@ int cmd_prof(int argc, char **argv)
 	};
 	const struct vt_opt_page page = {
 		.program = "vprof",
-		.usage = "[options] [FILE]\n--diff [options] BEFORE AFTER\n"
+		.usage = "[options] [FILE]\n--children | --callers | --callees | --tree [options] "
+			 "[FILE]\n"
+			 "--diff [options] BEFORE AFTER\n"
 			 "--diff --before FILE... [options] FILE...",
 		.about = "Lists where the samples of a stream fell, by procedure; or whose they "
 			 "are.",

@@ -79,6 +79,21 @@ bool app_profile_read_groups(struct app *a, struct app_profile *p, const char *p
 	return vt_blockcode_finish(p->code, &err) == 0 || app_fail(a, &err);
 }
 
+bool app_profile_read_chains(struct app *a, struct app_profile *p, const char *path,
+			     const char *symfs)
+{
+	*p = (struct app_profile){0};
+	if (!app_profile_open(a, p, symfs))
+		return false;
+	p->chains = vt_callgather_new(p->in.context);
+	if (!p->chains)
+		return app_no_memory(a);
+	vt_context_add(p->in.context, &(struct vt_consumer){.take = vt_callgather_feed,
+							    .arg = p->chains,
+							    .kinds = VT_KIND(VT_SAMPLE)});
+	return read_profile_stream(a, p, path) && app_need_samples(a, p->name);
+}
+
 bool app_profile_read_values(struct app *a, struct app_profile *p, const char *path,
 			     const char *symfs)
 {
@@ -156,6 +171,7 @@ void app_profile_end(struct app_profile *p)
 	vt_freqprofile_free(p->freqs);
 	vt_hash_fini(&p->seen_images);
 	vt_profile_free(p->profile);
+	vt_callgather_free(p->chains);
 	vt_hotprofile_free(p->lists);
 	vt_blockcode_free(p->code);
 	app_context_close(&p->in);

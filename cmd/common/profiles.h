@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "chains/gather.h"
 #include "cmd/common/app.h"
 #include "cmd/common/images.h"
 #include "freq/profile.h"
@@ -20,7 +21,8 @@ struct app_profile {
 	const char *name; /* the path, or "standard input" */
 	struct app_context in;
 	struct vt_profile *profile;
-	struct vt_hotprofile *lists; /* NULL unless asked for */
+	struct vt_hotprofile *lists;  /* NULL unless asked for */
+	struct vt_callgather *chains; /* NULL unless asked for */
 	struct vt_blockcode *code;
 	struct vt_freqprofile *freqs;	   /* NULL unless asked for */
 	const struct vt_hash *freq_images; /* uint32_t: the images that they are of */
@@ -49,6 +51,10 @@ bool app_profile_read(struct app *a, struct app_profile *p, const char *path, co
 /* The same, with the samples of each group apart: borrowed, NULL for none. */
 bool app_profile_read_groups(struct app *a, struct app_profile *p, const char *path,
 			     const char *symfs, struct vt_groups *groups);
+
+/* The same, and gathers the samples' call chains in `chains`, which the caller is to finish. */
+bool app_profile_read_chains(struct app *a, struct app_profile *p, const char *path,
+			     const char *symfs);
 
 /*
  * The same, and keeps the stream's hot lists, and the code of its blocks, in `lists` and `code`.  A

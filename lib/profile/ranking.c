@@ -197,22 +197,42 @@ static bool is_unverified(struct vt_ranking *r, uint32_t id)
 	return image && image->type == VT_IMAGE_FILE && !vt_images_verified(r->images, id);
 }
 
-static int rank_place(struct vt_ranking *r, const struct vt_place *p, struct vt_error *err)
+/* Looks a place up, and finds or adds its row. */
+static int find_place_row(struct vt_ranking *r, const struct vt_place *p, struct found *f,
+			  size_t *index, struct vt_error *err)
 {
-	struct found f;
 	struct place_key key;
-	struct cell at, *cell;
 	struct ranking_row *row;
 	bool added;
 
-	look_up_place(r, p, &f);
-	key = make_row_key(r, p, &f);
+	look_up_place(r, p, f);
+	key = make_row_key(r, p, f);
 	row = vt_hash_add(&r->rows, &key, &added);
 	if (!row || (key.kind == KEY_LINE && key.value == UINT32_MAX))
 		return vt_error_nomem(err);
 	if (added)
-		fill_rank(r, p, &f, &key, &row->rank);
-	at.row = (uint64_t)((uint8_t *)row - r->rows.entries) / sizeof(*row);
+		fill_rank(r, p, f, &key, &row->rank);
+	*index = vt_hash_index(&r->rows, row);
+	return 0;
+}
+
+int vt_ranking_row(struct vt_ranking *r, const struct vt_place *p, size_t *row,
+		   struct vt_error *err)
+{
+	struct found f;
+
+	return find_place_row(r, p, &f, row, err);
+}
+
+static int rank_place(struct vt_ranking *r, const struct vt_place *p, struct vt_error *err)
+{
+	struct found f;
+	struct cell at, *cell;
+	size_t row = 0;
+
+	if (find_place_row(r, p, &f, &row, err) < 0)
+		return -VT_E_NOMEM;
+	at.row = row;
 	at.event = p->event;
 	cell = vt_hash_add(&r->cells, &at, NULL);
 	if (!cell)
@@ -225,36 +245,54 @@ static int rank_place(struct vt_ranking *r, const struct vt_place *p, struct vt_
 	return 0;
 }
 
+static struct vt_ranking *make_ranking(struct vt_images *images, enum vt_level level,
+				       size_t nevents)
+{
+	struct vt_ranking *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->level = level;
+	r->images = images;
+	r->nevents = nevents;
+	vt_hash_init(&r->rows, sizeof(struct ranking_row), sizeof(struct place_key));
+	vt_hash_init(&r->cells, sizeof(struct cell), offsetof(struct cell, tally));
+	r->unknown = calloc(r->nevents + 1, sizeof(*r->unknown));
+	r->unverified = calloc(r->nevents + 1, sizeof(*r->unverified));
+	r->files = vt_intern_new();
+	if (r->unknown && r->unverified && r->files)
+		return r;
+	vt_ranking_free(r);
+	return NULL;
+}
+
 struct vt_ranking *vt_ranking_new(const struct vt_profile *p, struct vt_images *images,
 				  enum vt_level level, struct vt_error *err)
 {
-	struct vt_ranking *r = calloc(1, sizeof(*r));
+	struct vt_ranking *r = make_ranking(images, level, vt_profile_nevents(p));
 	size_t i, n = vt_profile_nplaces(p);
 
 	if (!r) {
 		vt_error_nomem(err);
 		return NULL;
 	}
-	r->level = level;
-	r->images = images;
 	r->groups = vt_profile_groups(p);
-	r->nevents = vt_profile_nevents(p);
-	vt_hash_init(&r->rows, sizeof(struct ranking_row), sizeof(struct place_key));
-	vt_hash_init(&r->cells, sizeof(struct cell), offsetof(struct cell, tally));
-	r->unknown = calloc(r->nevents + 1, sizeof(*r->unknown));
-	r->unverified = calloc(r->nevents + 1, sizeof(*r->unverified));
-	r->files = vt_intern_new();
-	if (!r->unknown || !r->unverified || !r->files) {
-		vt_error_nomem(err);
-		vt_ranking_free(r);
-		return NULL;
-	}
 	for (i = 0; i < n; i++) {
 		if (rank_place(r, vt_profile_place(p, i), err) < 0) {
 			vt_ranking_free(r);
 			return NULL;
 		}
 	}
+	return r;
+}
+
+struct vt_ranking *vt_ranking_new_empty(struct vt_images *images, enum vt_level level,
+					struct vt_error *err)
+{
+	struct vt_ranking *r = make_ranking(images, level, 0);
+
+	if (!r)
+		vt_error_nomem(err);
 	return r;
 }
 
@@ -268,7 +306,7 @@ static struct vt_tally find_row_tally(const struct vt_ranking *r, size_t row, si
 
 /* ---- order ---- */
 
-static int compare_rank_names(const struct vt_rank *a, const struct vt_rank *b)
+int vt_rank_compare(const struct vt_rank *a, const struct vt_rank *b)
 {
 	int c = strcmp(a->path, b->path);
 
@@ -295,7 +333,7 @@ static int compare_order(const void *pa, const void *pb)
 
 	if (a->weight != b->weight)
 		return a->weight > b->weight ? -1 : 1;
-	c = compare_rank_names(&a->row->rank, &b->row->rank);
+	c = vt_rank_compare(&a->row->rank, &b->row->rank);
 	if (c)
 		return c;
 	if (a->group != b->group)

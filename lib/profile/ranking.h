@@ -59,11 +59,25 @@ struct vt_ranking *vt_ranking_new(const struct vt_profile *p, struct vt_images *
 				  enum vt_level level, struct vt_error *err);
 void vt_ranking_free(struct vt_ranking *r);
 
+/* The same without rows, for vt_ranking_row(). */
+struct vt_ranking *vt_ranking_new_empty(struct vt_images *images, enum vt_level level,
+					struct vt_error *err);
+
+/*
+ * Finds or adds the row of a place without counting its samples.  *row is the index for
+ * vt_ranking_at() as long as nothing is sorted.  -VT_E_NOMEM.
+ */
+int vt_ranking_row(struct vt_ranking *r, const struct vt_place *p, size_t *row,
+		   struct vt_error *err);
+
 /*
  * Sorts by descending samples or period of an event, then image, procedure, line, address and
  * group.
  */
 int vt_ranking_sort(struct vt_ranking *r, size_t event, bool by_period, struct vt_error *err);
+
+/* Compares two rows by image, procedure, line, cause and address: less than 0, 0, more than 0. */
+int vt_rank_compare(const struct vt_rank *a, const struct vt_rank *b);
 
 enum vt_level vt_ranking_level(const struct vt_ranking *r);
 size_t vt_ranking_count(const struct vt_ranking *r);

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "chains/gather.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "chains/chain.h"
+
+#define SAMPLE_HAS_PERIOD (1u << 8) /* PERF_SAMPLE_PERIOD of linux/perf_event.h */
+
+/* Keys are less than VT_CALL_SKID; a tree cannot have as many places as that. */
+#define MAX_PLACES (VT_CALL_SKID - 1)
+
+/* Where a frame lies, without padding. */
+struct frame_place {
+	uint64_t offset; /* in the image, or enum vt_unmapped */
+	uint32_t image;	 /* id, or VT_UNMAPPED_IMAGE */
+	int32_t pid;	 /* of anonymous code, else 0 */
+};
+
+struct event_chains {
+	uint64_t id;
+	struct vt_callcounts counts;
+};
+
+/* A map that was found, for the next frame. */
+struct recent_map {
+	struct vt_map map;
+	enum vt_frame_mode mode;
+	int32_t pid;
+	bool known;
+};
+
+struct vt_callgather {
+	struct vt_context *context;
+	struct vt_hash places; /* struct frame_place */
+	struct vt_hash events; /* struct event_chains; its index is the root's key */
+	struct vt_calltree *tree;
+	struct vt_ranking *rows;
+	uint32_t *order;
+	struct vt_chain chain; /* of the sample at hand */
+	uint32_t keys[VT_CHAIN_MAX];
+};
+
+struct vt_callgather *vt_callgather_new(struct vt_context *context)
+{
+	struct vt_callgather *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return NULL;
+	g->context = context;
+	vt_hash_init(&g->places, sizeof(struct frame_place), sizeof(struct frame_place));
+	vt_hash_init(&g->events, sizeof(struct event_chains), sizeof(uint64_t));
+	g->tree = vt_calltree_new(VT_CALLTREE_NODES);
+	if (g->tree)
+		return g;
+	vt_callgather_free(g);
+	return NULL;
+}
+
+void vt_callgather_free(struct vt_callgather *g)
+{
+	if (!g)
+		return;
+	vt_hash_fini(&g->places);
+	vt_hash_fini(&g->events);
+	vt_calltree_free(g->tree);
+	vt_ranking_free(g->rows);
+	free(g->order);
+	free(g);
+}
+
+/* ---- samples ---- */
+
+static const struct vt_map *find_map(struct vt_callgather *g, struct recent_map *last, int32_t pid,
+				     const struct vt_frame *f)
+{
+	const struct vt_map *m;
+
+	if (last->known && last->mode == f->mode && last->pid == pid &&
+	    f->address >= last->map.start && f->address < last->map.end)
+		return &last->map;
+	m = vt_addrspace_find(vt_context_space(g->context), pid, f->address, f->mode);
+	if (m)
+		*last = (struct recent_map){*m, f->mode, pid, true};
+	return m;
+}
+
+/* The place of a frame of a sample. */
+static struct frame_place locate_frame(struct vt_callgather *g, struct recent_map *last,
+				       const struct vt_record *sample, const struct vt_frame *f)
+{
+	int32_t pid = (int32_t)vt_record_i64(sample, VT_SAMPLE_PID);
+	const struct vt_map *m = find_map(g, last, pid, f);
+	struct frame_place p = {.image = VT_UNMAPPED_IMAGE};
+
+	if (m) {
+		p.image = m->image;
+		p.offset = vt_map_offset(m, f->address);
+		p.pid = m->type == VT_IMAGE_ANON ? pid : 0;
+	} else {
+		p.offset = vt_unmapped_cause(f->address, f->mode,
+					     vt_record_u64(sample, VT_SAMPLE_HAS));
+	}
+	return p;
+}
+
+/* Fills g->keys with the places of g->chain, outermost first. */
+static int find_keys(struct vt_callgather *g, struct recent_map *last,
+		     const struct vt_record *sample, struct vt_error *err)
+{
+	const struct vt_chain *c = &g->chain;
+	size_t i;
+
+	for (i = 0; i < c->count; i++) {
+		struct frame_place at = locate_frame(g, last, sample, &c->frames[i]);
+		const struct frame_place *p = vt_hash_add(&g->places, &at, NULL);
+
+		if (!p || g->places.count > MAX_PLACES)
+			return vt_error_nomem(err);
+		g->keys[c->count - 1 - i] = (uint32_t)vt_hash_index(&g->places, p);
+	}
+	if (c->skid)
+		g->keys[c->count - 1] |= VT_CALL_SKID;
+	return 0;
+}
+
+static void count_chain(struct vt_callcounts *n, const struct vt_chain *c)
+{
+	n->samples++;
+	n->chains += c->recorded;
+	n->damaged += c->damaged;
+	n->cut += c->cut;
+}
+
+static int gather_sample(struct vt_callgather *g, struct recent_map *last,
+			 const struct vt_record *sample, struct vt_error *err)
+{
+	uint64_t id = vt_record_u64(sample, VT_SAMPLE_EVENT);
+	struct vt_tally tally = {1, vt_record_u64(sample, VT_SAMPLE_PERIOD)};
+	const struct vt_event *event = vt_context_event(g->context, id, err);
+	struct event_chains *e = vt_hash_add(&g->events, &id, NULL);
+
+	if (!event || !e)
+		return vt_error_nomem(err);
+	/* As in a profile. */
+	if (!tally.period && !(vt_record_u64(sample, VT_SAMPLE_HAS) & SAMPLE_HAS_PERIOD))
+		tally.period = event->period ? event->period : 1;
+	vt_chain_read(&g->chain, sample, event->branch_type);
+	count_chain(&e->counts, &g->chain);
+	if (find_keys(g, last, sample, err) < 0)
+		return -VT_E_NOMEM;
+	return vt_calltree_add(g->tree, (uint32_t)vt_hash_index(&g->events, e), g->keys,
+			       g->chain.count, tally, err);
+}
+
+int vt_callgather_feed(void *gather, const struct vt_block *block, uint32_t first, uint32_t count,
+		       struct vt_error *err)
+{
+	struct vt_record rec = {block, block->kind, first};
+	struct recent_map last = {.known = false};
+	struct vt_callgather *g = gather;
+	int code = 0;
+
+	for (; rec.row - first < count && code == 0 && rec.kind == VT_SAMPLE; rec.row++)
+		code = gather_sample(g, &last, &rec, err);
+	return code;
+}
+
+/* ---- procedures ---- */
+
+/* map[place]: its row.  NULL: VT_E_NOMEM. */
+static uint32_t *find_rows(struct vt_callgather *g, struct vt_error *err)
+{
+	uint32_t *map = calloc(g->places.count + 1, sizeof(*map));
+	size_t i, row = 0;
+
+	if (!map)
+		vt_error_nomem(err);
+	for (i = 0; i < g->places.count && map; i++) {
+		const struct frame_place *p = vt_hash_at(&g->places, i);
+		const struct vt_place place = {
+			.offset = p->offset, .image = p->image, .pid = p->pid};
+
+		if (vt_ranking_row(g->rows, &place, &row, err) < 0) {
+			free(map);
+			return NULL;
+		}
+		map[i] = (uint32_t)row;
+	}
+	return map;
+}
+
+struct named_row {
+	const struct vt_rank *rank;
+	uint32_t row;
+};
+
+static int compare_rows(const void *pa, const void *pb)
+{
+	const struct named_row *a = pa, *b = pb;
+	int c = vt_rank_compare(a->rank, b->rank);
+
+	if (c)
+		return c;
+	return a->row < b->row ? -1 : a->row > b->row;
+}
+
+static int order_rows(struct vt_callgather *g, struct vt_error *err)
+{
+	size_t i, n = vt_ranking_count(g->rows);
+	struct named_row *list = calloc(n + 1, sizeof(*list));
+
+	g->order = calloc(n + 1, sizeof(*g->order));
+	if (!list || !g->order) {
+		free(list);
+		return vt_error_nomem(err);
+	}
+	for (i = 0; i < n; i++)
+		list[i] = (struct named_row){vt_ranking_at(g->rows, i), (uint32_t)i};
+	qsort(list, n, sizeof(*list), compare_rows);
+	for (i = 0; i < n; i++)
+		g->order[list[i].row] = (uint32_t)i;
+	free(list);
+	return 0;
+}
+
+int vt_callgather_finish(struct vt_callgather *g, struct vt_images *images, enum vt_level level,
+			 bool by_period, struct vt_error *err)
+{
+	struct vt_calltree *tree;
+	uint32_t *map;
+
+	g->rows = vt_ranking_new_empty(images, level, err);
+	map = g->rows ? find_rows(g, err) : NULL;
+	if (!map)
+		return -(int)err->code;
+	tree = vt_calltree_map(g->tree, map, err);
+	free(map);
+	if (!tree)
+		return -(int)err->code;
+	vt_calltree_free(g->tree);
+	g->tree = tree;
+	if (order_rows(g, err) < 0)
+		return -VT_E_NOMEM;
+	return vt_calltree_sort(g->tree, g->order, by_period, err);
+}
+
+const struct vt_calltree *vt_callgather_tree(const struct vt_callgather *g)
+{
+	return g->tree;
+}
+
+const struct vt_ranking *vt_callgather_rows(const struct vt_callgather *g)
+{
+	return g->rows;
+}
+
+const uint32_t *vt_callgather_order(const struct vt_callgather *g)
+{
+	return g->order;
+}
+
+uint32_t vt_callgather_root(const struct vt_callgather *g, uint64_t event)
+{
+	const struct event_chains *e = vt_hash_find(&g->events, &event);
+
+	return e ? vt_calltree_root(g->tree, (uint32_t)vt_hash_index(&g->events, e)) : VT_CALL_NONE;
+}
+
+struct vt_callcounts vt_callgather_counts(const struct vt_callgather *g, uint64_t event)
+{
+	const struct event_chains *e = vt_hash_find(&g->events, &event);
+
+	return e ? e->counts : (struct vt_callcounts){0};
+}

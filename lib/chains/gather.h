@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_CHAINS_GATHER_H
+#define VT_CHAINS_GATHER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "chains/tree.h"
+#include "profile/context.h"
+#include "profile/ranking.h"
+
+/*
+ * The call chains of a stream's samples.  It consumes the records of a reading context, which
+ * resolves each frame through the mappings of its time, as a profile does with the samples
+ * themselves.  Symbols are looked up when all records were read.
+ *
+ * Memory: one entry for each distinct place in the frames, and VT_CALLTREE_NODES nodes twice.
+ */
+struct vt_callgather;
+
+/* Of the samples of an event. */
+struct vt_callcounts {
+	uint64_t samples;
+	uint64_t chains;  /* with a recorded chain */
+	uint64_t damaged; /* of these, with one that contradicts itself: it is left out */
+	uint64_t cut;	  /* with more than VT_CHAIN_MAX frames */
+};
+
+/* `context` is borrowed.  Owned by the caller; NULL when memory runs out. */
+struct vt_callgather *vt_callgather_new(struct vt_context *context);
+void vt_callgather_free(struct vt_callgather *g);
+
+/* A vt_consume_fn of SAMPLE records; `gather` is the struct vt_callgather.  -VT_E_NOMEM. */
+int vt_callgather_feed(void *gather, const struct vt_block *block, uint32_t first, uint32_t count,
+		       struct vt_error *err);
+
+/*
+ * Makes the tree of procedures, images or lines, sorted.  Call it once, after the last record.
+ * Borrows `images`.  -VT_E_NOMEM.
+ */
+int vt_callgather_finish(struct vt_callgather *g, struct vt_images *images, enum vt_level level,
+			 bool by_period, struct vt_error *err);
+
+/* The tree: a key is the index of a row in the ranking of the next function.  Both borrowed. */
+const struct vt_calltree *vt_callgather_tree(const struct vt_callgather *g);
+
+/* Rows that have no samples of their own, and are not sorted. */
+const struct vt_ranking *vt_callgather_rows(const struct vt_callgather *g);
+
+/* The root of an event's samples, by the id of its EVENT record; VT_CALL_NONE: it has none. */
+uint32_t vt_callgather_root(const struct vt_callgather *g, uint64_t event);
+
+/* order[row]: the row's place in the order of names. */
+const uint32_t *vt_callgather_order(const struct vt_callgather *g);
+
+/* All zero for events without samples. */
+struct vt_callcounts vt_callgather_counts(const struct vt_callgather *g, uint64_t event);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_CHAINS_TREE_H
+#define VT_CHAINS_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "profile/ranking.h"
+
+/*
+ * A call tree.  Each node stands for a chain of keys from a root, and counts the samples that were
+ * taken at its end.  What a key is, the caller decides: the index of a place or of a procedure.
+ *
+ * Memory: at most the given number of nodes.  When there are no more, samples of new chains are
+ * counted at a child of the root with the key VT_CALL_CUT, so that totals stay true.
+ */
+struct vt_calltree;
+
+#define VT_CALLTREE_NODES 2097152
+
+#define VT_CALL_NONE UINT32_MAX	      /* no node; the parent of a root */
+#define VT_CALL_CUT  (UINT32_MAX - 1) /* the key of samples without a node of their own */
+
+/*
+ * A flag of keys in vt_calltree_add(): vt_calltree_map() joins such a node with its parent if both
+ * get the same key.  Other keys are below it.
+ */
+#define VT_CALL_SKID UINT32_C(0x80000000)
+
+/* `parent` and `key` are the key of the hash table. */
+struct vt_callnode {
+	uint32_t parent; /* index of a node, less than the node's own; or VT_CALL_NONE */
+	uint32_t key;
+	struct vt_tally self;
+	struct vt_tally total; /* with all below; set by vt_calltree_sort(), like the links */
+	uint32_t child;	       /* the first child; VT_CALL_NONE: none */
+	uint32_t next;	       /* the next child of the same parent */
+};
+
+/* Owned by the caller; NULL when memory runs out. */
+struct vt_calltree *vt_calltree_new(size_t max_nodes);
+void vt_calltree_free(struct vt_calltree *t);
+
+/*
+ * Counts samples with a chain below the root of key `root`: `keys` has n keys, the outermost first.
+ * -VT_E_NOMEM.
+ */
+int vt_calltree_add(struct vt_calltree *t, uint32_t root, const uint32_t *keys, size_t n,
+		    struct vt_tally tally, struct vt_error *err);
+
+/*
+ * Returns a tree with key k replaced by map[k], except in roots and VT_CALL_CUT, and nodes joined
+ * that get equal chains.  NULL: VT_E_NOMEM.
+ */
+struct vt_calltree *vt_calltree_map(const struct vt_calltree *t, const uint32_t *map,
+				    struct vt_error *err);
+
+/*
+ * Computes totals, and links the children of each node: those with the most samples (or the
+ * greatest period) first, equal ones in the order of order[key], VT_CALL_CUT last.  -VT_E_NOMEM.
+ */
+int vt_calltree_sort(struct vt_calltree *t, const uint32_t *order, bool by_period,
+		     struct vt_error *err);
+
+size_t vt_calltree_count(const struct vt_calltree *t);
+
+/* Borrowed until the next change. */
+const struct vt_callnode *vt_calltree_at(const struct vt_calltree *t, size_t node);
+
+/* The index of the root of a key, or VT_CALL_NONE. */
+uint32_t vt_calltree_root(const struct vt_calltree *t, uint32_t root);
+
+/* What vt_calltree_walk() calls; either may be NULL. */
+struct vt_calltree_visitor {
+	/* Before a node's children.  A root's children have depth 0.  False: leave them out. */
+	bool (*enter)(void *arg, uint32_t node, unsigned depth);
+	/* After its children, also if they were left out. */
+	void (*leave)(void *arg, uint32_t node);
+	void *arg;
+};
+
+/* Visits the nodes below a root, in order; the tree is sorted. */
+void vt_calltree_walk(const struct vt_calltree *t, uint32_t root,
+		      const struct vt_calltree_visitor *v);
+
+#endif
