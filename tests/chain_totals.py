@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Compares vprof --children with perf report --children: the percentages of each symbol and of each
+image, with and without what it called, and its own samples.
+
+usage: chain_totals.py [--fold-kernel] PERF.DATA
+
+Exit status: 0 equal (the last line says how much was compared), 1 different (each difference on a
+line), 77 perf shows no call chains.
+
+What is called by frames without a symbol is not compared: perf shows a row for each address.  perf
+looks up return addresses as they are; after a call that does not return, that is the next
+procedure, at its very start.  vprof looks up the call.  So symbols at whose start perf script shows
+a frame are not compared, and others may have as much more.
+"""
+import argparse
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import listed
+from perf_totals import UNKNOWN, cut_attributes, image_name
+
+
+def clean_symbol(image, symbol):
+    if re.fullmatch(r'(0x)?[0-9a-f]{8,16}|sub_[0-9a-f]+|', symbol) or symbol.startswith('[') or \
+            image == '[vdso]' or symbol.endswith('@plt'):
+        return UNKNOWN
+    return symbol
+
+
+def new_rows():
+    """{(image, symbol): [children in percent, self in percent, samples, rows]}"""
+    return collections.defaultdict(lambda: [0.0, 0.0, 0, 0])
+
+
+def add_row(rows, key, *values):
+    rows[key] = [a + b for a, b in zip(rows[key], (*values, 1))]
+
+
+def perf_children(path, fields, fold):
+    """The rows of each event that has call chains."""
+    cmd = ['perf', 'report', '-i', path, '--stdio', '--children', '--no-inline', '-t', '|',
+           '-F', 'overhead_children,overhead,sample,' + fields, '--no-demangle', '-g', 'none',
+           '--percent-limit', '0', '--no-group', '--no-branch-stack']
+    out = subprocess.run(cmd, stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                         encoding='utf-8', errors='surrogateescape').stdout
+    events = []
+    for line in out.split('\n'):
+        head = re.match(r"# Samples: .* of events? '(.*)'", line)
+        cells = [c.strip() for c in line.split('|', 4)]
+        if head:
+            events.append((head.group(1), new_rows()))
+        elif len(cells) > 3 and cells[2].isdigit() and cells[0] != 'N/A':
+            symbol = clean_symbol(cells[3], cells[4][4:].strip()) if len(cells) > 4 else ''
+            add_row(events[-1][1], (image_name(cells[3], fold), symbol),
+                    float(cells[0].rstrip('%')), float(cells[1].rstrip('%')), int(cells[2]))
+    return [e for e in events if e[1]]
+
+
+def vprof_children(path, event, level, fold):
+    """The rows of an event, or None and why there are none."""
+    out = subprocess.run(['vprof', '--children', '-p', '--json', '-e', event, '-b', level, path],
+                         capture_output=True, check=False)
+    if out.returncode > 1:
+        return None, out.stderr.decode(errors='replace')
+    doc = json.loads(out.stdout, object_hook=listed.by_name)
+    rows = new_rows()
+    for r in doc['rows']:
+        image = image_name(os.path.basename(r['image']), fold)
+        symbol = clean_symbol(image, r.get('symbol', '')) if level == 'procedure' else ''
+        add_row(rows, (image, symbol), r['children_percent'], r['self_percent'], r['self'])
+    return rows, doc['events'][0]['samples']
+
+
+def moved_frames(path):
+    """The symbols at whose start a call seems to return, and the percentage of such samples, for
+    each event."""
+    cmd = ['perf', 'script', '-i', path, '-F', 'event,period,ip,sym,symoff', '--no-inline',
+           '--no-demangle']
+    out = subprocess.run(cmd, stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                         encoding='utf-8', errors='surrogateescape').stdout
+    symbols, moved, total = set(), collections.Counter(), collections.Counter()
+    event, period, frame, counted = '', 0, 0, False
+    for line in out.split('\n'):
+        head = re.match(r' +([0-9]+) +(\S+): *$', line)
+        at = re.match(r'\s+[0-9a-f]+ (.*)\+0x0$', line)
+        if head:
+            event, period, frame, counted = head.group(2), int(head.group(1)), 0, False
+            total[event] += period
+            continue
+        frame += 1
+        if at and frame > 1:
+            symbols.add(at.group(1))
+            moved[event] += 0 if counted else period
+            counted = True
+    return symbols, {e: 100 * moved[e] / total[e] for e in total if total[e]}
+
+
+def compare_rows(name, their, our, ignored, more):
+    bad = []
+    for key in sorted(set(their) | set(our)):
+        t, o = their[key], our[key]
+        what = '%s: %s in %s' % (name, key[1] or 'all', key[0])
+        if t[2] != o[2]:
+            bad.append('%s: self: perf %d, vprof %d' % (what, t[2], o[2]))
+        if key[1] in ignored or t[3] > 1 or o[3] > 1 or key[1] == UNKNOWN:
+            continue
+        if abs(t[1] - o[1]) > 0.0051 or not -0.0051 < o[0] - t[0] < 0.0051 + more:
+            bad.append('%s: perf %.2f%% %.2f%%, vprof %.2f%% %.2f%%' %
+                       (what, t[0], t[1], o[0], o[1]))
+    return bad
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--fold-kernel', action='store_true')
+    parser.add_argument('path')
+    args = parser.parse_args()
+    bad, rows, samples = [], 0, 0
+    with tempfile.TemporaryDirectory() as directory:
+        path = cut_attributes(args.path, directory)
+        moved, more = moved_frames(path)
+        for level, fields in ('image', 'dso'), ('procedure', 'dso,sym'):
+            for name, their in perf_children(path, fields, args.fold_kernel):
+                our, n = vprof_children(args.path, name, level, args.fold_kernel)
+                if our is None:
+                    if 'no call chains' not in n and name not in ('cbr', 'psb', 'ptwrite'):
+                        bad.append('%s: %s' % (name, n.strip()))
+                    continue
+                bad += compare_rows(name, their, our, moved, more.get(name, 0))
+                rows += len(our)
+                samples = n
+    if not rows and not bad:
+        print('no call chains')
+        sys.exit(77)
+    print('\n'.join(bad + ['%d samples, %d rows, %d differences' % (samples, rows, len(bad))]))
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,237 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# vprof's reports of call chains: made-up chains whose sums are known, deep recursion, hostile
+# chains, and what cannot be asked for.
+
+. "$(dirname "$0")/../lib.sh"
+t_need "$PYTHON" as ld
+PATH=$VT_BUILD/tests/tools:$PATH
+
+# check NAME JSON-FILE PYTHON-TEXT: the text may use `doc`, `rows`, and asserts.
+check()
+{
+	t_ok "$1" "$PYTHON" -c 'import json, sys
+doc = json.load(open(sys.argv[1]))
+rows = doc["rows"]
+by = {r["procedure"]: r for r in rows}
+'"$3" "$2"
+}
+
+# main, work, leaf: 16 bytes each, from 0x401000.
+cat >prog.s <<'END'
+	.globl _start, main, work, leaf
+	.text
+main:	.skip 16, 0x90
+	.type main, @function
+	.size main, 16
+work:	.skip 16, 0x90
+	.type work, @function
+	.size work, 16
+leaf:	.skip 16, 0x90
+	.type leaf, @function
+	.size leaf, 16
+_start:	nop
+END
+{ as -o prog.o prog.s && ld -Ttext=0x401000 -o prog prog.o; } || t_skip_all "no x86-64 assembler"
+
+# A stream with the samples of standard input.
+stream()
+{
+	{
+		echo "EVENT id=1 name=cycles policy=interrupt"
+		echo "EVENT id=2 name=other policy=interrupt"
+		echo "EVENT id=3 name=lbr policy=interrupt branch_type=0x800"
+		echo "IMAGE id=1 path=$T_DIR/prog"
+		echo "MAP pid=10 tid=10 start=0x401000 length=0x1000 offset=0x1000 image=1 prot=5 misc=2"
+		cat
+	} | stream_make
+}
+USER=0xfffffffffffffe00
+KERNEL=0xffffffffffffff80
+sample="SAMPLE pid=10 tid=10 misc=2 has=0x121"
+
+# main calls work at 0x401008 and at its very end (0x401010 is work's first byte), work calls leaf.
+stream >x.vt <<END
+$sample event=1 period=1 ip=0x401025 callchain=$USER,0x401025,0x401018,0x401008
+$sample event=1 period=1 ip=0x401025 callchain=$USER,0x401025,0x401018,0x401010
+$sample event=1 period=1 ip=0x401026 callchain=$USER,0x401026,0x401004
+$sample event=1 period=5 ip=0x401018 callchain=$USER,0x401018,0x401008
+$sample event=1 period=1 ip=0x401002 callchain=$USER,0x401002
+$sample event=2 period=1 ip=0x401002
+END
+
+# ---- inclusive totals ----
+
+t_ok "--children" vprof --children x.vt
+cp "$T_OUT" text
+t_like "a row with both totals" '^ +5 +100\.00% +1 +20\.00% +main +/.*/prog$' text
+t_like "the header counts chains" '^Samples with a call chain: 5$' text
+vprof --children --json x.vt >children.json
+check "sums; a call at the end of a procedure belongs to it" children.json '
+assert doc["schema"] == "vprof-children/1"
+assert doc["chains"] == 5 and doc["events"][0]["name"] == "cycles"
+got = {r["procedure"]: (r["children"], r["self"]) for r in rows}
+assert got == {"main": (5, 1), "leaf": (3, 3), "work": (3, 1)}, got'
+vprof --children -p --json x.vt >period.json
+check "--period weighs" period.json '
+assert [r["procedure"] for r in rows] == ["main", "work", "leaf"]
+assert abs(by["work"]["children_percent"] - 100 * 7 / 9) < 1e-6, rows'
+vprof --children --by image --csv x.vt >image.csv
+t_like "--by image" '^5,100(\.0+)?,5,100' image.csv
+vprof x.vt --json >plain.json
+check "the own samples are those of the plain listing" plain.json '
+got = {}
+for r in rows:
+    for e in r["events"]:
+        if e["name"] == "cycles" and e["samples"]:
+            got[r["procedure"]] = e["samples"]
+assert got == {"leaf": 3, "main": 1, "work": 1}, got'
+t_status "an event without chains" 3 vprof --children -e other x.vt
+t_like "says so" 'no call chains' "$T_ERR"
+
+# ---- callers and callees ----
+
+vprof --callers --json x.vt >callers.json
+check "--callers" callers.json '
+got = {(r["procedure"], r.get("caller")): (r["samples"], r.get("share")) for r in rows}
+assert got[("leaf", None)] == (3, None), got
+assert got[("leaf", "work")][0] == 2 and abs(got[("leaf", "work")][1] - 200 / 3) < 1e-6
+assert got[("leaf", "main")][0] == 1
+assert got[("work", "main")] == (3, 100), got
+assert got[("main", "[no caller]")] == (5, 100)
+assert len(got) == 7'
+vprof --callees --json --procedure 'w*' x.vt >callees.json
+check "--callees of procedures of a name" callees.json '
+assert [(r["procedure"], r.get("callee"), r["samples"]) for r in rows] == \
+	[("work", None, 3), ("work", "leaf", 2), ("work", "[self]", 1)]'
+vprof --callees -n 1 --min 50 x.vt >callees
+t_like "-n and --min leave rows out" '^\(4 more rows\)$' callees
+
+# ---- the tree ----
+
+vprof --tree x.vt | sed '1,/^===/d' >tree
+cat >expected <<END
+children        %  self       %  procedure  image
+       5  100.00%     1  20.00%  main       $T_DIR/prog
+       3   60.00%     1  20.00%    work     $T_DIR/prog
+       2   40.00%     2  40.00%      leaf   $T_DIR/prog
+       1   20.00%     1  20.00%    leaf     $T_DIR/prog
+END
+t_same "--tree" tree expected
+vprof --tree --depth 2 --csv x.vt >depth.csv
+t_is "--depth" "$(cut -d, -f5,6 depth.csv | tr '\n' ' ')" "depth,procedure 0,main 1,work 1,leaf "
+vprof --tree -n 1 --csv x.vt >first.csv
+t_is "-n is that many callees of each" "$(cut -d, -f6 first.csv | tr '\n' ' ')" "procedure main work leaf "
+
+# ---- modes, call stacks of branch records ----
+
+stream >lbr.vt <<END
+SAMPLE pid=10 tid=10 misc=2 has=0x821 event=3 ip=0x401025 callchain=$USER,0x401025,0x1 br_from=0x401017,0x401007 br_to=0x401020,0x401010 br_flags=0,0
+END
+vprof --tree --csv lbr.vt >lbr.csv
+t_is "a call stack of branch records replaces the user's part" "$(cut -d, -f1,3,6 lbr.csv | tr '\n' ' ')" \
+	"children,self,procedure 1,0,main 1,0,work 1,1,leaf "
+stream >kernel.vt <<END
+SAMPLE pid=10 tid=10 misc=1 has=0x21 event=1 ip=0xffffffff81000010 callchain=$KERNEL,0xffffffff81000010,0xffffffff81000020,$USER,0x401010
+END
+vprof --tree --json kernel.vt >kernel.json
+check "where the kernel was entered is no return address" kernel.json '
+got = [(r["procedure"], r["self"]) for r in rows]
+kernel = "[no mapping, kernel mode]"
+assert got == [("work", 0), (kernel, 0), (kernel, 1)], got'
+
+# ---- recursion, hostile chains ----
+
+"$PYTHON" - "$sample" "$USER" >deep.txt <<'END'
+import sys
+sample, user = sys.argv[1:]
+for n in 126, 126, 3:
+    chain = ['0x401018'] * n + ['0x401008']
+    print('%s event=1 period=1 ip=0x401018 callchain=%s,%s' % (sample, user, ','.join(chain)))
+END
+stream <deep.txt >deep.vt
+vprof --children --json deep.vt >deep.json
+check "recursion, 127 deep, counts each sample once" deep.json '
+got = {r["procedure"]: (r["children"], r["self"]) for r in rows}
+assert got == {"main": (3, 0), "work": (3, 3)}, got'
+vprof --callers --procedure work --json deep.vt >deep2.json
+check "so do its calls" deep2.json '
+got = sorted((r.get("caller", ""), r["samples"]) for r in rows)
+assert got == [("", 3), ("main", 3), ("work", 3)], got'
+vprof --tree --json deep.vt >deep3.json
+check "the tree is as deep" deep3.json '
+assert len(rows) == 127 and rows[-1]["depth"] == 126 and rows[-1]["self"] == 2, rows[-1]
+assert rows[3]["self"] == 1'
+
+"$PYTHON" - "$sample" "$USER" >hostile.txt <<'END'
+import sys
+sample, user = sys.argv[1:]
+chains = [
+    [],
+    [user],
+    [user] * 500,
+    ['0xfffffffffffff001'],  # a marker that nobody knows
+    [user, '0x401025', '0xffffffffffffff00'],
+    ['0', '0', '0'],
+    [user, '0', '0xfffffffffffff000'],
+    [user] + ['0x401018'] * 5000,
+    [user] + [hex(0x401000 + i) for i in range(4000)],
+]
+for c in chains:
+    print('%s event=1 period=1 ip=0x401025%s' % (sample, ' callchain=' + ','.join(c) if c else ''))
+END
+stream <hostile.txt >hostile.vt
+for view in children callers callees tree; do
+	t_ok "--$view of hostile chains" vprof --$view --json hostile.vt
+done
+vprof --children --json hostile.vt >hostile.json
+check "what is damaged or cut is counted, no sample is lost" hostile.json '
+assert doc["chains"] == 8 and doc["damaged_chains"] == 2 and doc["cut_chains"] == 2, doc
+assert by["leaf"]["self"] == 9 and by["leaf"]["children"] == 9'
+
+# ---- usage ----
+
+t_status "two reports" 2 vprof --children --tree x.vt
+t_status "chains with --diff" 2 vprof --children --diff x.vt x.vt
+t_status "chains by instruction" 2 vprof --children --by instruction x.vt
+t_status "--depth without --tree" 2 vprof --depth 3 x.vt
+t_status "--procedure without a report" 2 vprof --procedure main x.vt
+t_status "two events" 2 vprof --children -e cycles -e other x.vt
+stream </dev/null >empty.vt
+t_status "no samples" 3 vprof --children empty.vt
+t_status "/dev/full" 4 vprof --tree -o /dev/full x.vt
+
+# ---- a recording ----
+
+if ! command -v gcc >/dev/null || ! perf record -q -g -o probe.data -e cpu-clock true >/dev/null 2>&1; then
+	t_skip "a recording" "perf cannot record call chains here"
+	t_done
+fi
+cat >run.c <<'END'
+__attribute__((noinline)) long spin(long n)
+{
+	volatile long s = 0;
+	for (long i = 0; i < n; i++)
+		s += i;
+	return s;
+}
+__attribute__((noinline)) long twice(long n) { return spin(n) + spin(n); }
+__attribute__((noinline)) long deeper(int d, long n) { return d ? deeper(d - 1, n) + 1 : spin(n); }
+int main(void)
+{
+	long t = 0;
+	for (int i = 0; i < 1000; i++)
+		t += twice(50000) + deeper(100, 100000);
+	return t == 1;
+}
+END
+gcc -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -o run run.c
+perf record -q -g -o run.data -e cpu-clock -F 2000 ./run
+vprof --children --json run.data >run.json
+check "main has nearly all of a recording, spin too, its callers half each" run.json '
+share = {r["procedure"]: r["children_percent"] for r in rows}
+assert share["main"] > 90 and share["spin"] > 90, share
+assert 25 < share["twice"] < 75 and 25 < share["deeper"] < 75, share
+assert by["deeper"]["children"] <= by["main"]["children"]'
+t_done
