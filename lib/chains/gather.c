@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "chains/chain.h"
+#include "chains/unwound.h"
 
 #define SAMPLE_HAS_PERIOD (1u << 8) /* PERF_SAMPLE_PERIOD of linux/perf_event.h */
 
@@ -125,10 +126,11 @@ static int find_keys(struct vt_callgather *g, struct recent_map *last,
 	return 0;
 }
 
-static void count_chain(struct vt_callcounts *n, const struct vt_chain *c)
+static void count_chain(struct vt_callcounts *n, const struct vt_chain *c, bool unwound)
 {
 	n->samples++;
-	n->chains += c->recorded;
+	n->chains += c->recorded || unwound;
+	n->unwound += unwound;
 	n->damaged += c->damaged;
 	n->cut += c->cut;
 }
@@ -140,6 +142,7 @@ static int gather_sample(struct vt_callgather *g, struct recent_map *last,
 	struct vt_tally tally = {1, vt_record_u64(sample, VT_SAMPLE_PERIOD)};
 	const struct vt_event *event = vt_context_event(g->context, id, err);
 	struct event_chains *e = vt_hash_add(&g->events, &id, NULL);
+	bool unwound;
 
 	if (!event || !e)
 		return vt_error_nomem(err);
@@ -147,7 +150,10 @@ static int gather_sample(struct vt_callgather *g, struct recent_map *last,
 	if (!tally.period && !(vt_record_u64(sample, VT_SAMPLE_HAS) & SAMPLE_HAS_PERIOD))
 		tally.period = event->period ? event->period : 1;
 	vt_chain_read(&g->chain, sample, event->branch_type);
-	count_chain(&e->counts, &g->chain);
+	unwound = vt_context_images(g->context) &&
+		  vt_chain_unwind(&g->chain, sample, event->regs_user,
+				  vt_context_images(g->context), vt_context_space(g->context));
+	count_chain(&e->counts, &g->chain, unwound);
 	if (find_keys(g, last, sample, err) < 0)
 		return -VT_E_NOMEM;
 	return vt_calltree_add(g->tree, (uint32_t)vt_hash_index(&g->events, e), g->keys,

@@ -23,6 +23,7 @@ struct vt_callgather;
 struct vt_callcounts {
 	uint64_t samples;
 	uint64_t chains;  /* with a recorded chain */
+	uint64_t unwound; /* of these, from a copy of the stack */
 	uint64_t damaged; /* of these, with one that contradicts itself: it is left out */
 	uint64_t cut;	  /* with more than VT_CHAIN_MAX frames */
 };

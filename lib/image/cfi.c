@@ -325,6 +325,7 @@ void vti_cfi_close(struct vti_cfi *f)
 struct cfi_rules {
 	struct vti_cfi_rule cfa;
 	struct vti_cfi_rule ra;
+	struct vti_cfi_rule preserved[VTI_CFI_PRESERVED];
 };
 
 struct cfi_program {
@@ -346,10 +347,22 @@ static uint64_t read_factored_offset(struct cfi_program *p, bool is_signed)
 	return v * p->common->data_align;
 }
 
-static void set_rule(struct cfi_program *p, uint64_t reg, enum vti_cfi_how how, uint64_t offset)
+/* The rule of a DWARF register (System V ABI for AMD64, figure 3.36); NULL: nobody wants it. */
+static struct vti_cfi_rule *get_rule(struct cfi_rules *r, uint64_t reg)
 {
 	if (reg == RETURN_ADDRESS)
-		p->rules.ra = (struct vti_cfi_rule){.how = how, .offset = offset, .reg = offset};
+		return &r->ra;
+	if (reg >= 12 && reg <= 15)
+		return &r->preserved[reg - 10];
+	return reg == 3 ? &r->preserved[0] : reg == 6 ? &r->preserved[1] : NULL;
+}
+
+static void set_rule(struct cfi_program *p, uint64_t reg, enum vti_cfi_how how, uint64_t offset)
+{
+	struct vti_cfi_rule *rule = get_rule(&p->rules, reg);
+
+	if (rule)
+		*rule = (struct vti_cfi_rule){.how = how, .offset = offset, .reg = offset};
 }
 
 static void read_expression(struct cfi_program *p, struct vti_cfi_rule *rule, enum vti_cfi_how how)
@@ -363,17 +376,19 @@ static void read_expression(struct cfi_program *p, struct vti_cfi_rule *rule, en
 static void set_expression_rule(struct cfi_program *p, enum vti_cfi_how how)
 {
 	uint64_t reg = vt_cursor_varint(&p->c);
-	struct vti_cfi_rule other;
+	struct vti_cfi_rule other, *rule = get_rule(&p->rules, reg);
 
-	read_expression(p, reg == RETURN_ADDRESS ? &p->rules.ra : &other, how);
+	read_expression(p, rule ? rule : &other, how);
 }
 
 static void restore_rule(struct cfi_program *p, uint64_t reg)
 {
+	struct vti_cfi_rule *rule = get_rule(&p->rules, reg);
+
 	if (!p->row)
 		p->c.bad = true;
-	else if (reg == RETURN_ADDRESS)
-		p->rules.ra = p->initial.ra;
+	else if (rule)
+		*rule = *get_rule(&p->initial, reg);
 }
 
 static void remember_rules(struct cfi_program *p)
@@ -453,6 +468,9 @@ static bool apply_rule_op(struct cfi_program *p, uint8_t op)
 		set_rule(p, reg, VTI_CFI_REGISTER, vt_cursor_varint(&p->c));
 		return true;
 	case DW_CFA_undefined:
+		reg = vt_cursor_varint(&p->c);
+		set_rule(p, reg, reg == RETURN_ADDRESS ? VTI_CFI_UNKNOWN : VTI_CFI_LOST, 0);
+		return true;
 	case DW_CFA_same_value:
 		set_rule(p, vt_cursor_varint(&p->c), VTI_CFI_UNKNOWN, 0);
 		return true;
@@ -579,5 +597,6 @@ bool vti_cfi_find(const struct vti_cfi *f, uint64_t vaddr, struct vti_cfi_row *r
 	assert(row->start <= vaddr && vaddr < row->end);
 	row->cfa = run.rules.cfa;
 	row->ra = run.rules.ra;
+	memcpy(row->preserved, run.rules.preserved, sizeof(row->preserved));
 	return true;
 }

@@ -18,13 +18,17 @@ struct vti_cfi;
 
 /* How a value, or its address, is computed. */
 enum vti_cfi_how {
-	VTI_CFI_UNKNOWN,
+	VTI_CFI_UNKNOWN,    /* of a preserved register: unchanged */
 	VTI_CFI_OFFSET,	    /* memory at CFA + offset; for the CFA: register `reg` + offset */
 	VTI_CFI_VALUE,	    /* CFA + offset */
 	VTI_CFI_REGISTER,   /* DWARF register `reg` */
 	VTI_CFI_PLACE,	    /* memory at the expression's value; for the CFA: that value */
 	VTI_CFI_EXPRESSION, /* the expression's value */
+	VTI_CFI_LOST,	    /* a preserved register whose value is gone */
 };
+
+/* The registers that procedures preserve for their callers: rbx, rbp, r12 to r15. */
+#define VTI_CFI_PRESERVED 6
 
 struct vti_cfi_rule {
 	enum vti_cfi_how how;
@@ -41,6 +45,7 @@ struct vti_cfi_row {
 	uint64_t entry; /* start of the procedure, or of a part of it */
 	struct vti_cfi_rule cfa;
 	struct vti_cfi_rule ra;
+	struct vti_cfi_rule preserved[VTI_CFI_PRESERVED]; /* the caller's values */
 };
 
 /* Reads a section.  *cfi is NULL if the file does not have it.  Returns 0 or -VT_E_NOMEM. */

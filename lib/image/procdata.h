@@ -36,4 +36,10 @@ bool vt_procdata_find(struct vt_images *im, struct vt_addrspace *as, int32_t pid
 bool vt_procdata_return(struct vt_images *im, struct vt_addrspace *as, int32_t pid, uint64_t pc,
 			const struct vt_unwind_state *s, struct vt_return *f);
 
+/* Like vt_unwind_step(), for the procedure with the instruction at an address. */
+bool vt_procdata_step(struct vt_images *im, struct vt_addrspace *as, int32_t pid, uint64_t address,
+		      struct vt_unwind_regs *regs,
+		      bool (*load)(void *arg, uint64_t address, unsigned size, uint64_t *value),
+		      void *arg);
+
 #endif

@@ -320,31 +320,97 @@ static bool find_cfa(const struct vti_cfi_rule *r, uint64_t pc, const struct vt_
 	return true;
 }
 
+/* The value that a rule gives, and the address at which it lies, or 0. */
+static bool find_value(const struct vti_cfi_rule *r, uint64_t cfa, uint64_t pc,
+		       const struct vt_unwind_state *s, uint64_t *value, uint64_t *slot)
+{
+	switch (r->how) {
+	case VTI_CFI_REGISTER:
+		return r->reg != 16 && read_register(r->reg, pc, s, value);
+	case VTI_CFI_VALUE:
+		*value = cfa + r->offset;
+		return true;
+	case VTI_CFI_EXPRESSION:
+		return evaluate_expression(r, &cfa, pc, s, value);
+	case VTI_CFI_OFFSET:
+		*slot = cfa + r->offset;
+		return s->load(s->arg, *slot, 8, value);
+	case VTI_CFI_PLACE:
+		return evaluate_expression(r, &cfa, pc, s, slot) &&
+		       s->load(s->arg, *slot, 8, value);
+	default:
+		return false;
+	}
+}
+
 bool vt_unwind_find(struct vt_unwind *u, uint64_t vaddr, uint64_t bias,
 		    const struct vt_unwind_state *s, struct vt_return *f)
 {
 	const struct vti_cfi_row *row = find_unwind_row(u, vaddr);
-	const struct vti_cfi_rule *ra = &row->ra;
-	uint64_t cfa, pc = vaddr + bias;
+	uint64_t cfa = 0, pc = vaddr + bias;
 
 	*f = (struct vt_return){.entry = row->entry};
-	if (ra->how == VTI_CFI_UNKNOWN)
+	if (row->ra.how == VTI_CFI_UNKNOWN)
 		return false;
-	if (ra->how == VTI_CFI_REGISTER)
-		return ra->reg != 16 && read_register(ra->reg, pc, s, &f->ret);
-	if (!find_cfa(&row->cfa, pc, s, &cfa))
+	if (row->ra.how != VTI_CFI_REGISTER && !find_cfa(&row->cfa, pc, s, &cfa))
 		return false;
-	switch (ra->how) {
-	case VTI_CFI_VALUE:
-		f->ret = cfa + ra->offset;
-		return true;
-	case VTI_CFI_EXPRESSION:
-		return evaluate_expression(ra, &cfa, pc, s, &f->ret);
-	case VTI_CFI_OFFSET:
-		f->slot = cfa + ra->offset;
-		return s->load(s->arg, f->slot, 8, &f->ret);
-	default:
-		return evaluate_expression(ra, &cfa, pc, s, &f->slot) &&
-		       s->load(s->arg, f->slot, 8, &f->ret);
+	return find_value(&row->ra, cfa, pc, s, &f->ret, &f->slot);
+}
+
+/* ---- frame by frame ---- */
+
+/* Registers, and the caller's way to memory. */
+struct stepping {
+	const struct vt_unwind_regs *regs;
+	bool (*load)(void *arg, uint64_t address, unsigned size, uint64_t *value);
+	void *arg;
+};
+
+static bool get_step_reg(void *arg, unsigned reg, uint64_t *value)
+{
+	const struct stepping *s = arg;
+
+	*value = s->regs->value[reg];
+	return s->regs->known >> reg & 1;
+}
+
+static bool load_step_memory(void *arg, uint64_t address, unsigned size, uint64_t *value)
+{
+	const struct stepping *s = arg;
+
+	return s->load(s->arg, address, size, value);
+}
+
+static void set_reg(struct vt_unwind_regs *regs, unsigned reg, uint64_t value)
+{
+	regs->value[reg] = value;
+	regs->known |= 1u << reg;
+}
+
+bool vt_unwind_step(struct vt_unwind *u, uint64_t vaddr, uint64_t bias, struct vt_unwind_regs *regs,
+		    bool (*load)(void *arg, uint64_t address, unsigned size, uint64_t *value),
+		    void *arg)
+{
+	/* Of rbx, rbp, r12 to r15. */
+	static const uint8_t preserved[VTI_CFI_PRESERVED] = {1, 6, 20, 21, 22, 23};
+	const struct vti_cfi_row *row = find_unwind_row(u, vaddr);
+	struct stepping at = {regs, load, arg};
+	const struct vt_unwind_state s = {&at, get_step_reg, load_step_memory};
+	struct vt_unwind_regs caller = {.known = 0};
+	uint64_t value, slot, cfa, pc = vaddr + bias;
+	unsigned i;
+
+	if (!find_cfa(&row->cfa, pc, &s, &cfa) || !find_value(&row->ra, cfa, pc, &s, &value, &slot))
+		return false;
+	set_reg(&caller, VT_UNWIND_IP, value);
+	set_reg(&caller, VT_UNWIND_SP, cfa);
+	for (i = 0; i < VTI_CFI_PRESERVED; i++) {
+		const struct vti_cfi_rule *r = &row->preserved[i];
+
+		if (r->how == VTI_CFI_UNKNOWN ? get_step_reg(&at, preserved[i], &value)
+					      : find_value(r, cfa, pc, &s, &value, &slot))
+			set_reg(&caller, preserved[i], value);
 	}
+	*regs = caller;
+	return true;
 }

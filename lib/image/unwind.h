@@ -46,4 +46,25 @@ void vt_unwind_free(struct vt_unwind *u);
 bool vt_unwind_find(struct vt_unwind *u, uint64_t vaddr, uint64_t bias,
 		    const struct vt_unwind_state *s, struct vt_return *f);
 
+/* Registers by their numbers in linux's asm/perf_regs.h. */
+#define VT_UNWIND_REGS 24
+#define VT_UNWIND_SP   7
+#define VT_UNWIND_IP   8
+
+struct vt_unwind_regs {
+	uint64_t value[VT_UNWIND_REGS];
+	uint32_t known; /* bit n: register n is */
+};
+
+/*
+ * Replaces the registers by those of the caller: where it goes on, its stack pointer, and what
+ * procedures preserve for their callers, as far as that is known.  `vaddr` as above; of a procedure
+ * that called another one, an address inside of the call.  `load` and `arg` as in struct
+ * vt_unwind_state.  Returns false, with *regs unchanged, if the return address or the stack pointer
+ * is unknown.
+ */
+bool vt_unwind_step(struct vt_unwind *u, uint64_t vaddr, uint64_t bias, struct vt_unwind_regs *regs,
+		    bool (*load)(void *arg, uint64_t address, unsigned size, uint64_t *value),
+		    void *arg);
+
 #endif

@@ -62,6 +62,7 @@ struct vt_event {
 	enum vt_policy policy;
 	uint64_t period; /* requested; 0 if a frequency was requested */
 	uint64_t branch_type;
+	uint64_t regs_user; /* the mask of recorded registers */
 };
 
 /*

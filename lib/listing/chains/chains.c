@@ -139,6 +139,7 @@ json_t *vt_callreport_json(const struct vt_callreport *r)
 
 	vt_json_profile(doc, side->profile, side->events, side->ranking);
 	json_object_set_new(doc, "chains", vt_json_u64(n.chains));
+	json_object_set_new(doc, "unwound_chains", vt_json_u64(n.unwound));
 	json_object_set_new(doc, "damaged_chains", vt_json_u64(n.damaged));
 	json_object_set_new(doc, "cut_chains", vt_json_u64(n.cut));
 	json_object_set_new(doc, "by", json_string(vt_level_words[level]));
@@ -154,6 +155,8 @@ static void print_header(const struct vt_callreport *r, struct vt_output *out)
 
 	vt_proflist_header(side->profile, side->ranking, side->events, out);
 	vt_output_printf(out, "Samples with a call chain: %" PRIu64, n.chains);
+	if (n.unwound)
+		vt_output_printf(out, ", unwound %" PRIu64, n.unwound);
 	if (n.damaged)
 		vt_output_printf(out, ", damaged %" PRIu64, n.damaged);
 	if (n.cut)
