@@ -8,7 +8,9 @@ usage: chain_totals.py [--fold-kernel] PERF.DATA
 Exit status: 0 equal (the last line says how much was compared), 1 different (each difference on a
 line), 77 perf shows no call chains.
 
-What is called by frames without a symbol is not compared: perf shows a row for each address.  perf
+What is called by frames without a symbol is not compared: perf shows a row for each address.  Where
+stacks are unwound through images whose files are not here, perf guesses at return addresses; own
+samples alone are compared then.  perf
 looks up return addresses as they are; after a call that does not return, that is the next
 procedure, at its very start.  vprof looks up the call.  So symbols at whose start perf script shows
 a frame are not compared, and others may have as much more.
@@ -63,18 +65,19 @@ def perf_children(path, fields, fold):
 
 
 def vprof_children(path, event, level, fold):
-    """The rows of an event, or None and why there are none."""
+    """The rows of an event, or None and why there are none; and whether perf guesses."""
     out = subprocess.run(['vprof', '--children', '-p', '--json', '-e', event, '-b', level, path],
                          capture_output=True, check=False)
     if out.returncode > 1:
-        return None, out.stderr.decode(errors='replace')
+        return None, out.stderr.decode(errors='replace'), False
     doc = json.loads(out.stdout, object_hook=listed.by_name)
     rows = new_rows()
     for r in doc['rows']:
         image = image_name(os.path.basename(r['image']), fold)
         symbol = clean_symbol(image, r.get('symbol', '')) if level == 'procedure' else ''
         add_row(rows, (image, symbol), r['children_percent'], r['self_percent'], r['self'])
-    return rows, doc['events'][0]['samples']
+    guessed = doc['unwound_chains'] and doc['events'][0]['unknown']
+    return rows, doc['events'][0]['samples'], guessed
 
 
 def moved_frames(path):
@@ -99,6 +102,14 @@ def moved_frames(path):
             moved[event] += 0 if counted else period
             counted = True
     return symbols, {e: 100 * moved[e] / total[e] for e in total if total[e]}
+
+
+def own_only(rows):
+    """Rows with nothing but their own samples."""
+    only = new_rows()
+    for key, r in rows.items():
+        only[key] = [0, 0, *r[2:]]
+    return only
 
 
 def compare_rows(name, their, our, ignored, more):
@@ -127,11 +138,13 @@ def main():
         moved, more = moved_frames(path)
         for level, fields in ('image', 'dso'), ('procedure', 'dso,sym'):
             for name, their in perf_children(path, fields, args.fold_kernel):
-                our, n = vprof_children(args.path, name, level, args.fold_kernel)
+                our, n, guessed = vprof_children(args.path, name, level, args.fold_kernel)
                 if our is None:
                     if 'no call chains' not in n and name not in ('cbr', 'psb', 'ptwrite'):
                         bad.append('%s: %s' % (name, n.strip()))
                     continue
+                if guessed:
+                    their, our = own_only(their), own_only(our)
                 bad += compare_rows(name, their, our, moved, more.get(name, 0))
                 rows += len(our)
                 samples = n

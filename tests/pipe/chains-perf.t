@@ -23,13 +23,17 @@ compare()
 
 # ---- fresh recordings ----
 
+# Chains of frame pointers, and unwound copies of stacks: --call-graph takes the word.
+#
 # A program that starts another is none of these: perf shows the chains of a process that is between
 # two programs with the code of the old one, vprof without.
 record()
 {
-	local name=$1
-	shift
-	if perf record -q -g -o "$name.data" -e cpu-clock -F 2000 "$@" >/dev/null 2>"$name.err"; then
+	local how=$1 name=$1-$2 frequency=2000
+	shift 2
+	[ "$how" = fp ] || frequency=500
+	if perf record -q --call-graph "$how" -o "$name.data" -e cpu-clock -F $frequency "$@" \
+		>/dev/null 2>"$name.err"; then
 		compare "$name" "$name.data"
 	else
 		t_skip "$name: inclusive totals are perf's" \
@@ -38,10 +42,12 @@ record()
 }
 
 seq 1 300000 >numbers
-record gzip gzip -9 -k numbers
-record sort sort -r -o sorted numbers
-record python "$PYTHON" -c 'print(sum(hash(str(i)) % 7 for i in range(1000000)))'
-record dd dd if=/dev/zero of=zeros bs=512 count=100000
+for how in fp dwarf; do
+	record $how gzip gzip -9 -k -f numbers
+	record $how sort sort -r -o sorted numbers
+	record $how python "$PYTHON" -c 'print(sum(hash(str(i)) % 7 for i in range(1000000)))'
+	record $how dd dd if=/dev/zero of=zeros bs=512 count=100000
+done
 if command -v gcc >/dev/null; then
 	cat >deep.c <<-'END'
 		__attribute__((noinline)) long leaf(long n)
@@ -57,12 +63,29 @@ if command -v gcc >/dev/null; then
 		int main(void)
 		{
 			long t = 0;
-			for (int i = 0; i < 3000; i++)
+			for (int i = 0; i < 10000; i++)
 				t += leaf(20000) + even(i % 110, 50000);
 			return t == 1;
 		}
 	END
-	gcc -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -o deep deep.c && record deep ./deep
+	if gcc -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -o deep deep.c; then
+		record fp deep ./deep
+	fi
+	if gcc -O2 -fomit-frame-pointer -fno-optimize-sibling-calls -o bare deep.c; then
+		record dwarf deep ./bare
+	fi
+fi
+
+# At least as many chains reach the program's entry as with perf's unwinding.
+if [ -s dwarf-deep.data ]; then
+	perf script -i dwarf-deep.data -F ip,sym --no-inline 2>/dev/null |
+		awk '/^$/ { n += entry; entry = 0 } $2 == "_start" { entry = 1 } END { print n + entry }' >theirs
+	vprof --tree --csv dwarf-deep.data |
+		awk -F, '$5 == 0 && $6 == "_start" { n += $1 } END { print n + 0 }' >ours
+	t_ok "unwound chains are complete where perf's are" test "$(cat ours)" -ge "$(cat theirs)"
+	t_ok "there are such" test "$(cat ours)" -gt 10
+	echo "# of $(vprof --tree --json dwarf-deep.data | grep -c '"depth": 0') first procedures:" \
+		"$(cat ours) chains from _start, perf $(cat theirs)"
 fi
 
 # ---- recorded data ----
