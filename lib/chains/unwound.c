@@ -7,6 +7,9 @@
 /* PERF_SAMPLE_REGS_ABI_64 of linux/perf_event.h. */
 #define ABI_64 2
 
+/* A mask with the instruction pointer of AArch64, where x86-64 has no register of user mode. */
+#define ARM64_IP 32
+
 /* The copy of a stack. */
 struct stack_copy {
 	struct vt_bytes bytes;
@@ -36,7 +39,7 @@ static bool take_registers(const struct vt_record *sample, uint64_t mask, struct
 	size_t at = 0;
 
 	*r = (struct vt_unwind_regs){.known = 0};
-	if (vt_record_u64(sample, VT_SAMPLE_UREGS_ABI) != ABI_64)
+	if (vt_record_u64(sample, VT_SAMPLE_UREGS_ABI) != ABI_64 || mask >> ARM64_IP & 1)
 		return false;
 	for (reg = 0; reg < VT_UNWIND_REGS && at < words.count; reg++) {
 		if (!(mask >> reg & 1))

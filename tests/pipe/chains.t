@@ -18,14 +18,19 @@ by = {r["procedure"]: r for r in rows}
 '"$3" "$2"
 }
 
-# main, work, leaf: 16 bytes each, from 0x401000.
+# main, work, leaf: 16 bytes each, from 0x401000; main is called by nobody, and leaf has no frames.
 cat >prog.s <<'END'
 	.globl _start, main, work, leaf
 	.text
-main:	.skip 16, 0x90
+main:	.cfi_startproc
+	.cfi_undefined %rip
+	.skip 16, 0x90
+	.cfi_endproc
 	.type main, @function
 	.size main, 16
-work:	.skip 16, 0x90
+work:	.cfi_startproc
+	.skip 16, 0x90
+	.cfi_endproc
 	.type work, @function
 	.size work, 16
 leaf:	.skip 16, 0x90
@@ -42,6 +47,8 @@ stream()
 		echo "EVENT id=1 name=cycles policy=interrupt"
 		echo "EVENT id=2 name=other policy=interrupt"
 		echo "EVENT id=3 name=lbr policy=interrupt branch_type=0x800"
+		echo "EVENT id=4 name=stack policy=interrupt regs_user_mask=0xff0fff"
+		echo "EVENT id=5 name=arm policy=interrupt regs_user_mask=0x1ffffffff"
 		echo "IMAGE id=1 path=$T_DIR/prog"
 		echo "MAP pid=10 tid=10 start=0x401000 length=0x1000 offset=0x1000 image=1 prot=5 misc=2"
 		cat
@@ -189,6 +196,54 @@ vprof --children --json hostile.vt >hostile.json
 check "what is damaged or cut is counted, no sample is lost" hostile.json '
 assert doc["chains"] == 8 and doc["damaged_chains"] == 2 and doc["cut_chains"] == 2, doc
 assert by["leaf"]["self"] == 9 and by["leaf"]["children"] == 9'
+
+# ---- copies of stacks ----
+
+# In work, with a stack pointer of 0x7000: the stack is a list of return addresses.
+"$PYTHON" - >stacks.txt <<'END'
+def sample(stack, misc=2):
+    regs = [0] * 7 + [0x7000, 0x401014] + [0] * 11
+    data = b''.join(w.to_bytes(8, 'little') for w in stack)
+    print('SAMPLE pid=10 tid=10 misc=%d has=0x3001 event=4 ip=%#x uregs_abi=2 uregs=%s stack=%s' %
+          (misc, 0x401014 if misc == 2 else 0xffffffff81000010, ','.join(map(str, regs)), data.hex()))
+sample([0x401018, 0x401008])            # main, work, work
+sample([0x401018, 0x401010], misc=1)    # main, work, work, the kernel; the call ends main
+sample([0x401018, 0x401028, 0x401008])  # leaf, work, work: nothing is known above leaf
+sample([0x401018, 0x666000])            # work, work: nothing is mapped there
+sample([0x401018])                      # work, work
+sample([0x401018, 0])
+END
+stream <stacks.txt >stacks.vt
+vprof --tree --json stacks.vt >stacks.json
+check "stacks are unwound" stacks.json '
+got = [(r["depth"], r["procedure"], r["children"], r["self"]) for r in rows]
+assert got == [
+    (0, "work", 3, 0), (1, "work", 3, 3),
+    (0, "main", 2, 0), (1, "work", 2, 0), (2, "work", 2, 1), (3, "[no mapping, kernel mode]", 1, 1),
+    (0, "leaf", 1, 0), (1, "work", 1, 0), (2, "work", 1, 1)], got
+assert doc["unwound_chains"] == doc["chains"] == 6'
+"$PYTHON" - >hostile-stacks.txt <<'END'
+def sample(stack, ip=0x401014, event=4, abi=2, words=20, sp=0x7000):
+    regs = ([0] * 7 + [sp, ip] + [0] * 200)[:words]
+    data = b''.join(w.to_bytes(8, 'little') for w in stack)
+    print('SAMPLE pid=10 tid=10 misc=2 has=0x3001 event=%d ip=0x401014 uregs_abi=%d uregs=%s stack=%s' %
+          (event, abi, ','.join(map(str, regs)), data.hex()))
+sample([0x401018] * 5000)                # deeper than any chain may be
+sample([0x401018] * 50, event=5)         # registers of another machine
+sample([0x401018] * 50, abi=1)
+sample([0x401018] * 50, words=8)         # no instruction pointer
+sample([0x401018] * 50, words=200)
+sample([0x401018] * 50, sp=2 ** 64 - 8)  # the stack ends with the address space
+sample([0x401018] * 50, sp=0)
+sample([2 ** 64 - 1] * 50, ip=2 ** 64 - 1)
+sample([0x401018] * 50, ip=0)
+END
+stream <hostile-stacks.txt >hostile-stacks.vt
+t_ok "hostile stacks" vprof --children --json -e stack hostile-stacks.vt
+cp "$T_OUT" hostile-stacks.json
+check "no sample of theirs is lost" hostile-stacks.json '
+assert by["work"]["self"] == 8 and doc["cut_chains"] == 1 and doc["unwound_chains"] == 6, doc'
+t_status "other machines are not unwound" 3 vprof --children -e arm hostile-stacks.vt
 
 # ---- usage ----
 
