@@ -185,6 +185,8 @@ static bool check_usage(struct app *a, const struct options *o)
 		{o->diff && !o->before.count && a->argc != 2,
 		 "--diff needs two streams, before and after; --before FILE for each of several"},
 		{!o->diff && a->argc > 1, "one stream at a time; vtrace merge adds several"},
+		{o->by.nkeys && vprof_chains_asked(&o->chains),
+		 "reports of call chains are by procedure, image or line"},
 		{o->diff && o->by.nkeys,
 		 "--diff compares procedures, images, lines or instructions"},
 		{!(o->list.min_percent >= 0 && o->list.min_percent <= 100),
@@ -218,7 +220,7 @@ static void run_vprof(struct app *a, const struct options *o)
 {
 	const struct vprof_chains_how how = {.path = a->argc ? a->argv[0] : NULL,
 					     .symfs = o->symfs,
-					     .level = o->level,
+					     .level = (int)o->by.level,
 					     .list = &o->list,
 					     .events = &o->events,
 					     .form = &o->form};
