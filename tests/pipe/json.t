@@ -85,6 +85,9 @@ json vprof/1 vprof --symfs "$symfs" --json x.vt
 json vprof/1 vprof --symfs "$symfs" --by instruction --json f.vt
 json vprof-diff/1 vprof --symfs "$symfs" --diff --json x.vt x.vt
 json vprof-diff/1 vprof --symfs "$symfs" --diff --check 5 --json --before x.vt --before x.vt x.vt x.vt
+for view in children callers callees tree; do
+	json vprof-$view/1 vprof --symfs "$symfs" --$view --json r.vt
+done
 json vlist/1 vlist --symfs "$symfs" --json --all -i x.vt
 json vlist/1 vlist --symfs "$symfs" --json --values --all -i h.hot
 json vlist-diff/1 vlist --symfs "$symfs" --json --diff x.vt -i x.vt smooth
