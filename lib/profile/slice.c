@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/slice.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,6 +161,24 @@ static struct spot find_spot(const struct vt_slice *s, const struct vt_record *r
 	return at;
 }
 
+/* As the kernel and perf call a module: "[snd_pcm]" for ".../snd-pcm.ko.xz". */
+static bool is_module_named(const struct vti_slice_filter *f, const struct vt_image *image)
+{
+	const char *suffix = strstr(image->name, ".ko");
+	char name[80];
+	int size = suffix ? (int)(suffix - image->name) : 0;
+	char *at;
+
+	/* Names of modules have at most 55 bytes. */
+	if (image->type != VT_IMAGE_MODULE || size <= 0 || size > 64)
+		return false;
+	snprintf(name, sizeof(name), "[%.*s]", size, image->name);
+	for (at = name; *at; at++)
+		if (*at == '-')
+			*at = '_';
+	return vti_slice_matches(f, name);
+}
+
 static bool is_image_named(const struct vt_slice *s, uint32_t id)
 {
 	const struct vti_slice_filter *f = &s->filters[VT_SLICE_IMAGE];
@@ -167,7 +186,8 @@ static bool is_image_named(const struct vt_slice *s, uint32_t id)
 
 	if (!image)
 		return vti_slice_matches(f, "[unknown image]");
-	return vti_slice_matches(f, image->path) || vti_slice_matches(f, image->name);
+	return vti_slice_matches(f, image->path) || vti_slice_matches(f, image->name) ||
+	       is_module_named(f, image);
 }
 
 static int ask_image(struct vt_slice *s, const struct spot *at, enum answer *answer,

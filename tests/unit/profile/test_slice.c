@@ -263,6 +263,49 @@ static void picks_places(void **state)
 	vt_images_free(images);
 }
 
+/* Modules have the names that the kernel gives them, too. */
+static void knows_modules(void **state)
+{
+	static const struct {
+		const char *path, *pattern;
+		uint64_t taken;
+	} cases[] = {
+		{"/lib/modules/6.1/snd-pcm.ko", "[snd_pcm]", 5},
+		{"/lib/modules/6.1/snd-pcm.ko.xz", "[snd_pcm]", 5},
+		{"/lib/modules/6.1/snd-pcm.ko.xz", "[snd*]", 5},
+		{"/lib/modules/6.1/snd-pcm.ko", "snd-pcm.ko", 5},
+		{"/lib/modules/6.1/snd-pcm.ko", "[snd]", 0},
+		{"/lib/modules/6.1/snd-pcm", "[snd_pcm]", 0},
+		{"[snd_pcm]", "[snd_pcm]", 5},
+	};
+	struct vt_images_options none = {.find = {.symfs = NULL}};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct vt_images *images = vt_images_new(&none, &err);
+		struct vt_context *c = vt_context_new(images);
+		struct vt_slice *s = vt_slice_new();
+		int fd = scratch_file();
+		struct vt_writer *w = start_stream(fd);
+		uint64_t *row = vt_writer_row(w, VT_IMAGE);
+
+		row[VT_IMAGE_ID] = 1;
+		row[VT_IMAGE_TYPE] = VT_IMAGE_MODULE;
+		vt_writer_text(w, VT_IMAGE_PATH, cases[i].path);
+		put_count(w, 1, 5);
+		assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
+		vt_slice_set_context(s, c);
+		assert_int_equal(vt_slice_add(s, VT_SLICE_IMAGE, cases[i].pattern, &err), 0);
+		feed_slice(s, c, fd);
+		assert_int_equal(vt_slice_counted(s)->taken, cases[i].taken);
+		close(fd);
+		vt_slice_free(s);
+		vt_context_free(c);
+		vt_images_free(images);
+	}
+}
+
 static void refuses_nonsense(void **state)
 {
 	static const struct {
@@ -312,9 +355,10 @@ static void refuses_nonsense(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(picks_numbers), cmocka_unit_test(picks_times),
-		cmocka_unit_test(picks_names),	 cmocka_unit_test(filters_add_up),
-		cmocka_unit_test(picks_places),	 cmocka_unit_test(refuses_nonsense),
+		cmocka_unit_test(picks_numbers),    cmocka_unit_test(picks_times),
+		cmocka_unit_test(picks_names),	    cmocka_unit_test(filters_add_up),
+		cmocka_unit_test(picks_places),	    cmocka_unit_test(knows_modules),
+		cmocka_unit_test(refuses_nonsense),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
