@@ -43,11 +43,12 @@ void vt_slice_free(struct vt_slice *s);
 /*
  * Adds values to a filter:
  *
- *	PID, TID, CPU	numbers and ranges: "1,4-7"
- *	TIME		"A,B": from A to B, both included, in seconds with up to nine decimals, of
- *the recording's clock; "+A,+B": since the first sample.  Either may be left out COMM, IMAGE
- *patterns (base/pattern.h), with commas; an image's path or its last component SYMBOL
- *the same, of the raw or the demangled name; commas in brackets do not part
+ *	PID, TID, CPU   numbers and ranges: "1,4-7"
+ *	TIME            "A,B": from A to B, both included, in seconds of the recording's clock with
+ *	                up to nine decimals; "+A,+B": since the first sample; A or B may lack
+ *	COMM            patterns (base/pattern.h), with commas
+ *	IMAGE           the same, of a path, its last component, or a kernel module's [name]
+ *	SYMBOL          the same, of a raw or demangled name; commas in brackets do not part
  *
  * -VT_E_USAGE with what is wrong, which quotes the user's text; -VT_E_NOMEM.
  */
