@@ -21,7 +21,7 @@ struct app_form {
 	bool json;
 	bool csv;
 	bool tsv;
-	bool full_names; /* see app_text() */
+	bool full_names;    /* see app_text() */
 	int color;	    /* enum app_color */
 	const char *output; /* NULL: standard output */
 };

@@ -91,7 +91,7 @@ static void look_up_place(struct vt_ranking *r, const struct vt_place *p, struct
 	struct vt_lines *lines;
 
 	memset(f, 0, sizeof(*f));
-	if (p->image == VT_UNMAPPED_IMAGE)
+	if (p->image == VT_UNMAPPED_IMAGE || r->level == VT_LEVEL_ALL)
 		return;
 	vt_images_symbol(r->images, p->image, p->pid, p->offset, &f->loc);
 	if (r->level != VT_LEVEL_LINE)
@@ -238,6 +238,8 @@ static int rank_place(struct vt_ranking *r, const struct vt_place *p, struct vt_
 	if (!cell)
 		return vt_error_nomem(err);
 	add_tally(&cell->tally, p);
+	if (r->level == VT_LEVEL_ALL)
+		return 0;
 	if (!f.loc.symbol)
 		add_tally(&r->unknown[p->event], p);
 	else if (is_unverified(r, p->image))

@@ -92,12 +92,12 @@ t_is "whose hottest line is of what it does most" \
 
 # ---- listings ----
 
-vlist --asm s.vt main | tail -n +4 >main
-t_like "the target of a call is short" ' call .*<shop::fill<…>>$' main
-t_unlike "no row of code has 200 letters" '.{200}' main
-vlist --asm --full-names s.vt main >main
-t_is "--full-names shows it in full" "$(grep -c ' call ' main)" "$(vlist --asm s.vt main | grep -c ' call ')"
-t_like "with its arguments" " call .*<$(printf %s "$full" | sed 's/[][*.^$]/\\&/g')>\$" main
+vlist --asm s.vt main | tail -n +4 >short.txt
+t_like "the target of a call is short" ' call .*<shop::fill<…>>$' short.txt
+t_unlike "no row of code has 200 letters" '.{200}' short.txt
+vlist --asm --full-names s.vt main >full.txt
+t_is "--full-names shows it in full" "$(grep -c ' call ' full.txt)" "$(vlist --asm s.vt main | grep -c ' call ')"
+t_like "with its arguments" " call .*<$(printf %s "$full" | sed 's/[][*.^$]/\\&/g')>\$" full.txt
 vlist s.vt '__introsort_loop#1' | grep 'inlined into' >places
 t_like "so are the names of inlined functions" 'inlined into [^<]*__introsort_loop<…>' places
 t_unlike "all of them" 'allocator<[a-z]' places

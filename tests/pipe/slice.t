@@ -4,6 +4,8 @@
 # The options that pick samples, in every program that has them: each picks what awk picks of the
 # dumped fields, all other records pass, and what cannot be picked is said.
 
+# shellcheck disable=SC2016 # dollars are awk's
+
 . "$(dirname "$0")/../lib.sh"
 t_need "$PYTHON"
 

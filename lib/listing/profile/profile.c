@@ -68,7 +68,10 @@ static void print_event_header(const struct vt_profile *p, const struct vt_ranki
 	/* A request for precise addresses may fail: each sample says whether it did. */
 	if (e->policy == VT_POLICY_PRECISE && e->single)
 		print_header_share("EXACT_IP", e->exact_ip, e->single, out);
-	print_header_share("unknown", vt_ranking_unknown(r, event).samples, e->samples, out);
+	/* Of groups of samples alone, nothing is looked up. */
+	if (vt_ranking_level(r) != VT_LEVEL_ALL)
+		print_header_share("unknown", vt_ranking_unknown(r, event).samples, e->samples,
+				   out);
 	if (unverified)
 		print_header_share("unverified", unverified, e->samples, out);
 	vt_output_text(out, "\n");
