@@ -11,7 +11,7 @@ function __vtrace_options
     and set program $program[1..2]
     or set program $program[1]
     $program --help 2>/dev/null |
-        string replace -rf '^  (?:-.,|   ) (--[a-z-]+)\S*(?: \S+)?  +(.*)$' '$1\t$2'
+        string replace -rf '^  (?:-.,|   ) (--[a-z-]+)\S*(?: \S+)?(?:  +(.*))?$' '$1\t$2'
 end
 
 complete -c vtrace -n 'test (count (commandline -poc)) -eq 1' -f -a '(__vtrace_subcommands)'
