@@ -57,9 +57,9 @@ void vti_fill_tree(struct vt_callreport *r)
 	vt_table_column(r->table, "self", "self", VT_FORMAT_NUMBER);
 	vt_table_column(r->table, "self_percent", "%", VT_FORMAT_PERCENT);
 	vt_table_column(r->table, "depth", NULL, VT_FORMAT_NUMBER);
-	vt_table_column_max(r->table, NULL, "procedure", VT_FORMAT_TEXT, VTI_NAME_WIDTH);
+	vt_table_column_max(r->table, NULL, "procedure", VT_FORMAT_NAME, VTI_NAME_WIDTH);
 	vt_table_column(r->table, "procedure", NULL, VT_FORMAT_TEXT);
-	vt_table_column(r->table, "image", "image", VT_FORMAT_TEXT);
+	vt_table_column(r->table, "image", "image", VT_FORMAT_PATH);
 	vt_hash_init(&l.shown, sizeof(struct shown_children), sizeof(uint64_t));
 	if (root != VT_CALL_NONE)
 		vt_calltree_walk(vt_callgather_tree(r->gather), root, &v);

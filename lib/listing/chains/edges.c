@@ -87,8 +87,8 @@ static void add_columns(const struct vt_callreport *r)
 	vt_table_column(t, "percent", "%", VT_FORMAT_PERCENT);
 	vt_table_column(t, "share", "of", VT_FORMAT_PERCENT);
 	vt_table_column_max(t, NULL, callees ? "procedure, callees" : "procedure, callers",
-			    VT_FORMAT_TEXT, VTI_NAME_WIDTH);
-	vt_table_column(t, NULL, "image", VT_FORMAT_TEXT);
+			    VT_FORMAT_NAME, VTI_NAME_WIDTH);
+	vt_table_column(t, NULL, "image", VT_FORMAT_PATH);
 	vt_table_column(t, "procedure", NULL, VT_FORMAT_TEXT);
 	vt_table_column(t, "image", NULL, VT_FORMAT_TEXT);
 	vt_table_column(t, callees ? "callee" : "caller", NULL, VT_FORMAT_TEXT);

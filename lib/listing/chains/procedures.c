@@ -102,8 +102,8 @@ int vti_fill_children(struct vt_callreport *r, struct vt_error *err)
 	vt_table_column(r->table, "children_percent", "%", VT_FORMAT_PERCENT);
 	vt_table_column(r->table, "self", "self", VT_FORMAT_NUMBER);
 	vt_table_column(r->table, "self_percent", "%", VT_FORMAT_PERCENT);
-	vt_table_column_max(r->table, "procedure", "procedure", VT_FORMAT_TEXT, VTI_NAME_WIDTH);
-	vt_table_column(r->table, "image", "image", VT_FORMAT_TEXT);
+	vt_table_column_max(r->table, "procedure", "procedure", VT_FORMAT_NAME, VTI_NAME_WIDTH);
+	vt_table_column(r->table, "image", "image", VT_FORMAT_PATH);
 	vt_table_column(r->table, "symbol", NULL, VT_FORMAT_TEXT);
 	for (i = 0; i < n; i++) {
 		uint32_t key = (uint32_t)list[i]->key;
