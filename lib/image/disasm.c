@@ -130,25 +130,22 @@ static bool choose_arch(struct disassemble_info *info, unsigned machine, unsigne
 	}
 }
 
-static bool find_function(void *library, const char *name, void *to)
-{
-	void *at = dlsym(library, name);
-
-	/* POSIX: a pointer that dlsym() returns can be converted to one of a function. */
-	memcpy(to, &at, sizeof(at));
-	return at;
-}
-
-static int load_opcodes(struct opcodes *o, struct vt_error *err)
+static bool load_opcodes(struct opcodes *o, struct vt_error *err)
 {
 	/* It stays loaded for the next disassembler. */
 	o->library = dlopen(VT_LIBOPCODES, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-	if (o->library && find_function(o->library, "init_disassemble_info", &o->init) &&
-	    find_function(o->library, "disassembler", &o->choose) &&
-	    find_function(o->library, "disassemble_init_for_target", &o->prepare) &&
-	    find_function(o->library, "disassemble_free_target", &o->end))
-		return 0;
-	return vt_error_set(err, VT_E_ABSENT, "no disassembler: %s", dlerror());
+	if (o->library) {
+		/* POSIX: a pointer that dlsym() returns can be converted to one of a function. */
+		o->init = (__typeof__(o->init))dlsym(o->library, "init_disassemble_info");
+		o->choose = (__typeof__(o->choose))dlsym(o->library, "disassembler");
+		o->prepare =
+			(__typeof__(o->prepare))dlsym(o->library, "disassemble_init_for_target");
+		o->end = (__typeof__(o->end))dlsym(o->library, "disassemble_free_target");
+		if (o->init && o->choose && o->prepare && o->end)
+			return true;
+	}
+	vt_error_set(err, VT_E_ABSENT, "no disassembler: %s", dlerror());
+	return false;
 }
 
 static void free_disasm(struct vt_disasm *d)
@@ -168,7 +165,7 @@ struct vt_disasm *vt_disasm_new(unsigned machine, unsigned bits, bool big, enum 
 		vt_error_set(err, VT_E_NOMEM, "out of memory for a disassembler");
 		return NULL;
 	}
-	if (load_opcodes(&d->opcodes, err) < 0) {
+	if (!load_opcodes(&d->opcodes, err)) {
 		free_disasm(d);
 		return NULL;
 	}

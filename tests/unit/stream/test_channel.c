@@ -65,7 +65,7 @@ static void end_job(struct job *j, pthread_t thread)
 
 static void check_end(struct vt_reader *r, const struct job *j)
 {
-	struct vt_record rec;
+	struct vt_record rec = {0};
 	struct vt_error err;
 
 	if (j->status == VT_STATUS_MISSING) {
@@ -83,7 +83,7 @@ static void check_end(struct vt_reader *r, const struct job *j)
 static void pass_records(uint64_t n, enum vt_status status)
 {
 	struct job j = {.records = n, .status = status};
-	struct vt_record rec;
+	struct vt_record rec = {0};
 	struct vt_error err;
 	struct vt_reader *r;
 	pthread_t thread;
@@ -115,7 +115,7 @@ static void test_failure(void **state)
 {
 	const struct vt_failure failure = {.program = "prog", .why = "no reason"};
 	struct job j = {.records = 3, .status = VT_STATUS_INTERRUPTED, .failure = &failure};
-	struct vt_record rec;
+	struct vt_record rec = {0};
 	struct vt_error err;
 	struct vt_reader *r;
 	pthread_t thread;
@@ -136,7 +136,7 @@ static void test_failure(void **state)
 static void test_reader_leaves(void **state)
 {
 	struct job j = {.records = 300000, .status = VT_STATUS_COMPLETE};
-	struct vt_record rec;
+	struct vt_record rec = {0};
 	struct vt_error err;
 	struct vt_reader *r;
 	pthread_t thread;
