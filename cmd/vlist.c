@@ -32,6 +32,7 @@ static bool check_vlist_options(struct app *a, struct vlist_options *o)
 		{o->before && o->listing.partial, "--context does not go with --diff"},
 		{!a->argc && !o->all && !o->top && !o->with_values && !o->replay && !cycles,
 		 "name a procedure, or give --all or --top N"},
+		{o->cycles.images.count && !cycles, "--image goes with --summary and --stall"},
 		{(o->value_option || o->what) && !o->with_values,
 		 "--what, --show and --format go with --values"},
 	};

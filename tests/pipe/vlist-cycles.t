@@ -301,6 +301,7 @@ t_status "no procedure" 2 list --calc
 t_status "CSV of what is no table" 2 list --calc --csv copy
 t_status "a percentage" 2 list --calc --cutoff 101 copy
 t_status "--image with a procedure" 2 list --summary --image copy copy
+t_status "--image with another listing" 2 list --image copy copy
 mkdir none
 t_ok "a summary needs no code" vlist -i x.vt --symfs none --summary --image copy
 t_status "--calc does" 2 vlist -i x.vt --symfs none --calc copy
