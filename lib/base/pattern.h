@@ -15,6 +15,13 @@ extern "C" {
  */
 bool vt_pattern_matches(const char *pattern, const char *text);
 
+/*
+ * Whether a pattern stands for a procedure by its demangled name: in full, as tables show it,
+ * without template arguments and parameters, or that without scopes: "std::sort<int*>", "sort",
+ * "std::so*". False if memory runs out.
+ */
+bool vt_pattern_names(const char *pattern, const char *name);
+
 #ifdef __cplusplus
 }
 #endif

@@ -220,7 +220,7 @@ static enum answer ask_symbol(const struct vt_slice *s, const struct spot *at)
 		return FAILS;
 	return answer_of(
 		vti_slice_matches(f, loc.symbol->name) ||
-		vti_slice_matches(f, vt_images_display(images, at->image, at->pid, loc.symbol)));
+		vti_slice_names(f, vt_images_display(images, at->image, at->pid, loc.symbol)));
 }
 
 static enum answer ask_time(const struct vt_slice *s, const struct vt_record *rec)

@@ -146,13 +146,20 @@ bool vti_slice_has_time(const struct vti_slice_filter *f, uint64_t time, uint64_
 
 /* ---- patterns ---- */
 
-/* The length of the first pattern of a list; `nested`: up to a comma that is in no brackets. */
+/* The length of the first pattern of a list; `nested`: up to a comma that is in no brackets.  A
+ * backslash takes a comma into the pattern. */
 static size_t pattern_length(const char *list, bool nested)
 {
+	static const char operator[] = "operator";
 	size_t i, depth = 0;
 
 	for (i = 0; list[i] && (list[i] != ',' || depth); i++) {
-		if (nested && strchr("(<[{", list[i]))
+		if (list[i] == '\\' && list[i + 1])
+			i++;
+		else if (nested && strncmp(list + i, operator, strlen(operator)) == 0)
+			/* Its brackets are none: operator<, operator<<, operator->. */
+			i += strlen(operator) - 1 + strspn(list + i + strlen(operator), "<>=-");
+		else if (nested && strchr("(<[{", list[i]))
 			depth++;
 		else if (depth && strchr(")>]}", list[i]))
 			depth--;
@@ -197,6 +204,16 @@ bool vti_slice_matches(const struct vti_slice_filter *f, const char *text)
 
 	for (i = 0; i < f->count; i++)
 		if (vt_pattern_matches(f->patterns[i], text))
+			return true;
+	return false;
+}
+
+bool vti_slice_names(const struct vti_slice_filter *f, const char *procedure)
+{
+	size_t i;
+
+	for (i = 0; i < f->count; i++)
+		if (vt_pattern_names(f->patterns[i], procedure))
 			return true;
 	return false;
 }

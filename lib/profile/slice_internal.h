@@ -36,5 +36,6 @@ int vti_slice_add_patterns(struct vti_slice_filter *f, const char *text, bool ne
 bool vti_slice_has_number(const struct vti_slice_filter *f, uint64_t number);
 bool vti_slice_has_time(const struct vti_slice_filter *f, uint64_t time, uint64_t zero);
 bool vti_slice_matches(const struct vti_slice_filter *f, const char *text);
+bool vti_slice_names(const struct vti_slice_filter *f, const char *procedure);
 
 #endif

@@ -252,6 +252,10 @@ t_status "chains with --diff" 2 vprof --children --diff x.vt x.vt
 t_status "chains by instruction" 2 vprof --children --by instruction x.vt
 t_status "--depth without --tree" 2 vprof --depth 3 x.vt
 t_status "--procedure without a report" 2 vprof --procedure main x.vt
+for view in children callers callees; do
+	t_status "--$view of no procedure" 2 vprof --$view --procedure 'no*' x.vt
+	t_like "which is said" 'no\*: no such procedure in the call chains' "$T_ERR"
+done
 t_status "two events" 2 vprof --children -e cycles -e other x.vt
 stream </dev/null >empty.vt
 t_status "no samples" 3 vprof --children empty.vt

@@ -41,8 +41,8 @@ struct vt_callreport {
 };
 
 /*
- * Computes the rows.  Percentages are shares of all samples of the event.  -VT_E_NOMEM.  Call
- * vt_callreport_fini() in either case.
+ * Computes the rows.  Percentages are shares of all samples of the event.  -VT_E_NOMEM;
+ * -VT_E_NOTFOUND if no procedure fits the pattern.  Call vt_callreport_fini() in either case.
  */
 int vt_callreport_fill(struct vt_callreport *r, struct vt_error *err);
 void vt_callreport_fini(struct vt_callreport *r);

@@ -133,10 +133,12 @@ int vti_fill_edges(struct vt_callreport *r, struct vt_error *err)
 	size_t i, at, n, nedges;
 	struct sorted_edge *edges = sort_edges(r, &nedges);
 
-	list = edges ? vti_sort_procedures(r, &n, err) : NULL;
+	if (!edges)
+		return vt_error_nomem(err);
+	list = vti_sort_procedures(r, &n, err);
 	if (!list) {
 		free(edges);
-		return vt_error_nomem(err);
+		return -(int)err->code;
 	}
 	add_columns(r);
 	for (i = 0; i < n; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <fnmatch.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/pattern.h"
 #include "listing/chains/internal.h"
 
 /* ---- which procedures, in which order ---- */
@@ -33,11 +33,11 @@ static bool matches_pattern(const struct vt_callreport *r, uint32_t key)
 	if (!r->how.pattern)
 		return true;
 	vti_call_label(r, key, "", &label);
-	ok = fnmatch(r->how.pattern, vt_buf_str(&label), 0) == 0;
+	ok = vt_pattern_names(r->how.pattern, vt_buf_str(&label));
 	vt_buf_free(&label);
 	if (!ok && key != VT_CALL_CUT)
-		ok = fnmatch(r->how.pattern,
-			     vt_ranking_at(vt_callgather_rows(r->gather), key)->symbol, 0) == 0;
+		ok = vt_pattern_matches(r->how.pattern,
+					vt_ranking_at(vt_callgather_rows(r->gather), key)->symbol);
 	return ok;
 }
 
@@ -80,6 +80,13 @@ const struct vt_callsum **vti_sort_procedures(struct vt_callreport *r, size_t *c
 				s, vti_weigh(s->total, by_period), vti_weigh(s->self, by_period),
 				s->key == VT_CALL_CUT ? VT_CALL_CUT : order[s->key]};
 	}
+	if (!n && r->how.pattern) {
+		free(sorted);
+		free(list);
+		vt_error_set(err, VT_E_NOTFOUND, "%s: no such procedure in the call chains",
+			     r->how.pattern);
+		return NULL;
+	}
 	qsort(sorted, n, sizeof(*sorted), compare_sums);
 	*count = keep_listed(r, sorted, n, list);
 	free(sorted);
@@ -97,7 +104,7 @@ int vti_fill_children(struct vt_callreport *r, struct vt_error *err)
 
 	list = vti_sort_procedures(r, &n, err);
 	if (!list)
-		return -VT_E_NOMEM;
+		return -(int)err->code;
 	vt_table_column(r->table, "children", "children", VT_FORMAT_NUMBER);
 	vt_table_column(r->table, "children_percent", "%", VT_FORMAT_PERCENT);
 	vt_table_column(r->table, "self", "self", VT_FORMAT_NUMBER);

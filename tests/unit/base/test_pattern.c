@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/name.h"
 #include "base/pattern.h"
 
 static void matches_what_it_stands_for(void **state)
@@ -59,6 +60,34 @@ static void matches_what_it_stands_for(void **state)
 			fail_msg("'%s' and '%s'", cases[i].pattern, cases[i].text);
 }
 
+static void names_procedures(void **state)
+{
+	static const char sort[] = "std::__sort<int*, less<int> >(int*, int*)";
+	static const struct {
+		const char *pattern, *name;
+		bool matches;
+	} cases[] = {
+		{"std::__sort<int*, less<int> >(int*, int*)", sort, true},
+		{"std::__sort", sort, true},
+		{"__sort", sort, true},
+		{"__so*", sort, true},
+		{"sort", sort, false},
+		{"std", sort, false},
+		{"std::__sort<" VT_ELLIPSIS ">*", sort, true},
+		{"*<int>*", sort, true},
+		{"main", "main", true},
+		{"operator<", "geo::operator<", true},
+		{"", "", true},
+		{"", "main", false},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		if (vt_pattern_names(cases[i].pattern, cases[i].name) != cases[i].matches)
+			fail_msg("'%s' and '%s'", cases[i].pattern, cases[i].name);
+}
+
 /* Many stars take no more than the product of the lengths: this ends. */
 static void ends_soon(void **state)
 {
@@ -81,6 +110,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(matches_what_it_stands_for),
+		cmocka_unit_test(names_procedures),
 		cmocka_unit_test(ends_soon),
 	};
 

@@ -201,6 +201,10 @@ static void picks_names(void **state)
 	EXPECT(COMM, "m*,:11", " T | 1 2 3 | T");
 	EXPECT(COMM, ":*", " T | 2 | 4 | T");
 	EXPECT(COMM, "ma", " T | T");
+	EXPECT(COMM, "ma\\in", " T | 1 | 3 | T");
+	/* A comma behind a backslash parts no patterns. */
+	EXPECT(COMM, "main\\,:11", " T | T");
+	EXPECT(COMM, "main\\,,main", " T | 1 | 3 | T");
 }
 
 static void filters_add_up(void **state)
@@ -337,6 +341,9 @@ static void refuses_nonsense(void **state)
 		{VT_SLICE_COMM, "", "'': an empty pattern"},
 		{VT_SLICE_COMM, "a,,b", "'a,,b': an empty pattern"},
 		{VT_SLICE_IMAGE, "a,", "'a,': an empty pattern"},
+		{VT_SLICE_SYMBOL, "operator<,,f", "'operator<,,f': an empty pattern"},
+		{VT_SLICE_SYMBOL, "operator<<(A, B),,f", "'operator<<(A, B),,f': an empty pattern"},
+		{VT_SLICE_SYMBOL, "A::operator->,,f", "'A::operator->,,f': an empty pattern"},
 	};
 	struct vt_slice *s = vt_slice_new();
 	size_t i;
