@@ -220,7 +220,7 @@ static void run_vprof(struct app *a, const struct options *o)
 {
 	const struct vprof_chains_how how = {.path = a->argc ? a->argv[0] : NULL,
 					     .symfs = o->symfs,
-					     .level = (int)o->by.level,
+					     .level = o->by.level,
 					     .list = &o->list,
 					     .events = &o->events,
 					     .form = &o->form};

@@ -119,7 +119,6 @@ static void tell_counts(const struct app_slice *s, const char *name,
 const char *app_slice_tell(struct app_slice *s, const char *name)
 {
 	const struct vt_slice_counts *c = vt_slice_counted(s->slice);
-
 	int by;
 
 	for (by = 0; by < VT_NSLICES && !c->without[by];)

@@ -67,7 +67,7 @@ static void report_event(struct app *a, const struct vprof_chains *c,
 	struct vt_event_choice one = {events->index + i, events->label + i, events->count > 0};
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_ranking *ranking =
-		vt_ranking_new(p->profile, p->in.images.store, (enum vt_level)how->level, &err);
+		vt_ranking_new(p->profile, p->in.images.store, how->level, &err);
 	const struct vt_proflist_side side = {p->profile, ranking, p->in.images.store, &one};
 	struct vt_callreport r = {
 		.gather = p->chains,
@@ -106,7 +106,7 @@ void vprof_list_chains(struct app *a, const struct vprof_chains *c,
 	struct app_profile p;
 	bool ok = app_profile_read_chains(a, &p, how->path, how->symfs);
 
-	ok = ok && (vt_callgather_finish(p.chains, p.in.images.store, (enum vt_level)how->level,
+	ok = ok && (vt_callgather_finish(p.chains, p.in.images.store, how->level,
 					 how->list->by_period, &err) == 0 ||
 		    app_fail(a, &err));
 	ok = ok && (vt_event_choice_init(&events, p.profile, how->events->items, how->events->count,

@@ -35,7 +35,7 @@ struct vprof_chains {
 struct vprof_chains_how {
 	const char *path; /* NULL: standard input */
 	const char *symfs;
-	int level; /* enum vt_level */
+	enum vt_level level;
 	const struct vt_proflist_options *list;
 	const struct vt_opt_list *events;
 	const struct app_form *form;

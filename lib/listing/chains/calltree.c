@@ -5,6 +5,7 @@ struct tree_listing {
 	struct vt_callreport *report;
 	struct vt_tally whole;
 	struct vt_hash shown; /* struct shown_children */
+	bool failed;	      /* memory ran out */
 };
 
 /* How many children of a node have a row. */
@@ -22,6 +23,8 @@ static bool is_among_first(struct tree_listing *l, const struct vt_callnode *n)
 	if (!l->report->how.list.top)
 		return true;
 	s = vt_hash_add(&l->shown, &parent, NULL);
+	if (!s)
+		l->failed = true;
 	return s && s->count++ < l->report->how.list.top;
 }
 
@@ -46,7 +49,7 @@ static bool enter_node(void *arg, uint32_t node, unsigned depth)
 	return true;
 }
 
-void vti_fill_tree(struct vt_callreport *r)
+int vti_fill_tree(struct vt_callreport *r, struct vt_error *err)
 {
 	struct tree_listing l = {.report = r, .whole = vti_call_whole(r)};
 	const struct vt_calltree_visitor v = {enter_node, NULL, &l};
@@ -64,4 +67,5 @@ void vti_fill_tree(struct vt_callreport *r)
 	if (root != VT_CALL_NONE)
 		vt_calltree_walk(vt_callgather_tree(r->gather), root, &v);
 	vt_hash_fini(&l.shown);
+	return l.failed ? vt_error_nomem(err) : 0;
 }

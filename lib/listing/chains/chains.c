@@ -109,10 +109,9 @@ int vt_callreport_fill(struct vt_callreport *r, struct vt_error *err)
 		return vt_error_nomem(err);
 	if (r->how.view == VT_CALLVIEW_CHILDREN)
 		return vti_fill_children(r, err);
-	if (r->how.view != VT_CALLVIEW_TREE)
-		return vti_fill_edges(r, err);
-	vti_fill_tree(r);
-	return 0;
+	if (r->how.view == VT_CALLVIEW_TREE)
+		return vti_fill_tree(r, err);
+	return vti_fill_edges(r, err);
 }
 
 void vt_callreport_fini(struct vt_callreport *r)

@@ -26,9 +26,8 @@ enum vt_callview {
 struct vt_callreport_options {
 	enum vt_callview view;
 	struct vt_proflist_options list; /* top: of procedures; in a tree, of each one's callees */
-	const char
-		*pattern; /* names of procedures, as for fnmatch(); NULL: all; not for the tree */
-	uint64_t depth;	  /* maximum levels of the tree; 0: all */
+	const char *pattern; /* of procedures: vt_pattern_names(); NULL: all; not for the tree */
+	uint64_t depth;	     /* maximum levels of the tree; 0: all */
 };
 
 struct vt_callreport {

@@ -32,7 +32,7 @@ void vti_call_name_cell(struct vt_callreport *r, uint32_t key, const char *none,
 /* The views.  Errors stick to the table, but for -VT_E_NOMEM and -VT_E_NOTFOUND. */
 int vti_fill_children(struct vt_callreport *r, struct vt_error *err);
 int vti_fill_edges(struct vt_callreport *r, struct vt_error *err);
-void vti_fill_tree(struct vt_callreport *r);
+int vti_fill_tree(struct vt_callreport *r, struct vt_error *err);
 
 /* The procedures to list, in order; owned by the caller.  NULL: VT_E_NOMEM, VT_E_NOTFOUND. */
 const struct vt_callsum **vti_sort_procedures(struct vt_callreport *r, size_t *count,
