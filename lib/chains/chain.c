@@ -3,8 +3,6 @@
 
 #include "stream/kinds.h"
 
-#define CPUMODE_MASK 7u
-
 /* Of linux/perf_event.h: PERF_CONTEXT_*, as unsigned numbers. */
 #define CONTEXT_HV	     ((uint64_t)-32)
 #define CONTEXT_KERNEL	     ((uint64_t)-128)
@@ -111,7 +109,7 @@ void vt_chain_read(struct vt_chain *c, const struct vt_record *sample, uint64_t 
 	struct vt_words chain = vt_record_words(sample, VT_SAMPLE_CALLCHAIN);
 	struct vt_words from = vt_record_words(sample, VT_SAMPLE_BR_FROM);
 	struct vt_words to = vt_record_words(sample, VT_SAMPLE_BR_TO);
-	uint64_t mode = vt_record_u64(sample, VT_SAMPLE_MISC) & CPUMODE_MASK;
+	uint64_t mode = vt_record_u64(sample, VT_SAMPLE_MISC) & VT_MISC_CPUMODE;
 	size_t user = find_user_part(chain);
 	bool stack = branch_type & VT_BRANCH_CALL_STACK && from.count && to.count &&
 		     (user < chain.count || (user && chain.data[user - 1] == CONTEXT_USER));

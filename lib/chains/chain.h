@@ -44,9 +44,6 @@ struct vt_chain {
 	bool cut;      /* it had more frames than VT_CHAIN_MAX; the outermost ones were left out */
 };
 
-/* The attribute of an event whose branch stacks are call stacks: PERF_SAMPLE_BRANCH_CALL_STACK. */
-#define VT_BRANCH_CALL_STACK (UINT64_C(1) << 11)
-
 /*
  * Reads the frames of a SAMPLE record.  The kernel's markers between the addresses set the mode of
  * those that follow.  Addresses after the first of each mode are return addresses; 1 is subtracted,

@@ -7,8 +7,6 @@
 #include "chains/chain.h"
 #include "chains/unwound.h"
 
-#define SAMPLE_HAS_PERIOD (1u << 8) /* PERF_SAMPLE_PERIOD of linux/perf_event.h */
-
 /* Keys are less than VT_CALL_SKID; a tree cannot have as many places as that. */
 #define MAX_PLACES (VT_CALL_SKID - 1)
 
@@ -147,7 +145,7 @@ static int gather_sample(struct vt_callgather *g, struct recent_map *last,
 	if (!event || !e)
 		return vt_error_nomem(err);
 	/* As in a profile. */
-	if (!tally.period && !(vt_record_u64(sample, VT_SAMPLE_HAS) & SAMPLE_HAS_PERIOD))
+	if (!tally.period && !(vt_record_u64(sample, VT_SAMPLE_HAS) & VT_HAS_PERIOD))
 		tally.period = event->period ? event->period : 1;
 	vt_chain_read(&g->chain, sample, event->branch_type);
 	unwound = vt_context_images(g->context) &&

@@ -8,12 +8,6 @@ struct summing {
 	bool failed; /* memory ran out */
 };
 
-static void add_tally(struct vt_tally *to, struct vt_tally t)
-{
-	to->samples += t.samples;
-	to->period += t.period;
-}
-
 static struct vt_callsum *find_procedure(struct summing *s, const struct vt_callnode *n)
 {
 	const uint64_t key = n->key;
@@ -42,11 +36,11 @@ static bool enter_node(void *arg, uint32_t node, unsigned depth)
 		s->failed = true;
 		return false;
 	}
-	add_tally(&p->self, n->self);
+	vt_tally_add(&p->self, n->self);
 	if (!p->active++)
-		add_tally(&p->total, n->total);
+		vt_tally_add(&p->total, n->total);
 	if (!e->active++)
-		add_tally(&e->total, n->total);
+		vt_tally_add(&e->total, n->total);
 	return true;
 }
 

@@ -90,12 +90,6 @@ static int add_path(struct vt_calltree *t, uint32_t root, const uint32_t *keys, 
 	return 0;
 }
 
-static void add_tally(struct vt_tally *to, struct vt_tally t)
-{
-	to->samples += t.samples;
-	to->period += t.period;
-}
-
 int vt_calltree_add(struct vt_calltree *t, uint32_t root, const uint32_t *keys, size_t n,
 		    struct vt_tally tally, struct vt_error *err)
 {
@@ -103,7 +97,7 @@ int vt_calltree_add(struct vt_calltree *t, uint32_t root, const uint32_t *keys, 
 
 	if (add_path(t, root, keys, n, &node, err) < 0)
 		return -VT_E_NOMEM;
-	add_tally(&get_node(t, node)->self, tally);
+	vt_tally_add(&get_node(t, node)->self, tally);
 	return 0;
 }
 
@@ -129,7 +123,7 @@ static int map_node(struct vt_calltree *to, const struct vt_callnode *n, const u
 		*node = parent;
 	else if (add_node(to, parent, key, node, err) < 0)
 		return -VT_E_NOMEM;
-	add_tally(&get_node(to, *node)->self, n->self);
+	vt_tally_add(&get_node(to, *node)->self, n->self);
 	return 0;
 }
 
@@ -184,7 +178,7 @@ static void sum_totals(struct vt_calltree *t)
 		const struct vt_callnode *n = get_node(t, i);
 
 		if (n->parent != VT_CALL_NONE)
-			add_tally(&get_node(t, n->parent)->total, n->total);
+			vt_tally_add(&get_node(t, n->parent)->total, n->total);
 	}
 }
 

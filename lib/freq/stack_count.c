@@ -9,11 +9,6 @@
 #include "base/hash.h"
 #include "stream/kinds.h"
 
-/* PERF_SAMPLE_BRANCH_* of linux/perf_event.h: any branch; a stack of calls, which is no such. */
-#define BRANCH_ANY	  (UINT64_C(1) << 3)
-#define BRANCH_CALL_STACK (UINT64_C(1) << 11)
-#define SAMPLE_HAS_PERIOD (1u << 8)
-
 /* No compiler makes code without a taken branch that is longer. */
 #define RUN_MAX 65536 /* bytes */
 
@@ -606,7 +601,7 @@ static int count_stack(struct vt_stackcount *c, const struct vt_record *rec, str
 	/* One branch has no run behind it. */
 	if (stack.count < 2)
 		return 0;
-	if (!period && !(vt_record_u64(rec, VT_SAMPLE_HAS) & SAMPLE_HAS_PERIOD))
+	if (!period && !(vt_record_u64(rec, VT_SAMPLE_HAS) & VT_HAS_PERIOD))
 		period = s->period ? s->period : 1;
 	stack.period = (double)period;
 	for (i = 0; i + 1 < stack.count; i++)
@@ -634,7 +629,7 @@ static int note_stack_event(struct vt_stackcount *c, const struct vt_record *rec
 	if (!s)
 		return vt_error_nomem(err);
 	s->period = vt_record_u64(rec, VT_EVENT_PERIOD);
-	s->all = type & BRANCH_ANY && !(type & BRANCH_CALL_STACK);
+	s->all = type & VT_BRANCH_ANY && !(type & VT_BRANCH_CALL_STACK);
 	return 0;
 }
 

@@ -13,13 +13,6 @@
 #define NS_PER_SECOND UINT64_C(1000000000)
 #define PAGE_SIZE     4096u
 
-/* Of linux/perf_event.h. */
-#define SAMPLE_HAS_TID	    (1u << 1)
-#define SAMPLE_HAS_TIME	    (1u << 2)
-#define SAMPLE_HAS_ADDR	    (1u << 3)
-#define SAMPLE_HAS_CPU	    (1u << 7)
-#define SAMPLE_HAS_DATA_SRC (1u << 15)
-
 const char *const vt_group_words[] = {"process", "comm",   "thread", "cpu",
 				      "time",	 "source", "page",   NULL};
 
@@ -28,13 +21,13 @@ static const struct {
 	unsigned field;
 	bool number;
 } facts[VT_NGROUPS] = {
-	[VT_GROUP_PROCESS] = {SAMPLE_HAS_TID, VT_SAMPLE_PID, true},
-	[VT_GROUP_COMM] = {SAMPLE_HAS_TID, VT_SAMPLE_TID, false},
-	[VT_GROUP_THREAD] = {SAMPLE_HAS_TID, VT_SAMPLE_TID, true},
-	[VT_GROUP_CPU] = {SAMPLE_HAS_CPU, VT_SAMPLE_CPU, true},
-	[VT_GROUP_TIME] = {SAMPLE_HAS_TIME, VT_SAMPLE_TIME, false},
-	[VT_GROUP_SOURCE] = {SAMPLE_HAS_DATA_SRC, VT_SAMPLE_DATA_SRC, false},
-	[VT_GROUP_PAGE] = {SAMPLE_HAS_ADDR, VT_SAMPLE_ADDR, false},
+	[VT_GROUP_PROCESS] = {VT_HAS_TID, VT_SAMPLE_PID, true},
+	[VT_GROUP_COMM] = {VT_HAS_TID, VT_SAMPLE_TID, false},
+	[VT_GROUP_THREAD] = {VT_HAS_TID, VT_SAMPLE_TID, true},
+	[VT_GROUP_CPU] = {VT_HAS_CPU, VT_SAMPLE_CPU, true},
+	[VT_GROUP_TIME] = {VT_HAS_TIME, VT_SAMPLE_TIME, false},
+	[VT_GROUP_SOURCE] = {VT_HAS_DATA_SRC, VT_SAMPLE_DATA_SRC, false},
+	[VT_GROUP_PAGE] = {VT_HAS_ADDR, VT_SAMPLE_ADDR, false},
 };
 
 /* The values of the keys in the order given; all of it is the key of the table. */

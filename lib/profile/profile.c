@@ -10,14 +10,9 @@
 #include "image/imagedata.h"
 #include "profile/executions.h"
 
-/* Of linux/perf_event.h. */
-#define CPUMODE_MASK	  7u
-#define MISC_EXACT_IP	  (1u << 14) /* PERF_RECORD_MISC_EXACT_IP */
-#define SAMPLE_HAS_IP	  (1u << 0)
-#define SAMPLE_HAS_PERIOD (1u << 8)
-#define PLACE_KEY_SIZE	  offsetof(struct vt_place, samples)
+#define PLACE_KEY_SIZE offsetof(struct vt_place, samples)
 
-/* PERF_RECORD_MISC_USER of the same; only user code is recorded as executed. */
+/* PERF_RECORD_MISC_USER of linux/perf_event.h; only user code is recorded as executed. */
 #define MODE_USER 2u
 
 /* The id of an event of the stream, and its column. */
@@ -195,15 +190,15 @@ static int find_own(struct vt_profile *p, enum vt_profile_kind kind, uint32_t *i
 
 enum vt_unmapped vt_unmapped_cause(uint64_t ip, uint64_t misc, uint64_t has)
 {
-	static const enum vt_unmapped by_mode[CPUMODE_MASK + 1] = {
+	static const enum vt_unmapped by_mode[VT_MISC_CPUMODE + 1] = {
 		VT_UNMAPPED_MODE,	VT_UNMAPPED_KERNEL,	  VT_UNMAPPED_USER,
 		VT_UNMAPPED_HYPERVISOR, VT_UNMAPPED_GUEST_KERNEL, VT_UNMAPPED_GUEST_USER,
 		VT_UNMAPPED_MODE,	VT_UNMAPPED_MODE,
 	};
 
-	if (!ip && !(has & SAMPLE_HAS_IP))
+	if (!ip && !(has & VT_HAS_IP))
 		return VT_UNMAPPED_NO_IP;
-	return by_mode[misc & CPUMODE_MASK];
+	return by_mode[misc & VT_MISC_CPUMODE];
 }
 
 /* The group of a record, or of what is no sample (NULL). */
@@ -281,7 +276,7 @@ static int count_sample_run(struct vt_profile *p, const struct vt_block *block, 
 			last.event_id = id;
 			last.has_event = true;
 		}
-		m = find_recent_map(p, &last, pid, ip, misc & CPUMODE_MASK);
+		m = find_recent_map(p, &last, pid, ip, misc & VT_MISC_CPUMODE);
 		if (m) {
 			key.image = m->image;
 			key.offset = vt_map_offset(m, ip);
@@ -291,7 +286,7 @@ static int count_sample_run(struct vt_profile *p, const struct vt_block *block, 
 		}
 		key.event = (uint32_t)last.event;
 		/* Recorders omit the period if it is the same for all samples. */
-		if (!period && !(has & SAMPLE_HAS_PERIOD))
+		if (!period && !(has & VT_HAS_PERIOD))
 			period =
 				p->events[last.event].sampling ? p->events[last.event].sampling : 1;
 		code = find_group(p, &rec, &key.group, err);
@@ -300,7 +295,7 @@ static int count_sample_run(struct vt_profile *p, const struct vt_block *block, 
 		if (code < 0)
 			return code;
 		p->events[last.event].single++;
-		p->events[last.event].exact_ip += !!(misc & MISC_EXACT_IP);
+		p->events[last.event].exact_ip += !!(misc & VT_MISC_EXACT_IP);
 	}
 	return 0;
 }

@@ -184,12 +184,6 @@ static void fill_rank(struct vt_ranking *r, const struct vt_place *p, const stru
 	}
 }
 
-static void add_tally(struct vt_tally *t, const struct vt_place *p)
-{
-	t->samples += p->samples;
-	t->period += p->period;
-}
-
 static bool is_unverified(struct vt_ranking *r, uint32_t id)
 {
 	const struct vt_image *image = vt_images_get(r->images, id);
@@ -228,6 +222,7 @@ static int rank_place(struct vt_ranking *r, const struct vt_place *p, struct vt_
 {
 	struct found f;
 	struct cell at, *cell;
+	struct vt_tally tally = {p->samples, p->period};
 	size_t row = 0;
 
 	if (find_place_row(r, p, &f, &row, err) < 0)
@@ -237,13 +232,13 @@ static int rank_place(struct vt_ranking *r, const struct vt_place *p, struct vt_
 	cell = vt_hash_add(&r->cells, &at, NULL);
 	if (!cell)
 		return vt_error_nomem(err);
-	add_tally(&cell->tally, p);
+	vt_tally_add(&cell->tally, tally);
 	if (r->level == VT_LEVEL_ALL)
 		return 0;
 	if (!f.loc.symbol)
-		add_tally(&r->unknown[p->event], p);
+		vt_tally_add(&r->unknown[p->event], tally);
 	else if (is_unverified(r, p->image))
-		add_tally(&r->unverified[p->event], p);
+		vt_tally_add(&r->unverified[p->event], tally);
 	return 0;
 }
 

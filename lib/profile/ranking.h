@@ -35,6 +35,12 @@ struct vt_tally {
 	uint64_t period;
 };
 
+static inline void vt_tally_add(struct vt_tally *to, struct vt_tally t)
+{
+	to->samples += t.samples;
+	to->period += t.period;
+}
+
 /* A row.  Strings are borrowed from the images, untrusted, and never NULL. */
 struct vt_rank {
 	uint32_t image;	       /* id, or VT_UNMAPPED_IMAGE */

@@ -9,12 +9,6 @@
 #include "profile/slice_internal.h"
 #include "profile/threads.h"
 
-/* Of linux/perf_event.h. */
-#define CPUMODE_MASK	7u
-#define SAMPLE_HAS_TID	(1u << 1)
-#define SAMPLE_HAS_TIME (1u << 2)
-#define SAMPLE_HAS_CPU	(1u << 7)
-
 /* Whether an image passes: asked for each sample, found once. */
 struct verdict {
 	uint32_t image; /* the key */
@@ -151,7 +145,7 @@ static struct spot find_spot(const struct vt_slice *s, const struct vt_record *r
 	ip = vt_record_u64(rec, VT_SAMPLE_IP);
 	pid = (int32_t)vt_record_i64(rec, VT_SAMPLE_PID);
 	m = vt_addrspace_find(vt_context_space(s->context), pid, ip,
-			      vt_record_u64(rec, VT_SAMPLE_MISC) & CPUMODE_MASK);
+			      vt_record_u64(rec, VT_SAMPLE_MISC) & VT_MISC_CPUMODE);
 	at.mapped = m != NULL;
 	if (m) {
 		at.image = m->image;
@@ -237,11 +231,11 @@ static enum answer ask_fields(const struct vt_slice *s, const struct vt_record *
 		uint32_t has;
 		unsigned field;
 	} of[VT_NSLICES] = {
-		[VT_SLICE_PID] = {SAMPLE_HAS_TID, VT_SAMPLE_PID},
-		[VT_SLICE_TID] = {SAMPLE_HAS_TID, VT_SAMPLE_TID},
-		[VT_SLICE_CPU] = {SAMPLE_HAS_CPU, VT_SAMPLE_CPU},
-		[VT_SLICE_TIME] = {SAMPLE_HAS_TIME, VT_SAMPLE_TIME},
-		[VT_SLICE_COMM] = {SAMPLE_HAS_TID, VT_SAMPLE_TID},
+		[VT_SLICE_PID] = {VT_HAS_TID, VT_SAMPLE_PID},
+		[VT_SLICE_TID] = {VT_HAS_TID, VT_SAMPLE_TID},
+		[VT_SLICE_CPU] = {VT_HAS_CPU, VT_SAMPLE_CPU},
+		[VT_SLICE_TIME] = {VT_HAS_TIME, VT_SAMPLE_TIME},
+		[VT_SLICE_COMM] = {VT_HAS_TID, VT_SAMPLE_TID},
 	};
 
 	if (rec->kind != VT_SAMPLE || !(vt_record_u64(rec, VT_SAMPLE_HAS) & of[by].has))
@@ -318,7 +312,7 @@ static void note_zero(struct vt_slice *s, const struct vt_block *block, uint32_t
 	struct vt_record rec = {block, block->kind, first};
 
 	for (; rec.row - first < count && !s->has_zero; rec.row++) {
-		s->has_zero = vt_record_u64(&rec, VT_SAMPLE_HAS) & SAMPLE_HAS_TIME;
+		s->has_zero = vt_record_u64(&rec, VT_SAMPLE_HAS) & VT_HAS_TIME;
 		s->zero = s->has_zero ? vt_record_u64(&rec, VT_SAMPLE_TIME) : 0;
 	}
 }

@@ -6,12 +6,8 @@
 /* DCPI's range is 2K to either side of 62K. */
 #define DCPI_HALF 31
 
-/* Of linux/perf_event.h: PERF_RECORD_MISC_USER, and PERF_SAMPLE_IP, _TID, _TIME, _PERIOD. */
-#define MISC_USER     2
-#define SAMPLE_IP     (1u << 0)
-#define SAMPLE_TID    (1u << 1)
-#define SAMPLE_TIME   (1u << 2)
-#define SAMPLE_PERIOD (1u << 8)
+/* Of linux/perf_event.h: PERF_RECORD_MISC_USER. */
+#define MISC_USER 2
 
 const char *const vt_interval_words[VT_NINTERVALS + 1] = {"uniform", "geometric", "fixed", NULL};
 
@@ -70,7 +66,7 @@ uint64_t *vt_sample_write(struct vt_writer *w, uint64_t event, uint64_t time, in
 	row[VT_SAMPLE_IP] = ip;
 	row[VT_SAMPLE_PERIOD] = period;
 	row[VT_SAMPLE_MISC] = MISC_USER;
-	row[VT_SAMPLE_HAS] = SAMPLE_IP | SAMPLE_TID | SAMPLE_PERIOD | (time ? SAMPLE_TIME : 0);
+	row[VT_SAMPLE_HAS] = VT_HAS_IP | VT_HAS_TID | VT_HAS_PERIOD | (time ? VT_HAS_TIME : 0);
 	return row;
 }
 

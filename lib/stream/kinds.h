@@ -225,6 +225,24 @@ const char *vt_confidence_name(uint64_t confidence);
 const char *vt_method_name(uint64_t method);
 const char *vt_stall_name(uint64_t cause);
 
+/*
+ * Bits of fields that have them as linux/perf_event.h: of VT_SAMPLE_HAS, what the sample told
+ * (PERF_SAMPLE_*); of VT_SAMPLE_MISC, the mode and PERF_RECORD_MISC_EXACT_IP; of
+ * VT_EVENT_BRANCH_TYPE, which branches its stacks have (PERF_SAMPLE_BRANCH_*): any, or those of a
+ * call stack.
+ */
+#define VT_HAS_IP	     (1u << 0)
+#define VT_HAS_TID	     (1u << 1)
+#define VT_HAS_TIME	     (1u << 2)
+#define VT_HAS_ADDR	     (1u << 3)
+#define VT_HAS_CPU	     (1u << 7)
+#define VT_HAS_PERIOD	     (1u << 8)
+#define VT_HAS_DATA_SRC	     (1u << 15)
+#define VT_MISC_CPUMODE	     7u
+#define VT_MISC_EXACT_IP     (1u << 14)
+#define VT_BRANCH_ANY	     (UINT64_C(1) << 3)
+#define VT_BRANCH_CALL_STACK (UINT64_C(1) << 11)
+
 #ifdef __cplusplus
 }
 #endif

@@ -22,10 +22,6 @@ enum why {
 	NWHYS
 };
 
-/* PERF_SAMPLE_BRANCH_* of linux/perf_event.h. */
-#define BRANCH_ANY	  (UINT64_C(1) << 3)
-#define BRANCH_CALL_STACK (UINT64_C(1) << 11)
-
 struct event {
 	uint64_t id;
 	uint64_t branch_type;
@@ -285,7 +281,7 @@ static bool has_all_branches(const struct vti_pt_lbr *l, const struct vt_record 
 	uint64_t id = vt_record_u64(rec, VT_SAMPLE_EVENT);
 	const struct event *e = vt_hash_find(&l->events, &id);
 
-	return e && e->branch_type & BRANCH_ANY && !(e->branch_type & BRANCH_CALL_STACK);
+	return e && e->branch_type & VT_BRANCH_ANY && !(e->branch_type & VT_BRANCH_CALL_STACK);
 }
 
 static int put_stack(struct vti_pt_lbr *l, const struct vt_record *rec, struct vt_error *err)
