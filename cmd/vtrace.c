@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/spelling.h"
 #include "cmd/common/app.h"
+#include "cmd/common/heap.h"
 #include "cmd/programs.h"
 
 struct program {
@@ -136,5 +137,6 @@ int main(int argc, char **argv)
 {
 	const struct program *p = find_link(argv[0]);
 
+	heap_use_huge_pages();
 	return p ? p->run(argc, argv) : run_vtrace(argc, argv);
 }

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _DEFAULT_SOURCE /* sbrk(), madvise() */
+#include "cmd/common/heap.h"
+
+#include <malloc.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Of x86-64 and AArch64. */
+#define SMALL_PAGE ((uintptr_t)4 << 10)
+#define HUGE_PAGE  ((uintptr_t)2 << 20)
+
+/* So much address space is asked for at once, and only this part is of huge pages. */
+#define HEAP_SIZE (64 << 20)
+
+/* The most that glibc allows. */
+#define MMAP_THRESHOLD (32 << 20)
+
+/* Where it does not work, the heap is as it would have been. */
+void heap_use_huge_pages(void)
+{
+	uintptr_t start = (uintptr_t)sbrk(0);
+	void *volatile first;
+
+	/* Threads allocate rarely, and heaps of their own would be of small pages. */
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_TOP_PAD, HEAP_SIZE);
+	mallopt(M_TRIM_THRESHOLD, HEAP_SIZE);
+	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
+	/* The first block, which makes the heap, is in a small page: the huge ones are still
+	 * unused. */
+	sbrk((intptr_t)((-start - SMALL_PAGE) & (HUGE_PAGE - 1)));
+	start = ((uintptr_t)sbrk(0) + HUGE_PAGE - 1) & -HUGE_PAGE;
+	first = malloc(1);
+	free(first);
+	if ((uintptr_t)sbrk(0) > start)
+		madvise((void *)start, (uintptr_t)sbrk(0) - start, MADV_HUGEPAGE);
+}
