@@ -40,13 +40,15 @@ SOVERSION = 0
 # and release alike, for they cost 2 instructions in 1000 and a stop is better than a wrong number.
 # CPPFLAGS=-DNDEBUG leaves them out. What input may violate is checked, not asserted.
 WARN = -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wvla
-CPPFLAGS_ALL = -D_POSIX_C_SOURCE=200809L -DVT_LIBOPCODES='"$(LIBOPCODES)"' -Ilib -I. $(VEX_CPPFLAGS) $(CPPFLAGS)
+CPPFLAGS_ALL = -D_POSIX_C_SOURCE=200809L $(OPCODES_CPPFLAGS) -Ilib -I. $(VEX_CPPFLAGS) $(CPPFLAGS)
 SANFLAGS = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 CFLAGS_ALL = -std=c11 $(OPT) -g $(WARN) $(SANFLAGS) $(CFLAGS)
 LDFLAGS_ALL = -Wl,--as-needed $(SANFLAGS) $(LDFLAGS)
 
-# The file name has the version.
+# The file names have the version.
 LIBOPCODES := $(notdir $(realpath $(shell $(CC) -print-file-name=libopcodes-multiarch.so)))
+OPCODES_CPPFLAGS = -DVT_LIBOPCODES='"$(LIBOPCODES)"' \
+	-DVT_LIBOPCODES_NATIVE='"$(subst multiarch,system,$(LIBOPCODES))"'
 STREAM_LIBS = -ldeflate -lzstd -lm
 # VEX as a library, for the interpreter: a part of Valgrind.
 VALGRIND_LIBS ?= /usr/lib/x86_64-linux-gnu/valgrind
