@@ -10,6 +10,7 @@ int cmd_cmp(int argc, char **argv);
 int cmd_culprit(int argc, char **argv);
 int cmd_db(int argc, char **argv);
 int cmd_decode(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_encode(int argc, char **argv);
 int cmd_freq(int argc, char **argv);

@@ -17,6 +17,7 @@ struct program {
 
 static const struct program programs[] = {
 	{"record", NULL, cmd_record, "run a program and record it"},
+	{"doctor", NULL, cmd_doctor, "say what this machine can record, and what to do"},
 	{"decode", NULL, cmd_decode, "make a record stream from a recorded trace"},
 	{"encode", NULL, cmd_encode, "make an Intel PT trace of executed blocks"},
 	{"info", NULL, cmd_info, "say what is in a stream"},

@@ -24,6 +24,9 @@ void heap_use_huge_pages(void)
 	uintptr_t start = (uintptr_t)sbrk(0);
 	void *volatile first;
 
+	/* Who tunes malloc(3) knows better. */
+	if (getenv("MALLOC_TOP_PAD_") || getenv("GLIBC_TUNABLES"))
+		return;
 	/* Threads allocate rarely, and heaps of their own would be of small pages. */
 	mallopt(M_ARENA_MAX, 1);
 	mallopt(M_TOP_PAD, HEAP_SIZE);

@@ -42,7 +42,10 @@ void progress_update(struct progress *p, uint64_t bytes)
 		return;
 	p->next = t + INTERVAL;
 	p->shown = true;
-	fprintf(stderr, "\r\033[K%s: %.1f MB", p->name, (double)bytes / 1e6);
+	fprintf(stderr, "\r\033[K%s: ", p->name);
+	if (p->insns)
+		fprintf(stderr, "%.0f million instructions, ", (double)p->insns / 1e6);
+	fprintf(stderr, "%.1f MB", (double)bytes / 1e6);
 	if (p->length)
 		fprintf(stderr, " of %.1f MB", (double)p->length / 1e6);
 	fprintf(stderr, ", %.0f s", t - p->start);

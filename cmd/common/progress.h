@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /*
- * One line on standard error that shows how far a long read has come: only if standard error is a
+ * One line on standard error that shows how far a long read, or a recording, has come: only if standard error is a
  * terminal and standard output is not, and only after two seconds.
  */
 struct progress {
@@ -16,6 +16,7 @@ struct progress {
 	double start;	 /* seconds of the monotonic clock */
 	double next;	 /* when the line is to be written again */
 	uint64_t length; /* of the input in bytes; 0: not known */
+	uint64_t insns;	 /* of a recording, set by the caller; 0: not shown */
 };
 
 void progress_start(struct progress *p, const char *name, const char *input);

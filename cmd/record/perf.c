@@ -16,12 +16,16 @@
 #include "cmd/record/command.h"
 #include "cmd/record/probe.h"
 
+const char *const perf_chain_words[] = {"dwarf", "fp", "lbr", NULL};
+
 struct perf {
 	struct app *app;
 	const struct perf_options *opt;
 	struct probe machine;
 	struct vt_buf command;
-	struct vt_buf chosen; /* a list of what is recorded, for the message */
+	struct vt_buf chosen;	/* a list of what is recorded, for the message */
+	uint64_t stack;		/* bytes with each sample */
+	const char *call_graph; /* perf's word for how chains are found, if not from the stack */
 };
 
 /* ---- perf's command line ---- */
@@ -79,10 +83,40 @@ static void add_events(struct perf *r)
 		add_number(r, "-c", r->opt->period);
 }
 
-static void add_state(struct perf *r)
+/* Without branch records, the stack shows the callers, too. */
+static void choose_chains(struct perf *r)
+{
+	const struct perf_options *o = r->opt;
+
+	r->stack = o->stack;
+	if (!o->chains_given || o->chains == CHAINS_DWARF)
+		return;
+	if (o->chains == CHAINS_LBR && !r->machine.branches)
+		r->stack = PERF_STACK;
+	else
+		r->call_graph = perf_chain_words[o->chains];
+}
+
+static void add_chains(struct perf *r)
 {
 	char text[64];
 
+	if (r->stack) {
+		snprintf(text, sizeof(text), "dwarf,%" PRIu64, r->stack);
+		add_argument(&r->command, "--call-graph");
+		add_argument(&r->command, text);
+		snprintf(text, sizeof(text), "%" PRIu64 " bytes of stack", r->stack);
+		add_chosen(r, text);
+	} else if (r->call_graph) {
+		add_argument(&r->command, "--call-graph");
+		add_argument(&r->command, r->call_graph);
+		snprintf(text, sizeof(text), "call chains (%s)", r->call_graph);
+		add_chosen(r, text);
+	}
+}
+
+static void add_state(struct perf *r)
+{
 	if (r->opt->regs) {
 		add_argument(&r->command, "--user-regs");
 		add_chosen(r, "registers");
@@ -100,13 +134,7 @@ static void add_state(struct perf *r)
 		if (r->machine.precise)
 			add_argument(&r->command, "--intr-regs");
 	}
-	if (r->opt->stack) {
-		snprintf(text, sizeof(text), "dwarf,%" PRIu64, r->opt->stack);
-		add_argument(&r->command, "--call-graph");
-		add_argument(&r->command, text);
-		snprintf(text, sizeof(text), "%" PRIu64 " bytes of stack", r->opt->stack);
-		add_chosen(r, text);
-	}
+	add_chains(r);
 	if (r->opt->branch && r->machine.branches) {
 		add_argument(&r->command, "-j");
 		add_argument(&r->command, "any,u");
@@ -130,8 +158,48 @@ static void report_lacks(const struct perf *r)
 		app_say(a, "the kernel is left out (kernel.perf_event_paranoid %d)", m->paranoid);
 	if (r->opt->branch && !m->branches)
 		app_say(a, "no branch stack here: recording without");
+	if (r->opt->chains_given && r->opt->chains == CHAINS_LBR && !m->branches)
+		app_say(a, "no branch records here: recording copies of the stack instead");
 	if (r->opt->pt && !m->pt)
 		app_say(a, "no Intel PT here: recording samples instead");
+}
+
+/*
+ * Bytes of a sample, with its header: ip, thread and time, and what was asked for besides.  The
+ * sizes are those of linux/perf_event.h; a chain of frame pointers is taken to have 16 frames.
+ */
+static uint64_t estimate_sample_bytes(const struct perf *r)
+{
+	const uint64_t plain = 40, regs = 8 + 20 * 8, branches = 8 + 32 * 24, chain = 8 + 16 * 8;
+	uint64_t n = plain;
+
+	if (r->stack)
+		n += regs + chain + r->stack + 16;
+	else if (r->opt->regs)
+		n += regs;
+	if (r->opt->regs && r->machine.precise)
+		n += regs;
+	if (r->call_graph)
+		n += chain;
+	if (r->opt->branch && r->machine.branches)
+		n += branches;
+	return n;
+}
+
+/* Says what the recording will take, where the rate of samples is known. */
+static void add_cost(struct perf *r)
+{
+	const struct perf_options *o = r->opt;
+	size_t events = o->events.count ? o->events.count : 1;
+	bool by_time = !o->events.count && !o->frequency;
+	uint64_t period = o->period ? o->period : strtoull(PERF_PERIOD, NULL, 10);
+	double samples = o->frequency ? (double)(o->frequency * events) : 1e9 / (double)period;
+
+	if ((!by_time && !o->frequency) || (o->pt && r->machine.pt))
+		return;
+	vt_buf_printf(&r->chosen, ": about %.2g MB for %s",
+		      samples * (double)estimate_sample_bytes(r) / 1e6,
+		      by_time && r->machine.cycles ? "10^9 cycles" : "a second of processor time");
 }
 
 static void make_perf_command(struct perf *r, const char *data)
@@ -152,6 +220,7 @@ static void make_perf_command(struct perf *r, const char *data)
 		add_argument(&r->command, "--");
 	for (i = 0; i < r->app->argc; i++)
 		add_argument(&r->command, r->app->argv[i]);
+	add_cost(r);
 	app_say(r->app, "recording %s", vt_buf_str(&r->chosen));
 }
 
@@ -331,6 +400,7 @@ static int print_or_run(struct perf *r, bool dry_run)
 	if (!dry_run && !check_perf_names(r, output))
 		return 0;
 	probe_machine(&r->machine);
+	choose_chains(r);
 	report_lacks(r);
 	if (!dry_run && perf_makes_stream(r->opt))
 		return record_stream(r);

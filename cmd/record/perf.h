@@ -14,6 +14,13 @@
  */
 #define PERF_PERIOD "1000003"
 
+/* Bytes of stack with each sample: perf's own default. */
+#define PERF_STACK 8192
+
+/* How call chains are found. */
+enum perf_chains { CHAINS_DWARF, CHAINS_FP, CHAINS_LBR };
+extern const char *const perf_chain_words[];
+
 /* Options of `vtrace record` with perf. */
 struct perf_options {
 	bool regs;
@@ -21,6 +28,8 @@ struct perf_options {
 	bool pt;
 	bool all_cpus;
 	bool stack_given;
+	bool chains_given;
+	int chains; /* enum perf_chains */
 	uint64_t stack;
 	struct vt_opt_list events;
 	uint64_t frequency; /* 0: not given */

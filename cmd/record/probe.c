@@ -12,19 +12,25 @@
 
 #define NO_SUCH_LEVEL (-100)
 
-/* Tries to open an event on this process: 0 or an errno. */
-static int try_event(struct perf_event_attr *attr)
+static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
 {
 	long fd;
 
 	attr->size = sizeof(*attr);
 	attr->disabled = 1;
-	attr->sample_period = 1000003;
-	fd = syscall(SYS_perf_event_open, attr, 0, -1, -1, 0);
+	if (!attr->sample_period)
+		attr->sample_period = 1000003;
+	fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, 0);
 	if (fd < 0)
 		return errno;
 	close((int)fd);
 	return 0;
+}
+
+/* Tries to open an event on this process: 0 or an errno. */
+static int try_event(struct perf_event_attr *attr)
+{
+	return open_event(attr, 0, -1);
 }
 
 static struct perf_event_attr make_cycles_event(void)
@@ -36,17 +42,42 @@ static struct perf_event_attr make_cycles_event(void)
 	return a;
 }
 
-static int read_paranoid_level(void)
+bool probe_number(const char *path, long *value)
 {
-	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "r");
-	int level = NO_SUCH_LEVEL;
+	FILE *f = fopen(path, "r");
+	bool ok;
 
 	if (!f)
-		return level;
-	if (fscanf(f, "%d", &level) != 1)
-		level = NO_SUCH_LEVEL;
+		return false;
+	ok = fscanf(f, "%ld", value) == 1;
 	fclose(f);
-	return level;
+	return ok;
+}
+
+int probe_device(const char *name, uint64_t period, bool kernel)
+{
+	struct perf_event_attr a = {.sample_period = period, .exclude_kernel = !kernel};
+	char path[128];
+	long type;
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", name);
+	if (!probe_number(path, &type))
+		return ENODEV;
+	a.type = (uint32_t)type;
+	return try_event(&a);
+}
+
+static unsigned find_precise_level(void)
+{
+	struct perf_event_attr a = make_cycles_event();
+	unsigned level;
+
+	for (level = 3; level; level--) {
+		a.precise_ip = level & 3;
+		if (try_event(&a) == 0)
+			return level;
+	}
+	return 0;
 }
 
 void probe_machine(struct probe *p)
@@ -55,15 +86,19 @@ void probe_machine(struct probe *p)
 		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .exclude_kernel = 1};
 	struct perf_event_attr a = make_cycles_event();
 
-	*p = (struct probe){.paranoid = read_paranoid_level()};
+	long paranoid = NO_SUCH_LEVEL;
+
+	probe_number("/proc/sys/kernel/perf_event_paranoid", &paranoid);
+	*p = (struct probe){.paranoid = (int)paranoid};
 	p->why_not = try_event(&clock);
 	p->events = p->why_not == 0;
-	p->cycles = try_event(&a) == 0;
+	p->all_cpus = open_event(&clock, -1, 0) == 0;
+	p->why_no_cycles = try_event(&a);
+	p->cycles = p->why_no_cycles == 0;
 	clock.exclude_kernel = 0;
 	p->kernel = try_event(&clock) == 0;
-	a = make_cycles_event();
-	a.precise_ip = 1;
-	p->precise = p->cycles && try_event(&a) == 0;
+	p->precise_level = p->cycles ? find_precise_level() : 0;
+	p->precise = p->precise_level > 0;
 	a = make_cycles_event();
 	a.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK;
 	a.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;

@@ -82,21 +82,45 @@ static bool name_directory(struct vt_buf *name)
 	return found && !name->failed;
 }
 
-bool valgrind_check(struct app *a)
+/* Puts why it is not there; false then. */
+static bool find_recorder(struct vt_buf *missing)
 {
 	struct vt_buf path = VT_BUF_INIT;
 	bool there = find_directory(&path);
 
 	vt_buf_printf(&path, "/" RECORDER);
 	if (there && access(vt_buf_str(&path), X_OK) < 0) {
-		app_say(a, "no recorder: %s: %s (it is built where valgrind is installed)",
-			vt_buf_str(&path), strerror(errno));
+		vt_buf_printf(missing,
+			      "no recorder: %s: %s (it is built where valgrind is installed)",
+			      vt_buf_str(&path), strerror(errno));
 		there = false;
 	}
-	if (!there)
-		app_raise(a, APP_INPUT);
 	vt_buf_free(&path);
 	return there;
+}
+
+bool valgrind_check(struct app *a)
+{
+	struct vt_buf missing = VT_BUF_INIT;
+	bool there = find_recorder(&missing);
+
+	if (missing.size)
+		app_say(a, "%s", vt_buf_str(&missing));
+	if (!there)
+		app_raise(a, APP_INPUT);
+	vt_buf_free(&missing);
+	return there;
+}
+
+bool valgrind_find(struct vt_buf *missing)
+{
+	size_t i, n = sizeof(launchers) / sizeof(launchers[0]);
+
+	for (i = 0; i < n && find_program(launchers[i]) != 0; i++)
+		;
+	if (i == n)
+		vt_buf_printf(missing, "valgrind is not installed");
+	return i < n && find_recorder(missing);
 }
 
 /* ---- Valgrind's command line ---- */

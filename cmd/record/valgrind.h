@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/buf.h"
 #include "cmd/common/app.h"
 
 /* Starts Valgrind with vtrace's recorder. */
@@ -30,6 +31,9 @@ struct full_options {
 
 /* The first of these options that was given, except `full`; or NULL. */
 const char *full_option_given(const struct full_options *o);
+
+/* True if Valgrind and the recorder are installed; else puts what is missing. */
+bool valgrind_find(struct vt_buf *missing);
 
 /* Checks that the recorder is installed, and reports if it is not. */
 bool valgrind_check(struct app *a);

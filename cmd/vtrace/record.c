@@ -10,9 +10,8 @@
 #include "cmd/record/full.h"
 #include "cmd/record/perf.h"
 
-/* Bytes of stack with --regs: perf's own default; its limit is what a sample's size field holds. */
-#define DEFAULT_STACK 8192
-#define MAX_STACK     65528
+/* What a sample's size field holds. */
+#define MAX_STACK 65528
 
 struct record {
 	struct app *app;
@@ -25,6 +24,7 @@ struct record {
 static const char *is_perf_record_option_given(const struct record *r)
 {
 	return r->perf.regs	      ? "--regs"
+	       : r->perf.chains_given ? "--call-graph"
 	       : r->perf.stack_given  ? "--stack"
 	       : r->perf.branch	      ? "--branch"
 	       : r->perf.pt	      ? "--pt"
@@ -69,8 +69,17 @@ static bool check_record_options(struct record *r)
 		return false;
 	if (r->perf.output && strcmp(r->perf.output, "-") == 0 && isatty(STDOUT_FILENO))
 		return app_usage(r->app, "standard output is a terminal");
-	if (r->perf.regs && !r->perf.stack_given)
-		r->perf.stack = DEFAULT_STACK;
+	if (r->perf.chains_given && r->perf.chains == CHAINS_DWARF && r->perf.stack_given &&
+	    !r->perf.stack)
+		return app_usage(r->app, "--call-graph=dwarf needs a stack");
+	if (r->perf.chains_given && r->perf.chains != CHAINS_DWARF &&
+	    (r->perf.stack || (r->perf.regs && !r->perf.stack_given)))
+		return app_usage(r->app,
+				 "--call-graph=%s: not with copies of the stack (--stack 0)",
+				 perf_chain_words[r->perf.chains]);
+	if (!r->perf.stack_given &&
+	    (r->perf.regs || (r->perf.chains_given && r->perf.chains == CHAINS_DWARF)))
+		r->perf.stack = PERF_STACK;
 	return true;
 }
 
@@ -92,9 +101,13 @@ int cmd_record(int argc, char **argv)
 	const struct vt_opt opts[] = {
 		{'r', "regs", VT_OPT_FLAG, &r.perf.regs,
 		 .help = "registers and stack with each sample"},
+		{'g', "call-graph", VT_OPT_CHOICE_OR_NOT, &r.perf.chains, .arg = "HOW",
+		 .choices = perf_chain_words, .given = &r.perf.chains_given,
+		 .help = "the callers of each sample: dwarf (default), from a copy of the\n"
+			 "stack; fp, from frame pointers; lbr, from branch records"},
 		{0, "stack", VT_OPT_U64, &r.perf.stack, .arg = "BYTES", .max = MAX_STACK,
 		 .given = &r.perf.stack_given,
-		 .help = "bytes of stack (with --regs 8192; 0: none)"},
+		 .help = "bytes of stack (with -g and --regs 8192; 0: none)"},
 		{'b', "branch", VT_OPT_FLAG, &r.perf.branch,
 		 .help = "branch stacks, where there are any"},
 		{0, "pt", VT_OPT_FLAG, &r.perf.pt, .help = "an Intel PT trace, where there is one"},

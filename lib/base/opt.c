@@ -194,7 +194,7 @@ static int make_getopt_tables(struct getopt_tables *t, const struct vt_opt_page 
 	size_t i;
 
 	t->longs = calloc(n + 3, sizeof(*t->longs));
-	t->shorts = malloc(2 * n + 8);
+	t->shorts = malloc(3 * n + 8);
 	if (!t->longs || !t->shorts)
 		return vt_error_set(err, VT_E_NOMEM, "options: out of memory");
 	s = t->shorts;
@@ -205,15 +205,16 @@ static int make_getopt_tables(struct getopt_tables *t, const struct vt_opt_page 
 	*s++ = 'V';
 	for (i = 0; i < n; i++) {
 		const struct vt_opt *o = &page->opts[i];
-		bool flag = o->type == VT_OPT_FLAG;
-		int has = flag				    ? no_argument
+		int has = o->type == VT_OPT_FLAG	    ? no_argument
 			  : o->type == VT_OPT_CHOICE_OR_NOT ? optional_argument
 							    : required_argument;
 
 		t->longs[i] = (struct option){o->name, has, NULL, FIRST_CODE + (int)i};
 		if (o->letter)
 			*s++ = o->letter;
-		if (o->letter && !flag)
+		if (o->letter && has != no_argument)
+			*s++ = ':';
+		if (o->letter && has == optional_argument)
 			*s++ = ':';
 	}
 	*s = '\0';

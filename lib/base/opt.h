@@ -24,7 +24,7 @@ enum vt_opt_type {
 	VT_OPT_F64,    /* double: finite, in decimal; min and max are ignored */
 	VT_OPT_STRING, /* const char *: borrowed from argv */
 	VT_OPT_CHOICE, /* int: the index of the word in `choices` */
-	VT_OPT_CHOICE_OR_NOT, /* the same as --name=WORD; --name alone keeps the default */
+	VT_OPT_CHOICE_OR_NOT, /* the same as --name=WORD or -nWORD; alone it keeps the default */
 	VT_OPT_LIST,	      /* struct vt_opt_list: each occurrence appends a string */
 };
 

@@ -17,6 +17,20 @@ t_ok "less stack" vtrace record -n --regs --stack 256 true
 t_like "as told" '--call-graph dwarf,256 ' "$T_OUT"
 t_ok "no stack" vtrace record -n --regs --stack 0 true
 t_unlike "as told" call-graph "$T_OUT"
+t_ok "callers" vtrace record -n -g prog -x
+t_like "from the stack" ' --call-graph dwarf,8192 .*-- prog -x$' "$T_OUT"
+t_like "and what that takes" ': about [89]\.[0-9] MB for (a second of processor time|10\^9 cycles)$' "$T_ERR"
+t_ok "callers by frame pointers" vtrace record -n --call-graph=fp -F 100 true
+t_like "as told" ' -F 100 --call-graph fp ' "$T_OUT"
+t_like "and what that takes" ': about 0\.01[0-9]* MB for a second of processor time$' "$T_ERR"
+t_ok "a rate that is not known" vtrace record -n -e page-faults -c 1 true
+t_unlike "has no size" 'about' "$T_ERR"
+t_ok "the short option" vtrace record -n -gfp true
+t_like "a word after the letter" '--call-graph fp ' "$T_OUT"
+t_status "chains of a kind that is none" 2 vtrace record -n --call-graph=guess true
+t_status "two kinds of chains" 2 vtrace record -n --call-graph=fp --regs true
+t_ok "registers and chains without a copy of the stack" vtrace record -n --call-graph=fp --regs --stack 0 true
+t_status "chains from no stack" 2 vtrace record -n -g --stack 0 true
 t_ok "events" vtrace record -n -e page-faults -e cs:u -F 99 true
 t_like "as told" '-e page-faults -e cs:u -F 99 ' "$T_OUT"
 t_ok "a process and all processors" vtrace record -n -p 17 -a -o x.data

@@ -117,7 +117,7 @@ static void test_every_type(void **state)
 static void test_choice_or_not(void **state)
 {
 	char with[] = "--colour=green blue", without[] = "--colour green", bad[] = "--colour=pink";
-	char first[] = "--colour=red";
+	char first[] = "--colour=red", attached[] = "-Cgreen blue", apart[] = "-C green";
 	struct fixture f;
 	bool given = false;
 
@@ -138,6 +138,15 @@ static void test_choice_or_not(void **state)
 	assert_int_equal(parse(&f, first), VT_OPT_RUN);
 	assert_int_equal(f.choice, 0);
 	assert_int_equal(parse(&f, bad), -VT_E_USAGE);
+	/* After a letter a word is attached; what comes apart is an operand. */
+	f.opts[5].letter = 'C';
+	assert_int_equal(parse(&f, attached), VT_OPT_RUN);
+	assert_int_equal(f.choice, 1);
+	assert_string_equal(f.argv[f.first], "blue");
+	f.choice = 2;
+	assert_int_equal(parse(&f, apart), VT_OPT_RUN);
+	assert_int_equal(f.choice, 2);
+	assert_string_equal(f.argv[f.first], "green");
 	tear_down(&f);
 }
 
