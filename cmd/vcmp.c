@@ -115,7 +115,7 @@ int cmd_cmp(int argc, char **argv)
 		APP_OPT_WHAT(o.what),
 		APP_F64('t', "threshold", o.threshold, "PCT",
 			"least Inv-Top of instructions in Find-Top (default 30)"),
-		{'m', "values", VT_OPT_U64, &o.m, .arg = "M", .min = 1, .max = UINT32_MAX,
+		{0, "values", VT_OPT_U64, &o.m, .arg = "M", .min = 1, .max = UINT32_MAX,
 		 .help = "values that Diff-All compares (default: the smaller steady size)"},
 		APP_U64('n', "worst", o.worst, "N", "list the N places that differ most"),
 		APP_OPT_SYMFS(o.symfs),

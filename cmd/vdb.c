@@ -138,7 +138,7 @@ int cmd_db(int argc, char **argv)
 			 "epoch only; repeat for more"},
 		{'L', "label", VT_OPT_LIST, &v.labels, .arg = "NAME",
 		 .help = "add: under this label; others: of this label only"},
-		{'i', "image", VT_OPT_LIST, &v.images, .arg = "IMAGE",
+		{0, "image", VT_OPT_LIST, &v.images, .arg = "IMAGE",
 		 .help = "cat, list: of this image only: a path, its last part, or\n"
 			 "a build-id; repeat for more"},
 		{'e', "event", VT_OPT_LIST, &v.events, .arg = "NAME",
@@ -154,7 +154,7 @@ int cmd_db(int argc, char **argv)
 		 .help = "prune: all epochs but the latest N"},
 		{0, "older", VT_OPT_F64, &v.older, .arg = "DAYS", .given = &v.older_given,
 		 .help = "prune: epochs that began more than DAYS ago"},
-		{'n', "dry-run", VT_OPT_FLAG, &v.dry, .help = "prune: only say what would go"},
+		{0, "dry-run", VT_OPT_FLAG, &v.dry, .help = "prune: only say what would go"},
 		APP_OPT_FORM(v.form),
 		APP_OPT_COMPRESS(v.compress),
 		{0},

@@ -212,7 +212,7 @@ int cmd_freq(int argc, char **argv)
 		{0, "cpu", VT_OPT_STRING, &o.cpu, .arg = "NAME",
 		 .help = "the processor's model, or the FILE that describes it, with a '/' in its\n"
 			 "name (default: auto, by what the stream says)"},
-		{'m', "method", VT_OPT_CHOICE, &o.method, .arg = "HOW", .choices = method_words,
+		{0, "method", VT_OPT_CHOICE, &o.method, .arg = "HOW", .choices = method_words,
 		 .help = "flow (default): the likeliest frequencies that add up; paper: clusters\n"
 			 "of ratios and local propagation; naive: each instruction on its own"},
 		{'x', "exact", VT_OPT_STRING, &o.exact, .arg = "FILE",

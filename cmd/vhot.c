@@ -207,7 +207,7 @@ int cmd_hot(int argc, char **argv)
 	struct app app;
 	struct hot h = {.app = &app};
 	const struct vt_opt opts[] = {
-		{'a', "algo", VT_OPT_CHOICE, &o.algo, .arg = "HOW", .choices = algo_words,
+		{0, "algo", VT_OPT_CHOICE, &o.algo, .arg = "HOW", .choices = algo_words,
 		 .help = "space-saving (default), gm, tnv, lru, convergent, random, exact"},
 		{'N', "entries", VT_OPT_U64, &o.entries, .arg = "N", .min = 1,
 		 .max = VT_HOTLIST_MAX_ENTRIES,

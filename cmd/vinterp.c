@@ -207,7 +207,7 @@ int cmd_interp(int argc, char **argv)
 		 .help = "interpret N instructions from each sample on (default 4)"},
 		{0, "path", VT_OPT_FLAG, &o.path,
 		 .help = "interpret what was executed: a decoded trace, a full recording"},
-		{'f', "frequency", VT_OPT_STRING, &o.frequency, .arg = "1/K",
+		{0, "frequency", VT_OPT_STRING, &o.frequency, .arg = "1/K",
 		 .help = "interpret one in K samples, chosen at random"},
 		{0, "skip", VT_OPT_CHOICE, &o.skip, .arg = "random", .choices = skip_words,
 		 .given = &o.skip_given,
@@ -218,7 +218,7 @@ int cmd_interp(int argc, char **argv)
 		{0, "mxcsr", VT_OPT_STRING, &o.mxcsr, .arg = "default|HEX",
 		 .help = "what MXCSR is where the stream does not say (1f80 is the default):\n"
 			 "without it, results that depend on it are unknown"},
-		{'p', "plugin", VT_OPT_LIST, &o.plugins, .arg = "PLUGIN[:OPTIONS]",
+		{0, "plugin", VT_OPT_LIST, &o.plugins, .arg = "PLUGIN[:OPTIONS]",
 		 .help = "load a plugin: vtrace-plugin(5); repeat for more"},
 		{0, "keep", VT_OPT_FLAG, &o.keep,
 		 .help = "keep what was interpreted from: registers, stacks, recorded values"},

@@ -213,7 +213,7 @@ int cmd_inv(int argc, char **argv)
 		{'n', "top", VT_OPT_U64, &o.top, .arg = "N", .help = "the first N rows only"},
 		{0, "summary", VT_OPT_FLAG, &o.summary,
 		 .help = "only the means over all instructions"},
-		{'c', "curve", VT_OPT_CHOICE, &o.curve, .arg = "METRIC", .choices = metric_words,
+		{0, "curve", VT_OPT_CHOICE, &o.curve, .arg = "METRIC", .choices = metric_words,
 		 .help = "inv-top, inv-all, lvp, zero or stride of each 1 % of the executions,\n"
 			 "the lowest first, for each FILE: a table for gnuplot"},
 		{0, "plot", VT_OPT_STRING, &o.plot, .arg = "FILE.svg",

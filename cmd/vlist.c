@@ -87,15 +87,15 @@ int cmd_list(int argc, char **argv)
 	struct app app;
 	const struct vt_opt opts[] = {
 		APP_STRING('i', "input", o.input, "FILE", "read FILE, whatever the operands are"),
-		APP_FLAG('s', "source", o.source, "source lines with samples, no assembly"),
-		APP_FLAG('a', "asm", o.assembly, "assembly only, no source"),
+		APP_FLAG(0, "source", o.source, "source lines with samples, no assembly"),
+		APP_FLAG(0, "asm", o.assembly, "assembly only, no source"),
 		APP_FLAG(0, "intel", o.intel, "x86 assembly in Intel's syntax"),
 		APP_FLAG(0, "att", o.att, "x86 assembly in AT&T's syntax (default)"),
 		APP_LIST('e', "event", o.events, "NAME", "show this event only; repeat for more"),
 		APP_FLAG(0, "all", o.all, "list all procedures with samples, the hottest first"),
 		{'n', "top", VT_OPT_U64, &o.top, .arg = "N", .min = 1,
 		 .help = "list the N hottest procedures"},
-		{'c', "context", VT_OPT_U64, &o.listing.context, .arg = "N",
+		{0, "context", VT_OPT_U64, &o.listing.context, .arg = "N",
 		 .given = &o.listing.partial,
 		 .help = "only what lies within N lines or instructions of samples"},
 		APP_LIST('I', "source-dir", o.dirs, "DIR",

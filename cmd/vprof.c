@@ -244,7 +244,7 @@ int cmd_prof(int argc, char **argv)
 		APP_U64('n', "top", o.list.top, "N", "the first N rows only"),
 		APP_F64(0, "min", o.list.min_percent, "PCT",
 			"only rows with at least PCT percent of the first event"),
-		APP_FLAG('p', "period", o.list.by_period,
+		APP_FLAG(0, "period", o.list.by_period,
 			 "weigh each sample by its period, as perf report does"),
 		VPROF_OPT_CHAINS(o.chains),
 		APP_FLAG(0, "diff", o.diff,

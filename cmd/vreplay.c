@@ -169,7 +169,7 @@ int cmd_replay(int argc, char **argv)
 	const struct vt_opt opts[] = {
 		{'m', "model", VT_OPT_CHOICE, &o.model, .arg = "CORE", .choices = model_words,
 		 .help = "generic (default), skylake, zen4, or alpha, the 21264"},
-		{'d', "distance", VT_OPT_U64, &o.distance, .arg = "N", .min = 1,
+		{0, "distance", VT_OPT_U64, &o.distance, .arg = "N", .min = 1,
 		 .max = VT_CONFLICT_MAX_DISTANCE, .given = &o.distance_given,
 		 .help = "instructions that a pair is apart at most (default: the core's)"},
 		{'l', "length", VT_OPT_U64, &o.length, .arg = "N", .min = 1, .max = MAX_LENGTH,

@@ -105,7 +105,7 @@ int cmd_sample(int argc, char **argv)
 		 .choices = vt_interval_words, .given = &o.interval_given,
 		 .help = "uniform (default): in a range of 1/31 of N to either side;\n"
 			 "geometric: each event equally likely; fixed"},
-		{'b', "burst", VT_OPT_U64, &o.burst, .arg = "K", .max = VT_SAMPLER_MAX_BURST,
+		{0, "burst", VT_OPT_U64, &o.burst, .arg = "K", .max = VT_SAMPLER_MAX_BURST,
 		 .given = &o.burst_given,
 		 .help = "interpret K instructions from each sampled one on (default 1)"},
 		{'f', "fraction", VT_OPT_STRING, &o.fraction, .arg = "1/K",

@@ -183,9 +183,9 @@ int cmd_sim(int argc, char **argv)
 		 .choices = vt_interval_words,
 		 .help = "uniform (default): in a range of 1/31 of N to either side;\n"
 			 "geometric: each event equally likely; fixed"},
-		{'b', "branches", VT_OPT_U64, &o.stack, .arg = "N",
+		{0, "branches", VT_OPT_U64, &o.stack, .arg = "N",
 		 .help = "give each sample a stack of the N branches taken last, up to 32"},
-		{'t', "truth", VT_OPT_STRING, &o.truth, .arg = "FILE", .unrecorded = true,
+		{0, "truth", VT_OPT_STRING, &o.truth, .arg = "FILE", .unrecorded = true,
 		 .help = "write a second stream: exact executions, cycles and stalls"},
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_SEED(app),

@@ -151,7 +151,7 @@ int cmd_stats(int argc, char **argv)
 			"only rows with at least PCT percent of all samples"),
 		APP_CHOICE(0, "sort", o.order, "WHAT", order_words,
 			   "greatest first: range (default), std-dev, noise, sum"),
-		APP_FLAG('p', "period", o.list.by_period, "weigh each sample by its period"),
+		APP_FLAG(0, "period", o.list.by_period, "weigh each sample by its period"),
 		APP_OPT_SLICE(o.slice),
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_FORM(o.form),

@@ -68,7 +68,7 @@ def perf_children(path, fields, fold):
 def vprof_children(path, event, level, fold):
     """The rows of an event, or None and why there are none; how many of its chains are unwound, and
     whether perf guesses."""
-    out = subprocess.run(['vprof', '--children', '-p', '--json', '-e', event, '-b', level, path],
+    out = subprocess.run(['vprof', '--children', '--period', '--json', '-e', event, '-b', level, path],
                          capture_output=True, check=False)
     if out.returncode > 1:
         return None, out.stderr.decode(errors='replace'), 0, False

@@ -4,7 +4,7 @@
 
 usage: stackbias.py HOW STREAM OUT
 
-Writes a perf.data with the samples of a stream that `vsim -b` made, whose stacks are as they should
+Writes a perf.data with the samples of a stream that `vsim --branches` made, whose stacks are as they should
 be, each changed in the way of HOW:
 
 none       not at all

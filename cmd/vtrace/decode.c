@@ -72,7 +72,7 @@ int cmd_decode(int argc, char **argv)
 	const struct vt_opt opts[] = {
 		APP_OPT_OUTPUT(d.output),
 		APP_OPT_COMPRESS(d.compress),
-		{'f', "format", VT_OPT_STRING, &d.format, .arg = "FORMAT",
+		{0, "format", VT_OPT_STRING, &d.format, .arg = "FORMAT",
 		 .help = "take the input to be of this format; else its first\nbytes decide"},
 		{0, "engine", VT_OPT_STRING, &d.pt.engine, .arg = "NAME",
 		 .help = "Intel PT: the decoder, fast (default) or libipt, which\n"

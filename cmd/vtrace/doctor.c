@@ -77,7 +77,7 @@ int cmd_doctor(int argc, char **argv)
 	bool json = false;
 	struct app app;
 	const struct vt_opt opts[] = {
-		{'j', "json", VT_OPT_FLAG, &json, .help = "print one JSON object"},
+		{0, "json", VT_OPT_FLAG, &json, .help = "print one JSON object"},
 		APP_OPT_OUTPUT(output),
 		{0},
 	};

@@ -113,7 +113,7 @@ int cmd_dump(int argc, char **argv)
 		 .help = "one tab-separated line for each block that was executed"},
 		{0, "header", VT_OPT_FLAG, &d.header,
 		 .help = "print the names of the fields first"},
-		{'j', "json", VT_OPT_FLAG, &d.records.json,
+		{0, "json", VT_OPT_FLAG, &d.records.json,
 		 .help = "print one JSON object for each record"},
 		APP_OPT_SLICE(d.slice),
 		APP_OPT_SYMFS(d.symfs),

@@ -187,7 +187,7 @@ int cmd_info(int argc, char **argv)
 	bool json = false;
 	struct app app;
 	const struct vt_opt opts[] = {
-		{'j', "json", VT_OPT_FLAG, &json, .help = "print one JSON object"},
+		{0, "json", VT_OPT_FLAG, &json, .help = "print one JSON object"},
 		APP_OPT_SLICE(slice),
 		APP_OPT_SYMFS(symfs),
 		APP_OPT_OUTPUT(output),

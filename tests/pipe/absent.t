@@ -35,7 +35,7 @@ make_stream 'CONFLICT image=1 offset=0x1004 earlier_image=1 earlier=0x1000 type=
 stream_exec -n 20000 >path.vt
 stream_exec -n 20000 -v 3 >full.vt
 t_pipe "a sample and lists of executed code" \
-	'vsample -n 1000 -b 4 full.vt -o sampled.vt; vhot full.vt -o lists.vt'
+	'vsample -n 1000 --burst 4 full.vt -o sampled.vt; vhot full.vt -o lists.vt'
 
 all="empty maps declared samples counts values freqs estimated pairs path full sampled lists"
 

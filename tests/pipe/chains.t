@@ -80,7 +80,7 @@ assert doc["schema"] == "vprof-children/1"
 assert doc["chains"] == 5 and doc["events"][0]["name"] == "cycles"
 got = {r["procedure"]: (r["children"], r["self"]) for r in rows}
 assert got == {"main": (5, 1), "leaf": (3, 3), "work": (3, 1)}, got'
-vprof --children -p --json x.vt >period.json
+vprof --children --period --json x.vt >period.json
 check "--period weighs" period.json '
 assert [r["procedure"] for r in rows] == ["main", "work", "leaf"]
 assert abs(by["work"]["children_percent"] - 100 * 7 / 9) < 1e-6, rows'

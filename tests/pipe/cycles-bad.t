@@ -16,7 +16,7 @@ run()
 	local name=$1
 	shift
 	vtrace record --full -o "$name.vt" -- "$@" >/dev/null 2>&1
-	vsim -m alpha21164 -S cycles:20 --interval geometric -t "$name.truth" -o "$name.s" \
+	vsim -m alpha21164 -S cycles:20 --interval geometric --truth "$name.truth" -o "$name.s" \
 		"$name.vt" 2>/dev/null
 	vfreq -o "$name.f" "$name.s" 2>"$name.err"
 	vculprit -o "$name.c" "$name.f" 2>>"$name.err"

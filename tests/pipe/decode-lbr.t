@@ -33,7 +33,7 @@ for sources, targets in dump("-k", "SAMPLE", "-F", "br_from,br_to", stacks):
         total += bisect_right(addrs, source) - bisect_left(addrs, target)
 print(total)
 END
-vsim -m skylake -S cycles:211 -b 16 -o stacks.vt "$demo/orders.vt" 2>err
+vsim -m skylake -S cycles:211 --branches 16 -o stacks.vt "$demo/orders.vt" 2>err
 t_ok "stacks of a recording" vtrace decode --lbr --symfs "$demo/symfs" stacks.vt -o code.vt
 t_is "have their instructions, no block told twice" \
 	"$(vtrace dump -k EXEC -F insns code.vt | awk '{ n += $1 } END { print n + 0 }')" \

@@ -49,7 +49,7 @@ facts image.vt >got
 t_same "gives what was recorded" got recorded
 t_is "with symbols" "$(work image.vt)" "40040 $PWD/prog"
 t_pipe "through pipes" 'vtrace decode --image prog:0x400000 - <trace.pt >pipe.vt; vprof pipe.vt | grep work >/dev/null'
-t_ok "by its name" vtrace decode -f pt -o named.vt --image prog:4194304 trace.pt
+t_ok "by its name" vtrace decode --format pt -o named.vt --image prog:4194304 trace.pt
 { printf '\3\4\5'; cat trace.pt; } >middle.pt
 t_status "one that begins in the middle of a packet" 1 vtrace decode -o middle.vt --image prog:0x400000 middle.pt
 t_like "says what is lost" 'middle.pt: 1 damaged place' "$T_ERR"
@@ -57,7 +57,7 @@ facts middle.vt 2>/dev/null >got
 t_same "and nothing else" got recorded
 { head -c 100 prog; cat trace.pt; } >far.pt
 t_status "or far in front of it" 3 vtrace decode -o far.vt --image prog:0x400000 far.pt
-t_status "needs a word" 1 vtrace decode -f pt -o far.vt --image prog:0x400000 far.pt
+t_status "needs a word" 1 vtrace decode --format pt -o far.vt --image prog:0x400000 far.pt
 facts far.vt 2>/dev/null >got
 t_same "that is believed" got recorded
 t_pipe "from pages" 'vtrace decode --pages code.dump,code.addr trace.pt -o pages.vt'
@@ -96,7 +96,7 @@ t_same "and all gaps are the same" fast.gaps libipt.gaps
 vtrace decode trace.pt -o x.vt 2>/dev/null
 vtrace info x.vt >info.txt 2>/dev/null
 t_like "info names the MiB where nothing is mapped" " 401[0-9a-f]{3} +401[0-9a-f]{3} +.nothing known to be mapped there.$" info.txt
-t_status "a gap for another reason" 1 vtrace decode --image prog:0x400000 -f pt far.pt -o x.vt
+t_status "a gap for another reason" 1 vtrace decode --image prog:0x400000 --format pt far.pt -o x.vt
 t_is "has no address" "$(vtrace dump -k GAP x.vt | grep -c 'addr=')" 0
 
 # A shared object is placed by its lowest page.

@@ -160,7 +160,7 @@ for place in "$T_DIR/a place" "$T_DIR/a place: its name"; do
 	t_unlike "the loader of the program has nothing to say" 'ld\.so' "$T_ERR"
 	t_is "the program says its one line" "$(grep -c '^0x' "$T_OUT") $(wc -l <"$T_OUT")" "1 1"
 	t_ok "plugins are found there" sh -c "'$place/bin/vinterp' --symfs '$ROOT/tests/data/demo/symfs' \
-		-l 16 -p strides.so regs.vt >strides.vt"
+		-l 16 --plugin strides.so regs.vt >strides.vt"
 	t_ok "uninstall from '$name'" run_make PREFIX="$place" uninstall
 	t_is "takes away every file" "$(find "$place" -not -type d)" ""
 done

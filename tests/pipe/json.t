@@ -14,7 +14,7 @@ ln -s "$demo/perf.data" p.data
 {
 	vtrace decode p.data -o x.vt
 	vtrace decode "$demo/regs.data" -o r.vt
-	vsim -m alpha21164 -S cycles:500 -t truth.vt o.vt -o s.vt
+	vsim -m alpha21164 -S cycles:500 --truth truth.vt o.vt -o s.vt
 	vfreq --symfs "$symfs" s.vt -o f.vt
 	vculprit --symfs "$symfs" f.vt -o c.vt
 	vhot o.vt -o h.hot

@@ -55,7 +55,7 @@ refused hot vcmp -o x.vt hot.keep x.vt
 
 # The shell has opened it for us.
 for command in "vhot -o x.vt" "vsample -o x.vt" "vtrace decode -o x.vt -" "vtrace encode -o x.vt" \
-	"vtrace info -o x.vt" "vsim -t x.vt -o out.vt"; do
+	"vtrace info -o x.vt" "vsim --truth x.vt -o out.vt"; do
 	cp full.keep x.vt
 	# shellcheck disable=SC2086 # words
 	$command <x.vt 2>err

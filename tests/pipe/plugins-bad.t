@@ -13,7 +13,7 @@ vtrace decode -o regs.vt "$ROOT/tests/data/demo/regs.data"
 bad()
 {
 	local file=${4##*/}
-	t_status "$1" "$2" vinterp --symfs symfs -l 4 -p "$4" -o out.vt regs.vt
+	t_status "$1" "$2" vinterp --symfs symfs -l 4 --plugin "$4" -o out.vt regs.vt
 	t_like "$1: is told" "^vinterp: plugin [^:]*${file%:*}: $3" "$T_ERR"
 	t_is "$1: in one line without control characters" \
 		"$(wc -l <"$T_ERR") $(LC_ALL=C tr -d '\n -~' <"$T_ERR" | wc -c)" "1 0"
@@ -182,7 +182,7 @@ wrong()
 	bad "$name" "$status" "$regex" "./bad$plugins.so"
 }
 build -DOTHER=
-t_ok "the plugin is a good one otherwise" vinterp --symfs symfs -l 4 -p ./bad1.so -o good.vt regs.vt
+t_ok "the plugin is a good one otherwise" vinterp --symfs symfs -l 4 --plugin ./bad1.so -o good.vt regs.vt
 t_is "its values have their label" "$(vtrace dump -k LABEL good.vt)" "LABEL	value=0x7	text=seven"
 
 wrong "another version" 3 'made for version 99 of' -DABI=99
@@ -242,7 +242,7 @@ wrong "a binary text" 3 'writes a text that cannot be printed' '-DPUT=strcpy(buf
 
 # The second of two is to blame.
 build -DOTHER= -DFINISH=-1
-t_status "one of two plugins" 3 vinterp --symfs symfs -p strides.so -p "./bad$plugins.so" -o out.vt regs.vt
+t_status "one of two plugins" 3 vinterp --symfs symfs --plugin strides.so --plugin "./bad$plugins.so" -o out.vt regs.vt
 t_like "is named" "plugin ./bad$plugins.so: gives up" "$T_ERR"
 
 # ---- streams with kinds and labels that nobody checked ----

@@ -138,7 +138,7 @@ t_ok "describe samples" "$PYTHON" samples.py
 t_ok "make a recording" make_data runs.json runs.data
 t_ok "decode it" vtrace decode -o runs.vt runs.data
 
-vinterp -l 64 -p operands.so runs.vt >operands.vt
+vinterp -l 64 --plugin operands.so runs.vt >operands.vt
 values operands.vt | sort >operands.got
 # Of the loop, too: what it counts and moves on with.
 loop=$(awk '$1 == "load" || $1 == "pass" { print $2 }' symbols | sort)
@@ -148,7 +148,7 @@ t_same "operands: as the program's text says" outside.got operands.sorted
 t_is "and of its loop" "$(awk -v from="$(head -1 <<<"$loop")" -v to="$(tail -1 <<<"$loop")" '$1 >= from && $1 < to' operands.got | wc -l)" 15
 called=$(awk '$1 == "g" { print $2 }' symbols)
 t_is "whose caller is told where there is one" \
-	"$(vinterp -l 5 -p operands.so runs.vt | vtrace dump -k VALUE -F ip,caller | grep "^$called" | sort -u | cut -f 2)" \
+	"$(vinterp -l 5 --plugin operands.so runs.vt | vtrace dump -k VALUE -F ip,caller | grep "^$called" | sort -u | cut -f 2)" \
 	"$(awk '$1 == "leave" { print $2 }' symbols)"
 t_is "and none where there are two" \
 	"$(vtrace dump -k VALUE -F ip,caller operands.vt | grep "^$called" | sort -u | cut -f 2)" 0x0
@@ -157,10 +157,10 @@ t_like "listings show floating-point operands as such" ' float operand .* 50\.0%
 t_like "single ones, too" ' float operand .*50\.0% 1\.5' operands.list
 t_like "and the elements of packed ones" ' float operand .*50\.0% -2' operands.list
 t_like "and others in hexadecimal" ' operand .*50\.0% 0x1111' operands.list
-vinterp -l 64 -p operands.so:float runs.vt >float.vt
+vinterp -l 64 --plugin operands.so:float runs.vt >float.vt
 t_is "options leave out kinds" "$(values float.vt | cut -d ' ' -f 2- | sed 's/ 0x.*//' | sort | uniq -c | tr -s ' ')" " 8 float operand"
 
-vinterp -l 64 -p strides.so runs.vt >strides.vt
+vinterp -l 64 --plugin strides.so runs.vt >strides.vt
 values strides.vt | awk 'NR == FNR { want[$1] = 1; next } $1 in want' strides.want - >strides.got
 t_same "strides: in order, as the loop walks" strides.got strides.want
 vhot strides.vt | vlist --values >strides.list
@@ -168,26 +168,26 @@ t_like "listings show them with a sign" ' stride .* 100% -1$' strides.list
 t_like "both" ' stride .* 100% 24$' strides.list
 t_is "push, pop and calls do not count" "$(grep -A1 -E ' (push|pop|call|ret) ' strides.list | grep -c address)" 0
 
-vinterp -l 64 -p callargs.so runs.vt >callargs.vt
+vinterp -l 64 --plugin callargs.so runs.vt >callargs.vt
 values callargs.vt >callargs.got
 t_same "callargs: at each call, what is known" callargs.got callargs.want
-vinterp -l 64 -p callargs.so:1 runs.vt >one.vt
+vinterp -l 64 --plugin callargs.so:1 runs.vt >one.vt
 values one.vt >one.got
 grep 'argument 1 ' callargs.want >one.want
 t_same "only as many as wanted" one.got one.want
 
-vinterp -l 64 -p callargs.so -p strides.so:strides runs.vt >both.vt
+vinterp -l 64 --plugin callargs.so --plugin strides.so:strides runs.vt >both.vt
 values both.vt | grep argument >both.args
 values both.vt | grep -v argument >both.strides
 t_same "two plugins at once: one" both.args callargs.want
 grep stride strides.want >both.want
 t_same "and the other" both.strides both.want
 t_is "nothing else is told" "$(vtrace dump -k VALUE both.vt | grep -vc what=module)" 0
-t_is "but for what --what names" "$(vinterp -l 64 -w target -p callargs.so runs.vt | vtrace dump -k VALUE |
+t_is "but for what --what names" "$(vinterp -l 64 -w target --plugin callargs.so runs.vt | vtrace dump -k VALUE |
 	grep -v what=module | grep -o 'what=.*' | cut -f 1,3)" "what=target	value=$(awk '$1 == "g" { print $2 }' symbols)"
-t_status "values of other plugins in the stream" 2 sh -c 'vinterp -p callargs.so both.vt >none.vt'
+t_status "values of other plugins in the stream" 2 sh -c 'vinterp --plugin callargs.so both.vt >none.vt'
 t_like "cannot be told apart" 'name all plugins at once' "$T_ERR"
-t_status "a summary has no values" 2 vinterp --summary -p callargs.so runs.vt
+t_status "a summary has no values" 2 vinterp --summary --plugin callargs.so runs.vt
 
 # ---- latencies: levels that are made up, bins that must be found ----
 
@@ -235,7 +235,7 @@ END
 for kind in levels spikes hill wide few one; do
 	make_data $kind.json $kind.data
 	vtrace decode -o $kind.vt $kind.data
-	t_ok "$kind: bins are found" vinterp -p latency.so -o $kind.bins $kind.vt
+	t_ok "$kind: bins are found" vinterp --plugin latency.so -o $kind.bins $kind.vt
 	vtrace dump -k LABEL $kind.bins | sed -n 's/.*text=//p' >$kind.labels
 done
 if command -v perf >/dev/null; then
@@ -289,22 +289,22 @@ END
 for kind in levels spikes few; do
 	t_ok "$kind: each latency is in its bin, and the bins are without gaps" check_bins $kind
 done
-t_pipe "the whole pipeline" 'vtrace decode levels.data | vinterp -l 16 -p latency.so | vhot | vlist --values >levels.list'
+t_pipe "the whole pipeline" 'vtrace decode levels.data | vinterp -l 16 --plugin latency.so | vhot | vlist --values >levels.list'
 share=$(awk -v at="$(awk '$1 == "load" { print $2 }' symbols)" '$1 == at { n++; fast += $2 < 9 } END { printf "%.1f", 100 * fast / n }' levels.plain)
 t_like "shows the bins by their names, with their shares" " latency .* $share% L1 .*% L2 .*% L3 .*% M " levels.list
-vinterp -p latency.so:bins=10,100 -o given.bins levels.vt
+vinterp --plugin latency.so:bins=10,100 -o given.bins levels.vt
 t_is "bins may be given" "$(vtrace dump -k LABEL given.bins | sed -n 's/.*text=//p' | sort | tr '\n' ';')" \
 	'L1 (<10);L2 (10-99);M (>=100);'
-vinterp -p latency.so:max=2 -o two.bins levels.vt
+vinterp --plugin latency.so:max=2 -o two.bins levels.vt
 t_is "or how many" "$(vtrace dump -k LABEL two.bins | wc -l)" 2
-t_status "or be nonsense" 2 vinterp -p latency.so:bins=10,5 levels.vt
+t_status "or be nonsense" 2 vinterp --plugin latency.so:bins=10,5 levels.vt
 t_like "which is told" 'plugin latency.so: .bins=10,5.: neither bins=' "$T_ERR"
-t_status "neither registers nor latencies" 3 sh -c "vtrace decode '$ROOT/tests/data/demo/perf.data' | vinterp -p latency.so >none.vt 2>errors"
+t_status "neither registers nor latencies" 3 sh -c "vtrace decode '$ROOT/tests/data/demo/perf.data' | vinterp --plugin latency.so >none.vt 2>errors"
 t_like "is no recording for plugins" 'no samples with registers .*or latencies' errors
 
 # A plugin without values says why, and those that look for them can say it, too.
 vtrace decode "$ROOT/tests/data/demo/regs.data" -o none.vt
-t_ok "samples without latencies" vinterp -l 16 -p latency.so -o none.bins none.vt
+t_ok "samples without latencies" vinterp -l 16 --plugin latency.so -o none.bins none.vt
 t_like "make no values, which is told with a way out" \
 	'^vinterp: plugin latency: no values: no sample has a latency: .perf mem record.*--weight' "$T_ERR"
 t_status "of which there are no lists" 3 vhot -o none.hot none.bins
@@ -313,16 +313,16 @@ vtrace info none.hot >none.info 2>/dev/null
 t_like "which the stream keeps" '^failed: vhot: none.bins: plugin latency: no values: no sample has a latency' none.info
 t_status "further down" 3 vlist --values -i none.hot
 t_like "it is known that vhot failed" 'none.hot: vhot failed upstream' "$T_ERR"
-t_ok "samples with latencies" vinterp -p latency.so -o some.bins levels.vt
+t_ok "samples with latencies" vinterp --plugin latency.so -o some.bins levels.vt
 t_unlike "are nothing to tell of" 'no values' "$T_ERR"
 t_is "nor to write" "$(vtrace dump -k META some.bins | grep -c 'module.no_values')" 0
 
 # ---- several streams: each counts its plugins from 0 ----
 
-vinterp -l 64 -p operands.so:float -p callargs.so runs.vt | vhot -o args.hot
-vinterp -l 64 -p callargs.so:2 -p strides.so:strides runs.vt | vhot -o strides.hot
-vinterp -p latency.so levels.vt | vhot -o levels.hot
-vinterp -p latency.so few.vt | vhot -o few.hot
+vinterp -l 64 --plugin operands.so:float --plugin callargs.so runs.vt | vhot -o args.hot
+vinterp -l 64 --plugin callargs.so:2 --plugin strides.so:strides runs.vt | vhot -o strides.hot
+vinterp --plugin latency.so levels.vt | vhot -o levels.hot
+vinterp --plugin latency.so few.vt | vhot -o few.hot
 # "OFFSET KIND TOTAL" for each list of a stream.
 lists()
 {
@@ -365,7 +365,7 @@ cp -r "$ROOT/tests/data/demo/symfs" .
 vtrace decode -o regs.vt "$ROOT/tests/data/demo/regs.data"
 objdump -d symfs/opt/vtrace-demo/heat >heat.s
 for m in strides:strides callargs operands:int; do
-	vinterp --symfs symfs -l 40 -p "${m/:/.so:}$([[ $m == *:* ]] || echo .so)" regs.vt >"${m%:*}.heat"
+	vinterp --symfs symfs -l 40 --plugin "${m/:/.so:}$([[ $m == *:* ]] || echo .so)" regs.vt >"${m%:*}.heat"
 	values "${m%:*}.heat" | sort >"${m%:*}.got"
 done
 vinterp --symfs symfs -l 40 -w address,arg,operand,load regs.vt | vtrace dump >captured
@@ -416,7 +416,7 @@ done
 head -c 300 "$ROOT/LICENSE" >text
 if command -v valgrind >/dev/null &&
 	vtrace record --full --mem --values stores -o path.vt -- "$VT_BUILD/tests/tools/rec_work" pack text >/dev/null 2>record.err; then
-	t_ok "strides along a path" vinterp --path -p strides.so -o path.strides path.vt
+	t_ok "strides along a path" vinterp --path --plugin strides.so -o path.strides path.vt
 	values path.strides >path.got
 	cat >path.py <<'END'
 import collections

@@ -16,7 +16,7 @@ t_status "blocks are no values" 2 vtrace record --full --blocks --values loads t
 t_status "no such values" 2 vtrace record --full --values some true
 t_status "no instructions" 2 vtrace record --full --count 0 true
 t_status "no program" 2 vtrace record --full
-t_ok "only print" vtrace record --full -n --mem --args --follow --toggle f --values all prog 'a b'
+t_ok "only print" vtrace record --full --dry-run --mem --args --follow --toggle f --values all prog 'a b'
 t_like "as a shell takes it" "^VALGRIND_LIB=.* valgrind .* --tool=vtrace .*--trace-children=yes --dir=DIR --values=all --mem=yes --args=yes --follow=yes --toggle=f -- prog 'a b'\$" "$T_OUT"
 
 mkdir bin tmp

@@ -42,7 +42,7 @@ vinterp full.vt
 vreplay counts.vt
 vtrace decode --engine none-such broken.data
 vtrace decode --cpuid-15h x broken.data
-vinterp -p none-such.so full.vt
+vinterp --plugin none-such.so full.vt
 vinterp --mxcsr x full.vt
 vhot --what none-such full.vt
 vsample --fraction 2/1 full.vt

@@ -13,7 +13,7 @@ vtrace record --full -o probe.vt true >/dev/null 2>&1 ||
 t_ok "the program is compiled" gcc -O2 -g -o stalls "$ROOT/tests/data/stalls/stalls.c"
 t_ok "and recorded" vtrace record --full --values=stores --mem -o x.vt -- ./stalls
 t_ok "and run on a model" vsim -m alpha21164 -S cycles:200 -S imiss:20 -S dmiss:20 -S dtbmiss:20 \
-	-S itbmiss:20 -S branchmp:20 -t truth.vt -o samples.vt x.vt
+	-S itbmiss:20 -S branchmp:20 --truth truth.vt -o samples.vt x.vt
 
 # check NAME JSON-FILE PYTHON-TEXT: the text may use `doc`, and worst(PROCEDURE), its worst row.
 check()
@@ -130,7 +130,7 @@ t_is "and a line for each row" "$(wc -l <"$T_OUT")" 4
 
 # ---- out of order ----
 
-vsim -m skylake -S cycles:200 -t sky.vt -o sky-samples.vt x.vt 2>/dev/null
+vsim -m skylake -S cycles:200 --truth sky.vt -o sky-samples.vt x.vt 2>/dev/null
 t_ok "causes on a machine that issues out of order" vculprit --json --top 0 --truth sky.vt sky.vt
 cp "$T_OUT" sky.json
 check "only its own misses stall a load there" sky.json '

@@ -159,7 +159,7 @@ t_status "twice" 2 vdb epoch tuesday
 t_ok "add to it" vdb add --again a.vt
 t_is "it went there" "$(cut -d ' ' -f 4 "$T_OUT")" tuesday:
 size=$(stat -c %s vtrace.vdb)
-t_ok "what pruning would remove" vdb prune --keep 1 -n
+t_ok "what pruning would remove" vdb prune --keep 1 --dry-run
 t_like "it says" '^would remove: monday: 2 inputs, 7284 samples$' "$T_OUT"
 t_is "but does not" "$(vdb list --tsv | tail -n +2 | cut -f 1 | tr '\n' ' ')" "monday tuesday "
 t_ok "prune" vdb prune --keep 1

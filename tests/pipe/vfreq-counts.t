@@ -58,7 +58,7 @@ assert held >= float(share) * marks and error <= float(limit), (held, marks, err
 
 for core in skylake icelake zen3; do
 	for p in $programs; do
-		if ! vsim -m $core -S cycles:500 --interval geometric -b 32 -o "$p.$core.vt" \
+		if ! vsim -m $core -S cycles:500 --interval geometric --branches 32 -o "$p.$core.vt" \
 			"$p.vt" 2>/dev/null || ! vfreq -o "$p.$core.freq" "$p.$core.vt"; then
 			t_fail "$core: $p"
 		fi

@@ -50,10 +50,10 @@ int main(int argc, char **argv)
 END
 t_ok "the program is compiled" gcc -O1 -o loops loops.c
 t_ok "and recorded" vtrace record --full -o run.vt -- ./loops 4000
-t_ok "it runs on the model" vsim -m alpha21164 -S cycles:20 -t truth.vt -o samples.vt run.vt
+t_ok "it runs on the model" vsim -m alpha21164 -S cycles:20 --truth truth.vt -o samples.vt run.vt
 t_ok "frequencies are estimated" vfreq -o flow.vt samples.vt
 t_ok "as the paper does" vfreq --method paper -o paper.vt samples.vt
-t_ok "and naively" vfreq -m naive -o naive.vt samples.vt
+t_ok "and naively" vfreq --method naive -o naive.vt samples.vt
 
 # ---- against counts made by others ----
 
@@ -171,7 +171,7 @@ END
 t_ok "a program of calls" gcc -O1 -fno-builtin -fplt -o calls calls.c
 t_ok "is recorded, whatever the environment" \
 	env -i PATH=/usr/bin:/bin "$VT_BUILD/bin/vtrace" record --full -o calls.vt -- ./calls
-t_ok "and sampled" vsim -m alpha21164 -S cycles:20 --interval geometric -t calls.truth \
+t_ok "and sampled" vsim -m alpha21164 -S cycles:20 --interval geometric --truth calls.truth \
 	-o calls.samples calls.vt
 t_ok "and estimated" vfreq -o calls.freq calls.samples
 t_ok "stubs are executed as often as they are called, and repetitions counted" "$PYTHON" -c '
@@ -229,7 +229,7 @@ t_like "people can read it" '^instructions +100.0% +100.0%' text
 
 t_ok "a processor that issues out of order, without stacks" \
 	vsim -m skylake -S cycles:50 --interval geometric -o ooo.vt run.vt
-t_ok "with stacks" vsim -m skylake -S cycles:50 --interval geometric -b 32 -o stacks.vt run.vt
+t_ok "with stacks" vsim -m skylake -S cycles:50 --interval geometric --branches 32 -o stacks.vt run.vt
 vfreq ooo.vt | vcmp --json --truth run.vt - >ooo.json
 t_ok "stacks are used" vfreq -o branches.vt stacks.vt
 vcmp --json --truth run.vt branches.vt >branches.json
@@ -247,7 +247,7 @@ text = subprocess.run(["vtrace", "dump", "-k", "EDGE", "-F", "executions,method"
 x, method = max((float(x), m) for x, m in (l.split("\t") for l in text.splitlines()))
 rounds = sum(max(i % 50 - 1, 0) for i in range(4000))
 assert method == "branches" and abs(x / rounds - 1) < 0.1, (x, method, rounds)'
-t_status "more branches than there are" 2 vsim -b 33 run.vt
+t_status "more branches than there are" 2 vsim --branches 33 run.vt
 
 # ---- what it says of itself ----
 

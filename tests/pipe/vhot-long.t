@@ -8,7 +8,7 @@ t_need valgrind
 
 n=1200000
 vtrace record --full -o run.vt -- "$VT_BUILD/tests/tools/rec_distinct" $n >/dev/null 2>&1
-t_ok "the list is kept" vhot -a exact -w loads -o hot.vt run.vt
+t_ok "the list is kept" vhot --algo exact -w loads -o hot.vt run.vt
 
 # usage: list STREAM: records, values, executions, and how often the first value came, of that load.
 list()

@@ -38,7 +38,7 @@ for made in "-v 3 -o random" "-v 2 --size 1 --cut -c 50" "-v 4 --size 20 --vary"
 	# shellcheck disable=SC2086
 	"$tools/stream_exec" -n 60000 $made >made.vt
 	counted made.vt >want
-	t_ok "exact lists of: $made" vhot -a exact made.vt -o exact.vt
+	t_ok "exact lists of: $made" vhot --algo exact made.vt -o exact.vt
 	lists exact.vt >got
 	t_same "are what sort and uniq count" got want
 	t_is "and there are some" "$(($(wc -l <got) > 10))" 1
@@ -58,15 +58,15 @@ t_like "are of the event instructions, exact" 'EVENT.*name=instructions.*policy=
 # Every algorithm's totals are those of the exact lists.
 "$tools/stream_exec" -n 200000 -v 3 -B 50 -o random >made.vt
 totals=offset,what,reg,lane,size,total,zero,same,stride,first,last
-vhot -a exact made.vt | vtrace dump -k HOT -F $totals >want
+vhot --algo exact made.vt | vtrace dump -k HOT -F $totals >want
 for algo in gm tnv lru convergent random space-saving; do
-	t_pipe "$algo" "vhot -a $algo made.vt | vtrace dump -k HOT -F $totals"
+	t_pipe "$algo" "vhot --algo $algo made.vt | vtrace dump -k HOT -F $totals"
 	t_same "$algo: totals" "$T_OUT" want
 done
-vhot -a gm made.vt >one.vt
-vhot -a gm <made.vt >two.vt
+vhot --algo gm made.vt >one.vt
+vhot --algo gm <made.vt >two.vt
 t_same "the same seed, the same lists" <(lists one.vt) <(lists two.vt)
-vhot -a gm -s 2 made.vt >two.vt
+vhot --algo gm -s 2 made.vt >two.vt
 t_is "another seed, other lists" "$(cmp -s <(lists one.vt) <(lists two.vt) || echo other)" other
 
 # Two streams at once are as one after the other, and as their profiles joined.
@@ -74,10 +74,10 @@ t_is "another seed, other lists" "$(cmp -s <(lists one.vt) <(lists two.vt) || ec
 counted made.vt >a
 counted more.vt >>a
 awk '{ n[$1 " " $2 " " $3 " " $4 " " $5] += $6 } END { for (k in n) print k, n[k] }' a | sort >want
-t_ok "two streams" vhot -a exact made.vt more.vt -o both.vt
+t_ok "two streams" vhot --algo exact made.vt more.vt -o both.vt
 t_same "add up" <(lists both.vt) want
-vhot -a exact made.vt -o one.vt
-vhot -a exact more.vt -o two.vt
+vhot --algo exact made.vt -o one.vt
+vhot --algo exact more.vt -o two.vt
 t_ok "profiles joined by vtrace merge" vtrace merge one.vt two.vt -o joined.vt
 t_same "are the same" <(lists joined.vt) want
 
@@ -108,7 +108,7 @@ values()
 	echo "exec 10 10 8 0 8 0 0,1,2,3,4,5 $(values 9 7 5 6 3)"
 } >text
 "$tools/stream_exec" --script <text >made.vt
-t_ok "calls, arguments, targets" vhot -a exact -w default,callers made.vt -o hot.vt
+t_ok "calls, arguments, targets" vhot --algo exact -w default,callers made.vt -o hot.vt
 lists hot.vt >got
 sort >want <<'END'
 0x100 load 0 0 0x9 2
@@ -124,7 +124,7 @@ sort >want <<'END'
 END
 t_same "are at the instructions that they belong to" got want
 
-t_ok "lists by caller" vhot -a exact --context caller -w loads,args made.vt -o hot.vt
+t_ok "lists by caller" vhot --algo exact --context caller -w loads,args made.vt -o hot.vt
 vtrace dump -k HOT -F offset,what,reg,caller,values,counts hot.vt | tr '\t' ' ' | sort >got
 sort >want <<'END'
 0x100 load 0 0x0 0x9 2
@@ -147,7 +147,7 @@ for hole in "exec 10 10 50 0 2 0 2 $(values 6)" "gap lost" "signal 10 10 11 0 0x
 		esac
 	} >text
 	"$tools/stream_exec" --script <text >made.vt
-	vhot -a exact -w args,targets,callers made.vt -o hot.vt 2>err
+	vhot --algo exact -w args,targets,callers made.vt -o hot.vt 2>err
 	t_is "nothing is guessed across: ${hole%% *}" "$(lists hot.vt)" ""
 done
 # Another thread in between is no hole.
@@ -158,7 +158,7 @@ done
 	echo "exec 10 10 4 0 2 0 2 $(values 6)"
 } >text
 "$tools/stream_exec" --script <text >made.vt
-vhot -a exact -w args made.vt -o hot.vt
+vhot --algo exact -w args made.vt -o hot.vt
 t_is "another thread in between is no hole" "$(lists hot.vt | tr '\n' ,)" \
 	"0x300 arg 4 0 0x8 1,0x300 arg 5 0 0x7 1,"
 
@@ -169,7 +169,7 @@ map 10 0x1000 0x1000 0 1
 block 0 10 0x1100 branch 0x1100 4,2 0:guard:1 0:load:4 1:load:2
 exec 10 10 0 0 6 0 0,0,0 010700000001000000000000020001080000000300
 END
-vhot -a exact made.vt -o hot.vt
+vhot --algo exact made.vt -o hot.vt
 t_is "a load that did not happen is in no list" "$(lists hot.vt | tr '\n' ,)" \
 	"0x100 load 0 0 0x7 1,0x100 load 0 0 0x8 1,0x104 load 0 0 0x1 1,0x104 load 0 0 0x2 1,0x104 load 0 0 0x3 1,"
 
@@ -186,14 +186,14 @@ block 0 10 0x1200 branch 0x1100 4
 exec 10 10 4 0 1 0 0 $(values 1)
 END
 "$tools/stream_exec" --script <text >made.vt
-t_status "unknown blocks, missing values, an id twice" 1 vhot -a exact made.vt -o hot.vt
+t_status "unknown blocks, missing values, an id twice" 1 vhot --algo exact made.vt -o hot.vt
 t_like "are told" '^vhot: made.vt: 3 bad records, left out; the first, before 0x[0-9a-f]+: .*block' "$T_ERR"
 t_is "the rest is there" "$(lists hot.vt | tr '\n' ,)" "0x100 load 0 0 0x1 2,0x100 load 0 0 0x4 1,"
 t_like "and the output says that something is missing" lossy <(vtrace info hot.vt)
 
 sed '/^map/d' text | grep -v '0 3\|0,0\|0x1200' >text2
 "$tools/stream_exec" --script <text2 >made.vt
-t_status "code in no image" 1 vhot -a exact made.vt -o hot.vt
+t_status "code in no image" 1 vhot --algo exact made.vt -o hot.vt
 t_like "is told" '2 executed instructions .* in no image' "$T_ERR"
 t_is "and listed by address" "$(lists hot.vt)" "0x1100 load 0 0 0x1 2"
 t_like "in an image of the process" '//anon/10' <(vtrace dump -k IMAGE hot.vt)
@@ -208,14 +208,14 @@ t_status "a full disk" 4 vhot made.vt -o /dev/full
 
 # ---- options ----
 
-t_status "no such algorithm" 2 vhot -a best made.vt
+t_status "no such algorithm" 2 vhot --algo best made.vt
 t_status "no such kind" 2 vhot -w loads,lads made.vt
 t_like "is named" lads "$T_ERR"
-t_status "no entries of a table" 2 vhot -a tnv -N 6 made.vt
-t_status "no factor of a table" 2 vhot -a tnv --factor 2 made.vt
-t_status "a factor of 1" 2 vhot -a gm --factor 1 made.vt
+t_status "no entries of a table" 2 vhot --algo tnv -N 6 made.vt
+t_status "no factor of a table" 2 vhot --algo tnv --factor 2 made.vt
+t_status "a factor of 1" 2 vhot --algo gm --factor 1 made.vt
 t_status "the output is the input" 2 vhot made.vt -o made.vt
-t_pipe "sizes are as asked for" "vhot -a tnv --steady 2 --clear 0 made.vt |
+t_pipe "sizes are as asked for" "vhot --algo tnv --steady 2 --clear 0 made.vt |
 	vtrace dump -k HOT -F capacity,steady | sort -u"
 t_is "and told" "$(tr '\t' ' ' <"$T_OUT")" "2 2"
 

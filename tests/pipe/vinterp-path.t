@@ -5,7 +5,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-t_status "not of samples" 2 vinterp --path -f 1/2 x.vt
+t_status "not of samples" 2 vinterp --path --frequency 1/2 x.vt
 t_status "nor by chance" 2 vinterp --path --skip random x.vt
 vtrace decode -o samples.vt "$ROOT/tests/data/demo/perf.data"
 t_status "a stream that has none" 3 vinterp --path -o none.vt samples.vt

@@ -67,7 +67,7 @@ print("want", " ".join(f"{target:x}" for target in procedures))
 print("calls", sum(ours.values()))
 print("nowhere", len(nowhere), *nowhere)
 EOF
-vinterp -l 16 -w targets table.vt | vtrace dump -j -k IMAGE,MAP,VALUE | "$PYTHON" check.py >found
+vinterp -l 16 -w targets table.vt | vtrace dump --json -k IMAGE,MAP,VALUE | "$PYTHON" check.py >found
 # What follows a sample has a call of each of the four with equal chances, and three calls at most: one
 # of the four is in none of n samples with 4 * .75^n, which is .0000001 for 60.  The loop runs for 600
 # million cycles at least, .1 s, of which 200 samples are expected.

@@ -43,7 +43,7 @@ for seed in 0 1 2 3; do
 	vcmp --json a.hot b.hot 2>err | part rows | one >got
 	metrics compare a.hot b.hot >want
 	t_is "profile $seed compared with another" "$(metrics same got want 2>&1)" same
-	vcmp --json -m 2 --threshold 5 a.hot b.hot 2>err | part rows | one >got
+	vcmp --json --values 2 --threshold 5 a.hot b.hot 2>err | part rows | one >got
 	metrics compare a.hot b.hot 2 5 >want
 	t_is "two values, another threshold" "$(metrics same got want 2>&1)" same
 done
@@ -56,7 +56,7 @@ for algo in gm tnv lru convergent random space-saving; do
 	vinv --json --summary other.hot 2>err | part overall >got
 	metrics invariance other.hot >want
 	t_is "means of what $algo finds" "$(metrics same got want 2>&1)" same
-	vcmp --json -m 3 exact.hot other.hot 2>err | part rows | one >got
+	vcmp --json --values 3 exact.hot other.hot 2>err | part rows | one >got
 	metrics compare exact.hot other.hot 3 >want
 	t_is "and how far it is from all" "$(metrics same got want 2>&1)" same
 done

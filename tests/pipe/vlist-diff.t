@@ -128,7 +128,7 @@ t_like "says so" '^vlist: nothing to compare: ' "$T_ERR"
 t_status "a procedure that was not there before" 2 vlist -i after.vt --diff before.vt shift
 t_status "no such file" 3 vlist -i after.vt --diff missing.vt work
 t_status "--diff and --values" 2 vlist -i after.vt --diff before.vt --values work
-t_status "--diff and --context" 2 vlist -i after.vt --diff before.vt -c 3 work
+t_status "--diff and --context" 2 vlist -i after.vt --diff before.vt --context 3 work
 t_status "/dev/full" 4 vlist -i after.vt --diff before.vt -o /dev/full work
 
 t_done

@@ -10,7 +10,7 @@ t_need "$PYTHON"
 demo=$ROOT/tests/data/demo
 prof() { vprof --symfs "$demo/symfs" "$@"; }
 
-vsim -m alpha21164 -S cycles:500 -t truth.vt "$demo/orders.vt" -o samples.vt 2>/dev/null
+vsim -m alpha21164 -S cycles:500 --truth truth.vt "$demo/orders.vt" -o samples.vt 2>/dev/null
 t_ok "the model has a truth" test -s truth.vt
 for level in procedure line instruction; do
 	prof --by $level --json truth.vt >truth.json

@@ -24,14 +24,14 @@ done
 
 # Bursts begin with nothing known: addresses are relative to what a register held.
 for name in narrow partial twice vector alias; do
-	vsample -n 200 -b 128 -o bursts.vt "$name.vt"
+	vsample -n 200 --burst 128 -o bursts.vt "$name.vt"
 	t_like "$name: found in bursts" "^[a-z0-9-]+ $(at "$name.E") $(at "$name.L") [1-9]" <(pairs bursts.vt)
 done
 for name in same synonym dependent together clean; do
-	vsample -n 200 -b 128 -o bursts.vt "$name.vt"
+	vsample -n 200 --burst 128 -o bursts.vt "$name.vt"
 	t_is "$name: nothing in bursts" "$(pairs bursts.vt)" ""
 done
-vsample -n 13 -b 1 -o single.vt narrow.vt
+vsample -n 13 --burst 1 -o single.vt narrow.vt
 t_is "registers of another burst are not the same" "$(pairs single.vt)" ""
 
 t_ok "summary" vreplay --summary --json narrow.vt

@@ -79,14 +79,14 @@ done
 
 # Samples of the recording: bursts around one instruction in 50 or so.
 for name in narrow partial twice vector alias order divided; do
-	vsample -n 200 -b 128 "$name.vt" -o bursts.vt
+	vsample -n 200 --burst 128 "$name.vt" -o bursts.vt
 	t_like "$name: found in bursts" "^[a-z0-9-]+ $(at "$name.E") $(at "$name.L") [1-9]" <(pairs bursts.vt)
 done
 for name in same synonym dependent together clean; do
-	vsample -n 200 -b 128 "$name.vt" -o bursts.vt
+	vsample -n 200 --burst 128 "$name.vt" -o bursts.vt
 	t_is "$name: nothing in bursts" "$(pairs bursts.vt)" ""
 done
-vsample -n 13 -b 1 narrow.vt -o single.vt
+vsample -n 13 --burst 1 narrow.vt -o single.vt
 t_is "a pair never spans a gap" "$(pairs single.vt)" ""
 
 # The stream that is written, and the summary.
@@ -103,7 +103,7 @@ vreplay --image conflicts narrow.vt 2>/dev/null | vtrace dump -k CONFLICT -F off
 t_like "executions, nearest, distance" "^$(at narrow.L)	1000	1	1000\$" found
 
 # The list of pairs.
-t_pipe "vlist --replay" 'vsample -n 200 -b 128 narrow.vt | vreplay --image conflicts | vlist --replay --json >list.json'
+t_pipe "vlist --replay" 'vsample -n 200 --burst 128 narrow.vt | vreplay --image conflicts | vlist --replay --json >list.json'
 t_is "the planted pair is the first of the list" "$("$PYTHON" -c '
 import json
 p = json.load(open("list.json"))["pairs"][0]

@@ -74,7 +74,7 @@ turns --per-instruction -n 10 -b 5
 END
 
 # Bursts are as long as they are to be, but for those that the end cut or that grew together.
-vsample -n 1000 -b 17 full.vt -o some.vt
+vsample -n 1000 --burst 17 full.vt -o some.vt
 t_is "each sample has its burst" \
 	"$(vtrace dump --blocks some.vt | awk '{ n += $7 } END { print n }')" \
 	"$(vtrace dump -k SAMPLE some.vt | wc -l | awk '{ print $1 * 17 }')"
@@ -83,7 +83,7 @@ t_is "each burst begins at its sample" "$(vtrace dump -k SAMPLE,EXEC -F kind,pid
 	{ before = $1 } END { print bad + 0 }')" 0
 vsample -n 1 full.vt | vtrace dump --values | sort >values
 t_same "every instruction sampled: every value" values full.values
-t_is "no burst" "$(vsample -n 100 -b 0 full.vt | vtrace dump -k EXEC,BLOCK | wc -l)" 0
+t_is "no burst" "$(vsample -n 100 --burst 0 full.vt | vtrace dump -k EXEC,BLOCK | wc -l)" 0
 
 # Periods are the distances; the mean is what was asked for.
 for how in uniform geometric fixed; do
@@ -194,7 +194,7 @@ print(good and len(runs))
 END
 "$make_stream" -n 30000 -v 2 -B 5 -o random >turns.vt
 vtrace dump --values turns.vt >turns.full
-vsample --per-instruction -n 10 -b 5 turns.vt -o turns.out
+vsample --per-instruction -n 10 --burst 5 turns.vt -o turns.out
 vtrace dump --values turns.out >turns.values
 t_is "by turns: bursts of 5, back-off from 10 with a doubling bound" \
 	"$("$PYTHON" turns.py turns.full turns.values)" 10
@@ -256,7 +256,7 @@ for line in open("bursts"):
 got = {tuple(l.split()) for l in open("positions")}
 print(got == {(pid, str(p)) for pid, p in want} and len(got) > 10000)
 END
-vsample -n 2000 -b 300 full.vt -o some.vt
+vsample -n 2000 --burst 300 full.vt -o some.vt
 vtrace dump -k SAMPLE,EXEC --json some.vt |
 	sed -E 's/.*"kind": "([A-Z]*)".*"pid": ([0-9]*), "tid": ([0-9]*).*/\1\t\2\t\3\t&/; s/\{.*"first": ([0-9]*).*/\1/; s/\{.*//' >bursts
 vtrace dump -k BLOCK -F id,addr,lengths some.vt >blocks
@@ -274,7 +274,7 @@ exec 7 8 12 0 12 0 0,0,0,0,0,0
 exec 7 7 24 0 12 0 0,0,0,0,0,0
 END
 	for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do
-		vsample -n 36 --interval fixed -b 1000 -s $seed gap.vt 2>/dev/null |
+		vsample -n 36 --interval fixed --burst 1000 -s $seed gap.vt 2>/dev/null |
 			vtrace dump -k EXEC -F tid,first,insns 2>/dev/null | awk -v broken="$between" '
 			NR == 1 { tid = $1; pos = $2 }
 			{ n += $3 }
@@ -337,7 +337,7 @@ t_is "unless they are to be kept" "$(vsample --keep state.vt | vtrace dump -k ST
 
 # The programs behind it.
 t_is "vprof counts samples, not bursts" \
-	"$(vsample -n 100 -b 50 full.vt | vprof --by image --csv | sed -n '2p' | cut -d , -f 1)" \
-	"$(vsample -n 100 -b 50 full.vt | vtrace dump -k SAMPLE | wc -l)"
+	"$(vsample -n 100 --burst 50 full.vt | vprof --by image --csv | sed -n '2p' | cut -d , -f 1)" \
+	"$(vsample -n 100 --burst 50 full.vt | vtrace dump -k SAMPLE | wc -l)"
 t_is "blocks are numbered from 0 without holes" "$(vtrace dump -k BLOCK -F id some.vt | awk '$1 != NR - 1' | wc -l)" 0
 t_done

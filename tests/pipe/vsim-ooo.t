@@ -49,7 +49,7 @@ core out 1 128 >narrow.core
 meta() { vtrace dump -k META -F key,value "$1" | awk -F '\t' -v k="$2" '$1 == k { print $2 }'; }
 run()
 {
-	vsim -m "./$1.core" -S cycles:200 -S branchmp:1 --interval fixed -t "$1.truth" -o "$1.vt" \
+	vsim -m "./$1.core" -S cycles:200 -S branchmp:1 --interval fixed --truth "$1.truth" -o "$1.vt" \
 		orders.vt 2>/dev/null
 }
 
@@ -101,8 +101,8 @@ t_is "wide and out of order is faster than either alone" \
 
 # ---- the same again ----
 
-vsim -m skylake -S cycles:100 -S imiss:10 -t a.truth -o a.vt orders.vt 2>/dev/null
-vsim -m skylake -S cycles:100 -S imiss:10 -t b.truth -o b.vt orders.vt 2>/dev/null
+vsim -m skylake -S cycles:100 -S imiss:10 --truth a.truth -o a.vt orders.vt 2>/dev/null
+vsim -m skylake -S cycles:100 -S imiss:10 --truth b.truth -o b.vt orders.vt 2>/dev/null
 t_same "the same again" a.vt b.vt
 t_same "and the same truth" a.truth b.truth
 t_done

@@ -25,7 +25,7 @@ END
 
 # ---- executions, edges and mispredictions ----
 
-t_ok "a run" vsim -m ./plain.core -S cycles:500 -S branchmp:1 --interval fixed -t truth.vt -o some.vt \
+t_ok "a run" vsim -m ./plain.core -S cycles:500 -S branchmp:1 --interval fixed --truth truth.vt -o some.vt \
 	orders.vt
 t_like "what was not recorded is told" '^vsim: the recording has no addresses' "$T_ERR"
 
@@ -129,7 +129,7 @@ t_is "the samples' periods are the time that passed" \
 		END { print (n <= c && n > c - 1000) }')" 1
 
 # Samples at random: on each instruction as many as its time asks for, but for chance.
-vsim -m alpha21164 -S cycles:40 --interval geometric -t truth.vt -o some.vt orders.vt 2>/dev/null
+vsim -m alpha21164 -S cycles:40 --interval geometric --truth truth.vt -o some.vt orders.vt 2>/dev/null
 vtrace dump -k FREQ -F executions,cycles,samples truth.vt >shares
 t_is "samples fall in proportion to head time" "$("$PYTHON" - <<'END'
 rows = [list(map(float, line.split())) for line in open("shares")]
@@ -146,18 +146,18 @@ t_is "the samples in the truth are those that were written" \
 
 # ---- the same again ----
 
-vsim -S cycles:100 -S imiss:10 -t a.truth -o a.vt orders.vt 2>/dev/null
-vsim -S cycles:100 -S imiss:10 -t b.truth -o b.vt orders.vt 2>/dev/null
+vsim -S cycles:100 -S imiss:10 --truth a.truth -o a.vt orders.vt 2>/dev/null
+vsim -S cycles:100 -S imiss:10 --truth b.truth -o b.vt orders.vt 2>/dev/null
 t_same "the same again" a.vt b.vt
 t_same "and the same truth" a.truth b.truth
-vsim -S cycles:100 -S imiss:10 -s 2 -t b.truth -o b.vt orders.vt 2>/dev/null
+vsim -S cycles:100 -S imiss:10 -s 2 --truth b.truth -o b.vt orders.vt 2>/dev/null
 t_is "another seed, other samples" \
 	"$(vtrace dump -k SAMPLE a.vt | cmp -s - <(vtrace dump -k SAMPLE b.vt) && echo same)" ""
 t_is "of the same run" "$(vtrace dump -k FREQ -F offset,executions,cycles a.truth | cksum)" \
 	"$(vtrace dump -k FREQ -F offset,executions,cycles b.truth | cksum)"
 t_pipe "through a pipe, listed" 'vsim <orders.vt | vprof --json >list'
 for m in alpha21264 skylake inorder; do
-	t_ok "on $m" vsim -m "$m" -t truth.vt -o x.vt orders.vt
+	t_ok "on $m" vsim -m "$m" --truth truth.vt -o x.vt orders.vt
 	t_is "on $m, head times add up" "$(vtrace dump -k FREQ -F executions,cycles truth.vt |
 		awk '{ n += $1 * $2 } END { printf "%.0f\n", n }')" "$(meta x.vt vsim.cycles)"
 done

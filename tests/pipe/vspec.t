@@ -82,7 +82,7 @@ vspec x.vt >from-full
 t_same "the output of vhot gives the same" from-hot from-full
 t_pipe "standard input" 'vspec <x.hot >from-pipe'
 t_same "it gives the same, too" from-pipe from-full
-vsample -n 400 -b 32 x.vt | vspec --json --top 0 --each 0 >sampled.json
+vsample -n 400 --burst 32 x.vt | vspec --json --top 0 --each 0 >sampled.json
 check "from a tenth of the instructions, the same is found" sampled.json '
 assert row("by_eight", "divisor-power")["value"] == "8"
 assert row("add_offset", "zero")

@@ -98,9 +98,9 @@ for f in perf.data named.vt; do
 	t_like "is named: $f" 'missing: No such file' "$T_ERR"
 done
 t_status "two files at once" 2 vtrace decode perf.data perf.data
-t_status "an unknown format" 2 vtrace decode -f nothing perf.data
-t_ok "a known format" vtrace decode -f perf perf.data -o x.vt
-t_status "that it is not" 3 vtrace decode -f perf text -o x.vt
+t_status "an unknown format" 2 vtrace decode --format nothing perf.data
+t_ok "a known format" vtrace decode --format perf perf.data -o x.vt
+t_status "that it is not" 3 vtrace decode --format perf text -o x.vt
 t_status "standard input is closed" 3 bash -c 'vtrace decode - -o x.vt <&-'
 t_status "standard output is closed" 4 bash -c 'vtrace decode perf.data >&-'
 # Root may read everything, and so becomes somebody else, with a copy of the program that everybody can reach.

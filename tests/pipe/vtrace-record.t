@@ -6,36 +6,36 @@
 . "$(dirname "$0")/../lib.sh"
 t_need jq
 
-t_ok "only print" vtrace record -n -- prog 'a b' "it's" ''
+t_ok "only print" vtrace record --dry-run -- prog 'a b' "it's" ''
 t_like "quoted for a shell" "^perf record .* -o perf.data -- prog 'a b' 'it'\\\\''s' ''\$" "$T_OUT"
 t_is "as one line" "$(wc -l <"$T_OUT")" 1
 t_is "and a shell takes it apart again" "$(eval "set -- $(cat "$T_OUT")" && shift $(($# - 3)) && echo "$1|$2|$3|")" "a b|it's||"
 t_like "time, in prime steps" '-e (cycles|cpu-clock)[^ ]* -c 1000003 ' "$T_OUT"
-t_ok "registers" vtrace record -n --regs true
+t_ok "registers" vtrace record --dry-run --regs true
 t_like "of the user, and the stack" '--user-regs .*--call-graph dwarf,8192 ' "$T_OUT"
-t_ok "less stack" vtrace record -n --regs --stack 256 true
+t_ok "less stack" vtrace record --dry-run --regs --stack 256 true
 t_like "as told" '--call-graph dwarf,256 ' "$T_OUT"
-t_ok "no stack" vtrace record -n --regs --stack 0 true
+t_ok "no stack" vtrace record --dry-run --regs --stack 0 true
 t_unlike "as told" call-graph "$T_OUT"
-t_ok "callers" vtrace record -n -g prog -x
+t_ok "callers" vtrace record --dry-run -g prog -x
 t_like "from the stack" ' --call-graph dwarf,8192 .*-- prog -x$' "$T_OUT"
 t_like "and what that takes" ': about [89]\.[0-9] MB for (a second of processor time|10\^9 cycles)$' "$T_ERR"
-t_ok "callers by frame pointers" vtrace record -n --call-graph=fp -F 100 true
+t_ok "callers by frame pointers" vtrace record --dry-run --call-graph=fp -F 100 true
 t_like "as told" ' -F 100 --call-graph fp ' "$T_OUT"
 t_like "and what that takes" ': about 0\.01[0-9]* MB for a second of processor time$' "$T_ERR"
-t_ok "a rate that is not known" vtrace record -n -e page-faults -c 1 true
+t_ok "a rate that is not known" vtrace record --dry-run -e page-faults -c 1 true
 t_unlike "has no size" 'about' "$T_ERR"
-t_ok "the short option" vtrace record -n -gfp true
+t_ok "the short option" vtrace record --dry-run -gfp true
 t_like "a word after the letter" '--call-graph fp ' "$T_OUT"
-t_status "chains of a kind that is none" 2 vtrace record -n --call-graph=guess true
-t_status "two kinds of chains" 2 vtrace record -n --call-graph=fp --regs true
-t_ok "registers and chains without a copy of the stack" vtrace record -n --call-graph=fp --regs --stack 0 true
-t_status "chains from no stack" 2 vtrace record -n -g --stack 0 true
-t_ok "events" vtrace record -n -e page-faults -e cs:u -F 99 true
+t_status "chains of a kind that is none" 2 vtrace record --dry-run --call-graph=guess true
+t_status "two kinds of chains" 2 vtrace record --dry-run --call-graph=fp --regs true
+t_ok "registers and chains without a copy of the stack" vtrace record --dry-run --call-graph=fp --regs --stack 0 true
+t_status "chains from no stack" 2 vtrace record --dry-run -g --stack 0 true
+t_ok "events" vtrace record --dry-run -e page-faults -e cs:u -F 99 true
 t_like "as told" '-e page-faults -e cs:u -F 99 ' "$T_OUT"
-t_ok "a process and all processors" vtrace record -n -p 17 -a -o x.data
+t_ok "a process and all processors" vtrace record --dry-run -p 17 -a -o x.data
 t_like "as told" '-a -p 17 -o x.data$' "$T_OUT"
-t_ok "options of the program are its own" vtrace record -n ls -a -o y
+t_ok "options of the program are its own" vtrace record --dry-run ls -a -o y
 t_like "and passed on" '-o perf.data -- ls -a -o y$' "$T_OUT"
 t_status "nothing to record" 2 vtrace record
 t_status "both frequency and period" 2 vtrace record -F 100 -c 100 true
@@ -140,7 +140,7 @@ if command -v valgrind >/dev/null; then
 	t_is "no room beside the recorder" "${PIPESTATUS[0]}" 3
 	t_like "says so" '/shared: File too large$' said
 fi
-t_ok "perf is not asked to be quiet" vtrace record -n true
+t_ok "perf is not asked to be quiet" vtrace record --dry-run true
 t_unlike "in no form" '^perf record.* (-q|--quiet) ' "$T_OUT"
 
 if ! perf record -q -e cpu-clock -o probe.data true >/dev/null 2>&1; then

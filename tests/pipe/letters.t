@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# An option's letter means the same in every program that has it; a table says what. perf's letters
+# mean what they mean in perf.
+
+. "$(dirname "$0")/../lib.sh"
+
+sort >table <<'END'
+-F --fields
+-F --freq
+-E --epoch
+-I --source-dir
+-L --label
+-N --entries
+-S --sample
+-V --version
+-a --all-cpus
+-b --by
+-c --period
+-d --db
+-e --event
+-f --fraction
+-g --call-graph
+-h --help
+-i --input
+-j --jobs
+-k --kinds
+-l --length
+-m --model
+-n --count
+-n --every
+-n --top
+-n --worst
+-o --output
+-p --pid
+-r --regs
+-s --seed
+-t --threshold
+-w --what
+-x --exact
+-z --compress
+END
+
+# -F is perf's in both: `perf record -F` is a frequency, `perf script -F` names fields. -n is how
+# many: of the rows that are listed, the records that are printed, the instructions of one sample.
+for program in $(vtrace help | awk '/^  [a-z]/ { print $1 }'); do
+	vtrace help "$program" | sed -n "s/^  \(-.\), \(--[a-z-]*\).*/\1 \2 $program/p"
+done >used
+t_like "programs are found" '^-o --output prof$' used
+t_is "options that mean something else" \
+	"$(awk 'NR == FNR { table[$1, $2] = 1; next } !(($1, $2) in table)' table used)" ""
+t_is "letters of the table that no program has" "$(cut -d ' ' -f 1,2 used | sort -u | comm -13 - table)" ""
+t_is "letters with two meanings" "$(cut -c 2 table | uniq -d | tr -d '\n')" Fn
+
+# What perf calls otherwise is accepted, too.
+demo=$ROOT/tests/data/demo/perf.data
+for pair in "symbol procedure" "dso image"; do
+	read -r perf ours <<<"$pair"
+	t_ok "vprof --by $perf" vprof --by "$perf" "$demo"
+	t_is "is --by $ours" "$(cat "$T_OUT")" "$(vprof --by "$ours" "$demo")"
+done
+t_ok "a slice by dso" vprof --dso '*' "$demo"
+t_is "as by image" "$(cat "$T_OUT")" "$(vprof --image '*' "$demo")"
+t_done
