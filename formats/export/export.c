@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "formats/export/export.h"
+
+const struct vt_export_format *const vt_export_formats[VT_EXPORT_FORMATS] = {
+	&vti_export_folded,
+};
+
+const char *const vt_export_words[VT_EXPORT_FORMATS + 1] = {"folded", NULL};
