@@ -42,6 +42,7 @@ static void run_vexport(struct app *a, const struct options *o)
 					   .symfs = o->symfs,
 					   .events = &o->events,
 					   .all = f && f->all,
+					   .both = f && f->all,
 					   .by_period = o->by_period,
 					   .inlined = o->inlined || (f && f->inlined),
 					   .lines = true};

@@ -53,14 +53,14 @@ static bool make_stacks(struct app *a, const struct app_stacks_how *how,
 		const struct vt_profile_event *e = vt_profile_event(p->profile, events->index[i]);
 		const char *unit = *e->unit ? e->unit : "events";
 
-		if (how->all || !how->by_period)
+		if (how->both || !how->by_period)
 			values[c.count++] = (struct vt_callvalue){events->index[i],
 								  events->label[i], "count", false};
 		name_period(&names[i], events->label[i]);
-		if (how->all || how->by_period)
+		if (how->both || how->by_period)
 			values[c.count++] = (struct vt_callvalue){
 				events->index[i],
-				how->all ? vt_buf_str(&names[i]) : events->label[i], unit, true};
+				how->both ? vt_buf_str(&names[i]) : events->label[i], unit, true};
 	}
 	if (names)
 		*out = vt_callstacks_make(&c, &err);
@@ -88,7 +88,8 @@ static bool read_stacks(struct app *a, const struct app_stacks_how *how, struct 
 	if (!how->events->count)
 		order_events(p, events);
 	e = vt_profile_event(p->profile, events->index[0]);
-	if (e->kind == VT_PROFILE_EVENT)
+	s->sampled = e->kind == VT_PROFILE_EVENT;
+	if (s->sampled)
 		s->chains = vt_callgather_counts(p->chains, e->id);
 	values = calloc(2 * events->count, sizeof(*values));
 	ok = values ? make_stacks(a, how, p, events, values, &s->stacks) : app_no_memory(a);

@@ -14,8 +14,9 @@ struct app_stacks_how {
 	const char *path; /* NULL: standard input */
 	const char *symfs;
 	const struct vt_opt_list *events;
-	bool all;	/* two values of each event: its samples, and the sum of their periods */
-	bool by_period; /* otherwise one value, of the first event: this one, */
+	bool all;	/* values of each event; otherwise of the first one */
+	bool both;	/* two values of an event: its samples, and the sum of their periods */
+	bool by_period; /* otherwise one: this one, if set */
 	bool inlined;	/* with inlined functions as frames */
 	bool lines;	/* with source lines */
 };
@@ -25,6 +26,7 @@ struct app_stacks {
 	struct vt_stacks *stacks;
 	const char *name;	     /* of the input */
 	struct vt_callcounts chains; /* of the first value's event */
+	bool sampled;		     /* that is one of the stream, not executed code or the like */
 };
 
 /*

@@ -240,7 +240,7 @@ static int gather_rests(struct making *m, struct vt_error *err)
 
 	for (i = 0; i < n; i++) {
 		struct vt_place p = *vt_profile_place(m->how->profile, i);
-		struct vt_tally tally = {p.samples, p.period};
+		struct vt_tally tally = {.samples = p.samples, .period = p.period};
 		struct rest *r;
 
 		if (!is_wanted(m, p.event))
