@@ -61,9 +61,11 @@ int cmd_export(int argc, char **argv)
 	struct app app;
 	const struct vt_opt opts[] = {
 		APP_CHOICE(0, "to", o.format, "FORMAT", vt_export_words,
-			   "write folded stacks ('folded')"),
+			   "pprof (for go tool pprof), folded (stacks for flame graph\n"
+			   "programs), speedscope (for its web page)"),
 		APP_LIST('e', "event", o.events, "NAME",
-			 "export this event; default: the first one with call chains"),
+			 "export this event; repeat for more with pprof; default: all\n"
+			 "with pprof, else the first one with call chains"),
 		APP_FLAG('p', "period", o.by_period, "count periods, not samples"),
 		APP_FLAG(0, "inline", o.inlined, "show inlined functions as frames"),
 		APP_OPT_SLICE(o.slice),

@@ -26,9 +26,11 @@ struct vt_export_format {
 		     struct vt_error *err);
 };
 
+extern const struct vt_export_format vti_export_pprof;
 extern const struct vt_export_format vti_export_folded;
+extern const struct vt_export_format vti_export_speedscope;
 
-#define VT_EXPORT_FORMATS 1
+#define VT_EXPORT_FORMATS 3
 
 /* All formats. */
 extern const struct vt_export_format *const vt_export_formats[VT_EXPORT_FORMATS];

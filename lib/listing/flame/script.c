@@ -94,7 +94,7 @@ const char vti_flame_script[] =
 	"list.forEach(function (f) {\n"
 	"  f.g.addEventListener('click', function () { zoom(f); });\n"
 	"  f.g.addEventListener('mouseover', function () {\n"
-	"    get('tip').textContent = f.tip.replace(/\\n/g, '   ');\n"
+	"    get('tip').textContent = [f.name].concat(f.tip.split('\\n').slice(1)).join('   ');\n"
 	"  });\n"
 	"  f.g.addEventListener('mouseout', function () { get('tip').textContent = ''; });\n"
 	"});\n"
