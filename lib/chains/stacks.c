@@ -157,6 +157,16 @@ static void find_inlined(struct vt_lines *lines, uint64_t address, struct place_
 			.line = frames[i].line};
 }
 
+/* The procedure; without one, the cause and the image: "[no symbol] libc.so.6". */
+static void put_name(const struct making *m, const struct vt_rank *rank, struct vt_buf *name)
+{
+	const struct vt_image *image = vt_images_get(m->how->images, rank->image);
+
+	vt_rank_label(rank, VT_LEVEL_PROCEDURE, name);
+	if (!*rank->procedure && rank->image != VT_UNMAPPED_IMAGE && image)
+		vt_buf_printf(name, " %s", image->name);
+}
+
 static void find_lines(struct making *m, const struct vt_rank *rank, struct place_lines *p)
 {
 	bool source = *rank->procedure && (m->how->inlined || m->how->lines);
@@ -167,7 +177,7 @@ static void find_lines(struct making *m, const struct vt_rank *rank, struct plac
 		find_inlined(lines, rank->address, p);
 	last = &p->lines[p->count];
 	*last = (struct vt_stack_line){.symbol = rank->symbol, .file = ""};
-	vt_rank_label(rank, VT_LEVEL_PROCEDURE, &p->names[p->count]);
+	put_name(m, rank, &p->names[p->count]);
 	last->name = vt_buf_str(&p->names[p->count++]);
 	if (!*last->name)
 		last->name = "[unknown]";

@@ -173,7 +173,8 @@ static bool add_lines(struct vt_stack_path *path, const struct vt_stack_place *p
 {
 	size_t i, need = path->count + p->nlines;
 
-	if (!vt_array_grow(&path->places, &path->places_cap, need, sizeof(*path->places)) ||
+	if (!vt_array_grow(&path->places, &path->places_cap, need,
+			   sizeof(struct vt_stack_place *)) ||
 	    !vt_array_grow(&path->lines, &path->lines_cap, need, sizeof(*path->lines)))
 		return false;
 	for (i = 0; i < p->nlines; i++) {

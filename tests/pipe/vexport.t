@@ -53,6 +53,11 @@ $sample event=1 period=9 ip=0x999999
 $sample event=2 period=3 ip=0x401025 callchain=$USER,0x401028,0x401018,0x401008
 COUNT event=1 image=1 offset=0x1021 samples=4 period=40
 END
+{
+	echo "EVENT id=1 name=cycles policy=interrupt"
+	echo "IMAGE id=1 path=/nowhere/gone.so"
+	echo "COUNT event=1 image=1 offset=0x1021 samples=4 period=40"
+} | stream_make >gone.vt
 
 # ---- folded ----
 
@@ -69,6 +74,7 @@ END
 t_same "of the first event with call chains, sorted" folded expected
 vexport --to folded -p x.vt | awk '{ print $NF }' | tr '\n' ' ' >periods
 t_is "-p sums periods" "$(cat periods)" "9 7 40 1 5 3 "
+t_is "code without a name" "$(vexport --to folded gone.vt)" "[file not found] gone.so 4"
 t_ok "another event" vexport --to folded -e other x.vt
 t_is "a skid inside a procedure is no call" "$(cat "$T_OUT")" "main;work;leaf 1"
 t_pipe "a slice, from a pipe" 'vexport --to folded --symbol leaf <x.vt'
@@ -114,6 +120,7 @@ fi
 # ---- speedscope ----
 
 t_ok "a file for speedscope" vexport --to speedscope -o x.json x.vt
+# shellcheck disable=SC2016 # "$schema" is a name
 t_ok "has stacks and weights" "$PYTHON" -c 'import json
 doc = json.load(open("x.json"))
 assert doc["$schema"] == "https://www.speedscope.app/file-format-schema.json"

@@ -7,13 +7,14 @@
 
 /* ---- frames ---- */
 
-static enum vt_flame_kind find_kind(const struct vt_stack_place *p, uint32_t line)
+static enum vt_flame_kind find_kind(const struct vt_stacks *s, const struct vt_stack_place *p,
+				    uint32_t line)
 {
 	if (line < p->line + p->nlines - 1)
 		return VT_FLAME_INLINED;
-	if (p->mode == VT_STACK_KERNEL)
-		return VT_FLAME_KERNEL;
-	return p->mode == VT_STACK_USER ? VT_FLAME_USER : VT_FLAME_UNKNOWN;
+	if (!*s->lines[line].symbol || p->mode == VT_STACK_UNKNOWN)
+		return VT_FLAME_UNKNOWN;
+	return p->mode == VT_STACK_KERNEL ? VT_FLAME_KERNEL : VT_FLAME_USER;
 }
 
 /* One id for all that tells the children of a frame apart. */
@@ -66,7 +67,7 @@ static uint32_t add_path(struct vt_flame *f, const struct vt_stacks *s,
 		const struct vt_stack_place *p = path->places[i];
 
 		frame = add_frame(f, frame, s->lines[path->lines[i]].name,
-				  find_kind(p, path->lines[i]),
+				  find_kind(s, p, path->lines[i]),
 				  p->image == VT_STACK_NONE ? "" : s->images[p->image].path);
 	}
 	return frame;
@@ -156,7 +157,7 @@ static bool decide_shown(struct vt_flame *f, const struct vt_flame_frame *at)
 static int place_frames(struct vt_flame *f, struct vt_error *err)
 {
 	size_t i, n = f->frames.count;
-	struct vt_flame_frame **order = calloc(n, sizeof(*order));
+	struct vt_flame_frame **order = calloc(n, sizeof(struct vt_flame_frame *));
 	uint64_t *used = calloc(n, sizeof(*used)); /* weight of the children that are placed */
 
 	if (!order || !used) {
