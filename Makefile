@@ -40,7 +40,7 @@ SOVERSION = 0
 # and release alike, for they cost 2 instructions in 1000 and a stop is better than a wrong number.
 # CPPFLAGS=-DNDEBUG leaves them out. What input may violate is checked, not asserted.
 WARN = -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wvla
-CPPFLAGS_ALL = -D_POSIX_C_SOURCE=200809L $(OPCODES_CPPFLAGS) -Ilib -I. $(VEX_CPPFLAGS) $(CPPFLAGS)
+CPPFLAGS_ALL = -D_POSIX_C_SOURCE=200809L $(OPCODES_CPPFLAGS) -Ilib -I. -I$(B)/gen $(VEX_CPPFLAGS) $(CPPFLAGS)
 SANFLAGS = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 CFLAGS_ALL = -std=c11 $(OPT) -g $(WARN) $(SANFLAGS) $(CFLAGS)
 LDFLAGS_ALL = -Wl,--as-needed $(SANFLAGS) $(LDFLAGS)
@@ -55,7 +55,7 @@ VALGRIND_LIBS ?= /usr/lib/x86_64-linux-gnu/valgrind
 VEX_CPPFLAGS = -isystem /usr/include/valgrind
 # Linked statically where Debian has the archive: to find, map and relocate them takes a program longer
 # to start than all else that it does.  libopcodes has none for all machines: lib/image/disasm.c loads it.
-STATIC_LIBS = -ldw -lelf -lbz2 -llzma -liberty -lsqlite3 -ljansson -lz -ldeflate -lzstd
+STATIC_LIBS = -ldw -lelf -lbz2 -llzma -liberty -lsqlite3 -ljansson -lprotobuf-c -lz -ldeflate -lzstd
 LIBS = $(VALGRIND_LIBS)/libvex-amd64-linux.a -Wl,-Bstatic $(STATIC_LIBS) -Wl,-Bdynamic -lZydis -lipt -lm
 
 # Without -j on the command line, use every processor.
@@ -161,7 +161,21 @@ $(B)/obj/gen/coretext.o: $(B)/gen/coretext.c lib/machine/pipeline/core_text.h $(
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
 
-$(B)/libvtools.a: $(call obj,$(TOOLS_SRC)) $(B)/obj/gen/coretext.o $(B)/stamp/libvtools
+# Messages of Protocol Buffers become C.
+$(B)/gen/pprof.pb-c.c: formats/export/pprof.proto
+	$(call say,PROTO,$@)
+	@mkdir -p $(@D)
+	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $<
+$(B)/gen/pprof.pb-c.h: $(B)/gen/pprof.pb-c.c ;
+
+$(B)/obj/gen/pprof.pb-c.o: $(B)/gen/pprof.pb-c.c $(B)/stamp/compile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
+
+$(call obj,formats/export/pprof.c tests/unit/formats/export/test_pprof.c): $(B)/gen/pprof.pb-c.h
+
+$(B)/libvtools.a: $(call obj,$(TOOLS_SRC)) $(B)/obj/gen/coretext.o $(B)/obj/gen/pprof.pb-c.o $(B)/stamp/libvtools
 	$(archive)
 
 $(B)/libvtrace.so.$(SOVERSION): $(call pic,$(STREAM_SRC)) lib/libvtrace.map $(B)/stamp/link $(B)/stamp/libvtrace

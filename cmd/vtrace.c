@@ -27,6 +27,8 @@ static const struct program programs[] = {
 	{"prof", "vprof", cmd_prof, "list where samples fell; compare profiles"},
 	{"list", "vlist", cmd_list, "list procedures: source and assembly, with samples or values"},
 	{"stats", "vstats", cmd_stats, "say how samples vary between runs"},
+	{"flame", "vflame", cmd_flame, "draw call chains as a flame graph"},
+	{"export", "vexport", cmd_export, "write samples and call chains for other tools"},
 	{"sample", "vsample", cmd_sample, "pick samples out of a full stream"},
 	{"sim", "vsim", cmd_sim, "run executed code through a model of a processor"},
 	{"freq", "vfreq", cmd_freq, "estimate execution frequencies and CPI from samples"},

@@ -173,8 +173,8 @@ int vt_callgather_feed(void *gather, const struct vt_block *block, uint32_t firs
 
 /* ---- procedures ---- */
 
-/* map[place]: its row.  NULL: VT_E_NOMEM. */
-static uint32_t *find_rows(struct vt_callgather *g, struct vt_error *err)
+/* map[place]: its row in a ranking.  NULL: VT_E_NOMEM. */
+static uint32_t *find_rows(struct vt_callgather *g, struct vt_ranking *rows, struct vt_error *err)
 {
 	uint32_t *map = calloc(g->places.count + 1, sizeof(*map));
 	size_t i, row = 0;
@@ -186,7 +186,7 @@ static uint32_t *find_rows(struct vt_callgather *g, struct vt_error *err)
 		const struct vt_place place = {
 			.offset = p->offset, .image = p->image, .pid = p->pid};
 
-		if (vt_ranking_row(g->rows, &place, &row, err) < 0) {
+		if (vt_ranking_row(rows, &place, &row, err) < 0) {
 			free(map);
 			return NULL;
 		}
@@ -229,22 +229,41 @@ static int order_rows(struct vt_callgather *g, struct vt_error *err)
 	return 0;
 }
 
+/* map[place]: its procedure's row in a ranking that is gone.  NULL: VT_E_NOMEM. */
+static uint32_t *find_procedures(struct vt_callgather *g, struct vt_images *images,
+				 struct vt_error *err)
+{
+	struct vt_ranking *procedures = vt_ranking_new_empty(images, VT_LEVEL_PROCEDURE, err);
+	uint32_t *map = procedures ? find_rows(g, procedures, err) : NULL;
+
+	vt_ranking_free(procedures);
+	return map;
+}
+
+/* Puts a tree of rows in the place of the tree of places. */
+static int map_tree(struct vt_callgather *g, struct vt_images *images, struct vt_error *err)
+{
+	bool finer = vt_ranking_level(g->rows) == VT_LEVEL_INSTRUCTION;
+	uint32_t *map = find_rows(g, g->rows, err);
+	uint32_t *same = finer && map ? find_procedures(g, images, err) : map;
+	struct vt_calltree *tree = same ? vt_calltree_map(g->tree, map, same, err) : NULL;
+
+	free(map);
+	if (finer)
+		free(same);
+	if (!tree)
+		return -VT_E_NOMEM;
+	vt_calltree_free(g->tree);
+	g->tree = tree;
+	return 0;
+}
+
 int vt_callgather_finish(struct vt_callgather *g, struct vt_images *images, enum vt_level level,
 			 bool by_period, struct vt_error *err)
 {
-	struct vt_calltree *tree;
-	uint32_t *map;
-
 	g->rows = vt_ranking_new_empty(images, level, err);
-	map = g->rows ? find_rows(g, err) : NULL;
-	if (!map)
-		return -(int)err->code;
-	tree = vt_calltree_map(g->tree, map, err);
-	free(map);
-	if (!tree)
-		return -(int)err->code;
-	vt_calltree_free(g->tree);
-	g->tree = tree;
+	if (!g->rows || map_tree(g, images, err) < 0)
+		return -VT_E_NOMEM;
 	if (order_rows(g, err) < 0)
 		return -VT_E_NOMEM;
 	return vt_calltree_sort(g->tree, g->order, by_period, err);
@@ -255,7 +274,7 @@ const struct vt_calltree *vt_callgather_tree(const struct vt_callgather *g)
 	return g->tree;
 }
 
-const struct vt_ranking *vt_callgather_rows(const struct vt_callgather *g)
+struct vt_ranking *vt_callgather_rows(const struct vt_callgather *g)
 {
 	return g->rows;
 }

@@ -37,8 +37,8 @@ int vt_callgather_feed(void *gather, const struct vt_block *block, uint32_t firs
 		       struct vt_error *err);
 
 /*
- * Makes the tree of procedures, images or lines, sorted.  Call it once, after the last record.
- * Borrows `images`.  -VT_E_NOMEM.
+ * Makes the tree of procedures, images, lines or instructions, sorted.  Call it once, after the
+ * last record. Borrows `images`.  -VT_E_NOMEM.
  */
 int vt_callgather_finish(struct vt_callgather *g, struct vt_images *images, enum vt_level level,
 			 bool by_period, struct vt_error *err);
@@ -46,8 +46,8 @@ int vt_callgather_finish(struct vt_callgather *g, struct vt_images *images, enum
 /* The tree: a key is the index of a row in the ranking of the next function.  Both borrowed. */
 const struct vt_calltree *vt_callgather_tree(const struct vt_callgather *g);
 
-/* Rows that have no samples of their own, and are not sorted. */
-const struct vt_ranking *vt_callgather_rows(const struct vt_callgather *g);
+/* Rows that have no samples of their own, and are not sorted.  More may be added. */
+struct vt_ranking *vt_callgather_rows(const struct vt_callgather *g);
 
 /* The root of an event's samples, by the id of its EVENT record; VT_CALL_NONE: it has none. */
 uint32_t vt_callgather_root(const struct vt_callgather *g, uint64_t event);

@@ -110,33 +110,47 @@ static uint32_t map_key(const struct vt_callnode *n, const uint32_t *map)
 	return map[n->key & ~VT_CALL_SKID];
 }
 
+/* Whether a node and its parent stand for the same call. */
+static bool joins_parent(const struct vt_calltree *t, const struct vt_callnode *n,
+			 const uint32_t *same)
+{
+	const struct vt_callnode *parent;
+
+	if (n->parent == VT_CALL_NONE || n->key == VT_CALL_CUT || !(n->key & VT_CALL_SKID))
+		return false;
+	parent = get_node(t, n->parent);
+	return parent->parent != VT_CALL_NONE &&
+	       same[parent->key & ~VT_CALL_SKID] == same[n->key & ~VT_CALL_SKID];
+}
+
 /* Adds the image of a node, whose parent has one: nodes[] tells which. */
-static int map_node(struct vt_calltree *to, const struct vt_callnode *n, const uint32_t *map,
+static int map_node(struct vt_calltree *to, const struct vt_callnode *n, uint32_t key, bool joins,
 		    const uint32_t *nodes, uint32_t *node, struct vt_error *err)
 {
 	uint32_t parent = n->parent == VT_CALL_NONE ? VT_CALL_NONE : nodes[n->parent];
-	uint32_t key = map_key(n, map);
-	bool joins = n->parent != VT_CALL_NONE && n->key != VT_CALL_CUT && n->key & VT_CALL_SKID;
 
-	if (joins && get_node(to, parent)->parent != VT_CALL_NONE &&
-	    get_node(to, parent)->key == key)
-		*node = parent;
-	else if (add_node(to, parent, key, node, err) < 0)
+	if (joins)
+		parent = get_node(to, parent)->parent;
+	if (add_node(to, parent, key, node, err) < 0)
 		return -VT_E_NOMEM;
 	vt_tally_add(&get_node(to, *node)->self, n->self);
 	return 0;
 }
 
 struct vt_calltree *vt_calltree_map(const struct vt_calltree *t, const uint32_t *map,
-				    struct vt_error *err)
+				    const uint32_t *same, struct vt_error *err)
 {
 	struct vt_calltree *to = vt_calltree_new(t->max);
 	uint32_t *nodes = calloc(t->nodes.count + 1, sizeof(*nodes));
 	int code = to && nodes ? 0 : vt_error_nomem(err);
 	size_t i;
 
-	for (i = 0; i < t->nodes.count && code == 0; i++)
-		code = map_node(to, get_node(t, i), map, nodes, &nodes[i], err);
+	for (i = 0; i < t->nodes.count && code == 0; i++) {
+		const struct vt_callnode *n = get_node(t, i);
+
+		code = map_node(to, n, map_key(n, map), joins_parent(t, n, same), nodes, &nodes[i],
+				err);
+	}
 	free(nodes);
 	if (code == 0)
 		return to;

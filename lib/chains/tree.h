@@ -25,8 +25,8 @@ struct vt_calltree;
 #define VT_CALL_CUT  (UINT32_MAX - 1) /* the key of samples without a node of their own */
 
 /*
- * A flag of keys in vt_calltree_add(): vt_calltree_map() joins such a node with its parent if both
- * get the same key.  Other keys are below it.
+ * A flag of keys in vt_calltree_add(): vt_calltree_map() puts such a node in its parent's place if
+ * both stand for the same call.  Other keys are below it.
  */
 #define VT_CALL_SKID UINT32_C(0x80000000)
 
@@ -53,10 +53,11 @@ int vt_calltree_add(struct vt_calltree *t, uint32_t root, const uint32_t *keys, 
 
 /*
  * Returns a tree with key k replaced by map[k], except in roots and VT_CALL_CUT, and nodes joined
- * that get equal chains.  NULL: VT_E_NOMEM.
+ * that get equal chains.  A node with VT_CALL_SKID stands for the same call as its parent if same[]
+ * is equal for both; `map` may be passed for it.  NULL: VT_E_NOMEM.
  */
 struct vt_calltree *vt_calltree_map(const struct vt_calltree *t, const uint32_t *map,
-				    struct vt_error *err);
+				    const uint32_t *same, struct vt_error *err);
 
 /*
  * Computes totals, and links the children of each node: those with the most samples (or the

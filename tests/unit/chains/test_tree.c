@@ -107,7 +107,7 @@ static void maps_keys(void **state)
 	/* A frame near the sample: the same procedure is the same call, another one is not. */
 	ADD(t, 3, 4, 1, 2 | VT_CALL_SKID);
 	ADD(t, 3, 5, 1 | VT_CALL_SKID);
-	m = vt_calltree_map(t, map, &err);
+	m = vt_calltree_map(t, map, map, &err);
 	assert_non_null(m);
 	assert_int_equal(vt_calltree_sort(m, (const uint32_t[]){0, 1}, false, &err), 0);
 	expect_walk(m, 3, 9, rows, 3);
@@ -129,7 +129,7 @@ static void memory_is_bounded(void **state)
 	ADD(t, 0, 4, 2, 3, 4);
 	ADD(t, 0, 4, 1, 2);
 	assert_int_equal(vt_calltree_count(t), 4);
-	m = vt_calltree_map(t, in_order, &err);
+	m = vt_calltree_map(t, in_order, in_order, &err);
 	vt_calltree_free(t);
 	assert_int_equal(vt_calltree_sort(m, in_order, false, &err), 0);
 	expect_walk(m, 0, 9, rows, 3);
