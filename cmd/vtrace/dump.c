@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <limits.h>
+#include <string.h>
 
 #include "cmd/common/slice.h"
 #include "cmd/common/stream.h"
@@ -16,28 +17,57 @@ struct dump {
 	struct app_slice slice;
 };
 
+/* Records being printed, and what their names need. */
+struct record_run {
+	struct app *app;
+	const struct dump *dump;
+	struct vt_record_dump *records;
+	struct app_context in; /* of the stream being read; all zero: not needed */
+	bool begun;
+};
+
+static bool open_names(struct record_run *run)
+{
+	app_context_close(&run->in);
+	run->in = (struct app_context){.context = NULL};
+	return !vt_record_dump_resolves(run->records) ||
+	       app_context_open(run->app, &run->in, run->dump->symfs);
+}
+
 static int begin_records(void *arg, const struct vt_reader *r, struct vt_error *err)
 {
-	return vt_record_dump_begin(arg, vt_reader_schema(r), err);
+	struct record_run *run = arg;
+
+	/* What the first stream needs is open already. */
+	if (run->begun && !open_names(run))
+		return vt_error_nomem(err);
+	run->begun = true;
+	return vt_record_dump_begin(run->records, vt_reader_schema(r), run->in.context, err);
 }
 
 static int feed_record(void *arg, const struct vt_record *rec, struct vt_error *err)
 {
-	return vt_record_dump_feed(arg, rec, err);
+	struct record_run *run = arg;
+
+	return vt_record_dump_feed(run->records, rec, err);
 }
 
 static void dump_records(struct app *a, const struct dump *d, struct vt_output *out)
 {
-	struct vt_record_dump *r = vt_record_dump_new(out, &d->records);
+	struct record_run run = {.app = a, .dump = d};
 
-	if (!r) {
+	run.records = vt_record_dump_new(out, &d->records);
+	if (!run.records) {
 		app_no_memory(a);
 		return;
 	}
-	if (d->header)
-		vt_record_dump_header(r);
-	app_each_input(a, begin_records, feed_record, r);
-	vt_record_dump_free(r);
+	if (open_names(&run)) {
+		if (d->header)
+			vt_record_dump_header(run.records);
+		app_each_input(a, begin_records, feed_record, &run);
+	}
+	vt_record_dump_free(run.records);
+	app_context_close(&run.in);
 }
 
 static int begin_executions(void *arg, const struct vt_reader *r, struct vt_error *err)
@@ -65,6 +95,19 @@ static void dump_executions(struct app *a, const struct dump *d, struct vt_outpu
 	vt_execution_dump_free(e);
 }
 
+/* What -F takes. */
+static void list_fields(struct app *a, struct vt_output *out)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_schema s;
+
+	if (vt_schema_init(&s, &err) == 0)
+		vt_record_dump_help(out, &s);
+	else
+		app_fail(a, &err);
+	vt_schema_fini(&s);
+}
+
 static bool check_dump_options(struct app *a, const struct dump *d)
 {
 	const bool values = d->executions.values, fields = d->records.fields != NULL;
@@ -86,6 +129,10 @@ static void dump_all(struct app *a, struct dump *d)
 	out = app_text(a, d->output);
 	if (!out)
 		return;
+	if (d->records.fields && strcmp(d->records.fields, "help") == 0) {
+		list_fields(a, out);
+		return;
+	}
 	d->executions.limit = d->records.limit;
 	d->executions.json = d->records.json;
 	if (d->executions.values || d->blocks)
@@ -102,7 +149,8 @@ int cmd_dump(int argc, char **argv)
 	const struct vt_opt opts[] = {
 		{'F', "fields", VT_OPT_STRING, &d.records.fields, .arg = "FIELDS",
 		 .help = "one tab-separated line of these fields (pid,tid,time...)\n"
-			 "for each SAMPLE, or each record of the kinds of -k"},
+			 "for each SAMPLE, or each record of the kinds of -k;\n"
+			 "help: list the fields of samples"},
 		{'k', "kinds", VT_OPT_STRING, &d.records.kinds, .arg = "KINDS",
 		 .help = "only records of these kinds (SAMPLE,MAP,...)"},
 		{'n', "count", VT_OPT_U64, &d.records.limit, .arg = "N", .min = 1,

@@ -47,6 +47,9 @@ void vt_disasm_free(struct vt_disasm *d);
  */
 void vt_disasm_set_symbols(struct vt_disasm *d, vt_disasm_symbol_fn *fn, void *arg);
 
+/* Such a function: `symbols` is the struct vt_symbols of the image, or NULL. */
+void vt_disasm_name_symbol(void *symbols, uint64_t address, struct vt_buf *out);
+
 /* Disassembles the first instruction of `bytes`, which are at `address`; `size` > 0. */
 void vt_disasm_at(struct vt_disasm *d, const uint8_t *bytes, size_t size, uint64_t address,
 		  struct vt_insn *insn);
