@@ -118,7 +118,7 @@ static bool choose_arch(struct disassemble_info *info, unsigned machine, unsigne
 		return true;
 	case VT_MACHINE_I386:
 		info->arch = bfd_arch_i386;
-		info->mach = bfd_mach_i386_i386 | intel;
+		info->mach = (bits == 16 ? bfd_mach_i386_i8086 : bfd_mach_i386_i386) | intel;
 		return true;
 	case VT_MACHINE_AARCH64:
 		info->arch = bfd_arch_aarch64;

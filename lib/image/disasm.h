@@ -35,7 +35,8 @@ struct vt_insn {
 typedef void vt_disasm_symbol_fn(void *arg, uint64_t address, struct vt_buf *out);
 
 /*
- * Returns a disassembler owned by the caller; `machine`, `bits` and `big` as in vt_elf_info.  NULL:
+ * Returns a disassembler owned by the caller; `machine`, `bits` and `big` as in vt_elf_info, but 16
+ * bits for x86 code of 16 bits.  NULL:
  * VT_E_NOTFOUND for a machine that this build of libopcodes does not support, VT_E_ABSENT where
  * libopcodes cannot be loaded, or VT_E_NOMEM.
  */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "listing/stream/resolved.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,11 +143,11 @@ static struct vt_spot *find_spot(struct vt_resolver *r, const struct vt_record *
 }
 
 /* `more` is added to the distance: a return address may lie behind its procedure. */
-static void put_procedure(struct vt_resolver *r, struct vt_spot *s, bool offset, uint64_t more,
+static void put_procedure(struct vt_places *p, struct vt_spot *s, bool offset, uint64_t more,
 			  struct vt_buf *b)
 {
 	uint64_t distance;
-	const char *name = vt_places_procedure(r->places, s, &distance);
+	const char *name = vt_places_procedure(p, s, &distance);
 
 	if (!*name) {
 		vt_buf_put(b, UNKNOWN, strlen(UNKNOWN));
@@ -168,25 +167,24 @@ static void put_known(struct vt_buf *b, const char *text)
 	vt_buf_put(b, text, strlen(text));
 }
 
-static void put_spot(struct vt_resolver *r, enum vt_resolved which, struct vt_spot *s,
-		     struct vt_buf *b)
+void vt_resolved_spot(struct vt_places *p, enum vt_resolved which, struct vt_spot *s,
+		      struct vt_buf *b)
 {
 	switch (which) {
 	case VT_RESOLVED_SYM:
-		put_procedure(r, s, false, 0, b);
+		put_procedure(p, s, false, 0, b);
 		break;
 	case VT_RESOLVED_SYMOFF:
-	case VT_RESOLVED_DATASYM:
-		put_procedure(r, s, true, 0, b);
+		put_procedure(p, s, true, 0, b);
 		break;
 	case VT_RESOLVED_DSO:
-		put_known(b, vt_places_image(r->places, s));
+		put_known(b, vt_places_image(p, s));
 		break;
 	case VT_RESOLVED_SRCLINE:
-		put_known(b, vt_places_line(r->places, s));
+		put_known(b, vt_places_line(p, s));
 		break;
 	default:
-		put_known(b, vt_places_insn(r->places, s));
+		put_known(b, vt_places_insn(p, s));
 		break;
 	}
 }
@@ -272,7 +270,7 @@ static void put_chain(struct vt_resolver *r, const struct vt_record *rec, struct
 		if (i > first)
 			vt_buf_put_u8(b, FRAME_END);
 		text->size = 0;
-		put_procedure(r, s, true, frame_shift(r, i), text);
+		put_procedure(r->places, s, true, frame_shift(r, i), text);
 		vt_buf_put(text, " (", 2);
 		put_known(text, vt_places_image(r->places, s));
 		vt_buf_put_u8(text, ')');
@@ -292,7 +290,7 @@ static json_t *frame_json(struct vt_resolver *r, const struct vt_record *rec, si
 		return o;
 	text->size = 0;
 	json_object_set_new(o, "ip", vt_json_hex(r->chain.frames[i].address + shift));
-	put_procedure(r, s, true, shift, text);
+	put_procedure(r->places, s, true, shift, text);
 	json_object_set_new(o, "symoff", vt_json_text(text->data, text->size));
 	text->size = 0;
 	put_known(text, vt_places_image(r->places, s));
@@ -324,13 +322,6 @@ static void put_comm(struct vt_resolver *r, const struct vt_record *rec, struct 
 	vt_buf_put(b, comm, strlen(comm));
 }
 
-static void put_seconds(const struct vt_record *rec, struct vt_buf *b)
-{
-	uint64_t ns = vt_record_u64(rec, VT_SAMPLE_TIME);
-
-	vt_buf_printf(b, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
-}
-
 static void put_data_source(const struct vt_record *rec, struct vt_buf *b)
 {
 	char buf[VT_DATA_SOURCE_SIZE];
@@ -349,14 +340,16 @@ static void put_raw(struct vt_resolver *r, enum vt_resolved which, const struct 
 	if (which == VT_RESOLVED_COMM) {
 		put_comm(r, rec, b);
 	} else if (which == VT_RESOLVED_SECONDS) {
-		put_seconds(rec, b);
+		vt_dump_seconds(b, vt_record_u64(rec, VT_SAMPLE_TIME));
 	} else if (which == VT_RESOLVED_DATA_SRC) {
 		if (has & VT_HAS_DATA_SRC)
 			put_data_source(rec, b);
 	} else {
 		s = find_spot(r, rec, which == VT_RESOLVED_DATASYM, b);
+		if (which == VT_RESOLVED_DATASYM)
+			which = VT_RESOLVED_SYMOFF;
 		if (s)
-			put_spot(r, which, s, b);
+			vt_resolved_spot(r->places, which, s, b);
 	}
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "listing/stream/places.h"
 #include "profile/context.h"
 #include "stream/record.h"
 
@@ -35,6 +36,13 @@ enum vt_resolved vt_resolved_find(const char *name);
 /* Its name, and what it is, in one line. */
 const char *vt_resolved_name(enum vt_resolved which);
 const char *vt_resolved_help(enum vt_resolved which);
+
+/*
+ * Appends a column that follows from a place, VT_RESOLVED_SYM to VT_RESOLVED_INSN, as text that is
+ * not escaped, "[unknown]" for what cannot be found.
+ */
+void vt_resolved_spot(struct vt_places *p, enum vt_resolved which, struct vt_spot *s,
+		      struct vt_buf *b);
 
 /* What is known of a stream where it is being read. */
 struct vt_resolver;
