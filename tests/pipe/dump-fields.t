@@ -189,6 +189,55 @@ t_is "and in JSON" \
 	"$(vtrace dump -n 1 --json -F data_source,callchainsym,image "$demo/perf.data" 2>/dev/null)" \
 	'{"schema": "vtrace-dump/1", "data_source": null, "callchainsym": null, "image": "/opt/vtrace-demo/heat"}'
 
+# Hostile names, chains and numbers.  An image that is declared again has another name from then on.
+cat >hostile.txt <<'END'
+EVENT id=1 name=cycles
+IMAGE id=1 type=0 path=/opt/a;b%09c%1b[31m
+THREAD pid=7 tid=7 op=0 comm=ev;il%0aname%1b[2J
+MAP pid=7 tid=7 start=0x1000 length=0x1000 image=1 prot=5
+SAMPLE pid=7 tid=7 event=1 ip=0x1010 misc=2 has=7 time=1 callchain=0xfffffffffffffe00,0x1010,0x1020,0x5000
+IMAGE id=1 type=0 path=/opt/second
+SAMPLE pid=7 tid=7 event=1 ip=0x1010 misc=2 has=7 time=18446744073709551615 callchain=0xfffffffffffff123
+SAMPLE pid=-1 tid=-1 event=9 ip=0xffffffff81000000 misc=7 has=0
+END
+"$VT_BUILD/tests/tools/stream_make" <hostile.txt >hostile.vt
+cat >want <<'END'
+ev;il\nname\x1b[2J	0.000000001	[unknown]	/opt/a;b\tc\x1b[31m	[unknown] (/opt/a\x3bb\tc\x1b[31m);[unknown] (/opt/a\x3bb\tc\x1b[31m);[unknown] ([unknown])	cycles
+ev;il\nname\x1b[2J	18446744073.709551615	[unknown]	/opt/second		cycles
+:-1		[unknown]	[unknown]		event9
+END
+t_ok "hostile names" vtrace dump -F comm,seconds,symoff,dso,callchainsym,event hostile.vt
+t_same "are escaped" "$T_OUT" want
+t_ok "hostile names in JSON" vtrace dump --json -F comm,dso,callchainsym hostile.vt
+t_is "are as they were" "$("$PYTHON" -c '
+import json, sys
+o = json.loads(open(sys.argv[1]).readline())
+print(o["comm"] == "ev;il\nname\x1b[2J", o["callchainsym"][1])' "$T_OUT")" \
+	"True {'ip': '0x1020', 'symoff': '[unknown]', 'dso': '/opt/a;b\tc\x1b[31m'}"
+for depth in 127 3000; do
+	{
+		printf 'EVENT id=1 name=cycles\nSAMPLE pid=7 tid=7 event=1 ip=0x1000 misc=2 has=39 callchain=0xfffffffffffffe00'
+		seq -f ',%.0f' 4096 $((4095 + depth))
+		echo
+	} | sed -z 's/\n,/,/g' | "$VT_BUILD/tests/tools/stream_make" >deep.vt
+	t_is "a chain of $depth frames" \
+		"$(vtrace dump -F callchainsym deep.vt 2>/dev/null | tr ';' '\n' | wc -l)" \
+		$((depth < 1024 ? depth : 1023)) # of 1,024, two are the sample's own address
+done
+head -c 60000 "$demo/perf.data" >cut.data
+t_status "a file that is cut" 1 vtrace dump --symfs "$symfs" -F symoff,srcline,insn,callchainsym cut.data
+"$VT_BUILD/tests/tools/stream_mixed" none 6000 >mixed.vt
+t_status "a stream of every kind of nonsense" 1 vtrace dump \
+	-F sym,symoff,dso,srcline,insn,comm,seconds,callchainsym,datasym,data_source mixed.vt
+if command -v valgrind >/dev/null && [ -z "$VT_SAN" ]; then
+	t_status "touches nothing that is not its own" 1 valgrind -q --error-exitcode=9 vtrace dump \
+		-F sym,symoff,dso,srcline,insn,comm,seconds,callchainsym,datasym,data_source mixed.vt
+	t_status "nor does it for instructions" 1 valgrind -q --error-exitcode=9 vtrace dump \
+		--blocks --insn mixed.vt
+else
+	t_skip "touches nothing that is not its own" "no valgrind, or a sanitizer does it"
+fi
+
 # Names, other names, and wrong ones.
 t_is "other names" "$(vtrace dump --symfs "$symfs" -n 1 -F symbol,procedure,image "$demo/perf.data")" \
 	"prepare	prepare	/opt/vtrace-demo/heat"

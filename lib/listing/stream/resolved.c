@@ -340,7 +340,8 @@ static void put_raw(struct vt_resolver *r, enum vt_resolved which, const struct 
 	if (which == VT_RESOLVED_COMM) {
 		put_comm(r, rec, b);
 	} else if (which == VT_RESOLVED_SECONDS) {
-		vt_dump_seconds(b, vt_record_u64(rec, VT_SAMPLE_TIME));
+		if (vt_record_u64(rec, VT_SAMPLE_TIME) || has & VT_HAS_TIME)
+			vt_dump_seconds(b, vt_record_u64(rec, VT_SAMPLE_TIME));
 	} else if (which == VT_RESOLVED_DATA_SRC) {
 		if (has & VT_HAS_DATA_SRC)
 			put_data_source(rec, b);
