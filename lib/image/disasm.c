@@ -2,6 +2,7 @@
 #include "image/disasm.h"
 
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,8 @@
 #define PACKAGE "vtrace"
 #include <bfd.h>
 #include <dis-asm.h>
+
+#include "image/symbols.h"
 
 /* The longest x86 instruction; the others have 4. */
 #define MAX_INSN 15
@@ -116,7 +119,7 @@ static bool choose_arch(struct disassemble_info *info, unsigned machine, unsigne
 		return true;
 	case VT_MACHINE_I386:
 		info->arch = bfd_arch_i386;
-		info->mach = bfd_mach_i386_i386 | intel;
+		info->mach = (bits == 16 ? bfd_mach_i386_i8086 : bfd_mach_i386_i386) | intel;
 		return true;
 	case VT_MACHINE_AARCH64:
 		info->arch = bfd_arch_aarch64;
@@ -215,6 +218,18 @@ void vt_disasm_set_symbols(struct vt_disasm *d, vt_disasm_symbol_fn *fn, void *a
 {
 	d->symbols = fn;
 	d->symbols_arg = arg;
+}
+
+void vt_disasm_name_symbol(void *symbols, uint64_t address, struct vt_buf *out)
+{
+	struct vt_symbols *t = symbols;
+	const struct vt_symbol *sym = t ? vt_symbols_find(t, address) : NULL;
+
+	if (!sym)
+		return;
+	vt_buf_printf(out, "%s", vt_symbols_display(t, sym));
+	if (address != sym->start)
+		vt_buf_printf(out, "+0x%" PRIx64, address - sym->start);
 }
 
 /* Replaces tabs and line ends by blanks, and removes blanks at the end. */

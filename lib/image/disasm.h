@@ -35,7 +35,8 @@ struct vt_insn {
 typedef void vt_disasm_symbol_fn(void *arg, uint64_t address, struct vt_buf *out);
 
 /*
- * Returns a disassembler owned by the caller; `machine`, `bits` and `big` as in vt_elf_info.  NULL:
+ * Returns a disassembler owned by the caller; `machine`, `bits` and `big` as in vt_elf_info, but 16
+ * bits for x86 code of 16 bits.  NULL:
  * VT_E_NOTFOUND for a machine that this build of libopcodes does not support, VT_E_ABSENT where
  * libopcodes cannot be loaded, or VT_E_NOMEM.
  */
@@ -46,6 +47,9 @@ void vt_disasm_free(struct vt_disasm *d);
 /* Sets the function that names addresses in operands.  Without it, only hexadecimal numbers appear.
  */
 void vt_disasm_set_symbols(struct vt_disasm *d, vt_disasm_symbol_fn *fn, void *arg);
+
+/* Such a function: `symbols` is the struct vt_symbols of the image, or NULL. */
+void vt_disasm_name_symbol(void *symbols, uint64_t address, struct vt_buf *out);
 
 /* Disassembles the first instruction of `bytes`, which are at `address`; `size` > 0. */
 void vt_disasm_at(struct vt_disasm *d, const uint8_t *bytes, size_t size, uint64_t address,

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define VT_DATA_SOURCE_SIZE 200 /* all of it fits */
+#define VT_DATA_SOURCE_SIZE 320 /* all of it fits */
 
 /*
  * Where the data of a memory access came from, of the words that SAMPLE.data_src has (union
@@ -12,5 +12,11 @@
  * Returns `buf`.
  */
 const char *vt_data_source_text(uint64_t data_src, char buf[VT_DATA_SOURCE_SIZE]);
+
+/*
+ * All that such a word tells of an access, as perf script prints it:
+ * "|OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A".  Returns `buf`.
+ */
+const char *vt_data_source_line(uint64_t data_src, char buf[VT_DATA_SOURCE_SIZE]);
 
 #endif

@@ -29,7 +29,8 @@ fi
 t_ok "such a trace is decoded" vtrace decode perf.data -o x.vt
 for command in "vprof x.vt" "vprof --csv x.vt" "vprof --tsv x.vt" "vprof --json x.vt" \
 	"vprof --by line x.vt" "vlist -i x.vt main" "vlist -i x.vt --json main" "vtrace info x.vt" \
-	"vtrace info --json x.vt" "vtrace dump x.vt" "vtrace dump --json x.vt"; do
+	"vtrace info --json x.vt" "vtrace dump x.vt" "vtrace dump --json x.vt" \
+	"vtrace dump -F symoff,dso,srcline,comm x.vt"; do
 	# shellcheck disable=SC2086 # words on purpose
 	t_ok "$command" $command
 	t_unlike "$command sends no escape code" "$escape" "$T_OUT"

@@ -28,18 +28,6 @@ struct code_walk {
 	const char *shown_caller;
 };
 
-void vti_listing_name(void *arg, uint64_t address, struct vt_buf *out)
-{
-	struct vt_symbols *symbols = arg;
-	const struct vt_symbol *sym = symbols ? vt_symbols_find(symbols, address) : NULL;
-
-	if (!sym)
-		return;
-	vt_buf_printf(out, "%s", vt_symbols_display(symbols, sym));
-	if (address != sym->start)
-		vt_buf_printf(out, "+0x%" PRIx64, address - sym->start);
-}
-
 static const char *keep_readable_name(struct vt_listing *l, const char *function)
 {
 	struct vt_buf b = VT_BUF_INIT;
@@ -315,7 +303,7 @@ static void open_code(struct code_walk *w)
 	if (!w->disasm)
 		l->missing = "no disassembler for this machine";
 	else if (w->symbols)
-		vt_disasm_set_symbols(w->disasm, vti_listing_name, w->symbols);
+		vt_disasm_set_symbols(w->disasm, vt_disasm_name_symbol, w->symbols);
 }
 
 void vti_listing_code(struct vt_listing *l, const struct vt_listing_options *opt)

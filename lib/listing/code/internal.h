@@ -84,12 +84,6 @@ bool vti_listing_is_guess(const struct vt_hot *h, uint32_t i);
 /* Appends a part of a hot list's line; if the row is NULL or has no list, its heading. */
 void vti_listing_values_part(const struct vt_list_row *row, unsigned part, struct vt_buf *out);
 
-/*
- * Appends the symbol of an address in an operand, with the distance from its start.  A callback of
- * vt_disasm_set_symbols(); `arg` is the image's struct vt_symbols, or NULL.
- */
-void vti_listing_name(void *arg, uint64_t address, struct vt_buf *out);
-
 /* Append the rows of a view: assembly, with source lines between for VT_LIST_MIXED; or source. */
 void vti_listing_code(struct vt_listing *l, const struct vt_listing_options *opt);
 void vti_listing_source(struct vt_listing *l, const struct vt_listing_options *opt);

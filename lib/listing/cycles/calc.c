@@ -59,7 +59,7 @@ static void name_other(void *arg, uint64_t address, struct vt_buf *out)
 	const struct naming *n = arg;
 
 	if (address <= n->proc->start || address >= n->proc->end)
-		vti_listing_name(n->symbols, address, out);
+		vt_disasm_name_symbol(n->symbols, address, out);
 }
 
 static bool disassemble_insns(struct vt_calc *c, const struct vt_calc_source *src,

@@ -148,6 +148,11 @@ void vt_dump_hex(struct vt_buf *b, uint64_t v)
 	vt_buf_put(b, p, (size_t)(text + sizeof(text) - p));
 }
 
+void vt_dump_seconds(struct vt_buf *b, uint64_t ns)
+{
+	vt_buf_printf(b, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
+}
+
 void vt_dump_signed(struct vt_buf *b, uint64_t v)
 {
 	if ((int64_t)v < 0) {

@@ -73,4 +73,7 @@ void vt_dump_decimal(struct vt_buf *b, uint64_t v);
 void vt_dump_signed(struct vt_buf *b, uint64_t v);
 void vt_dump_hex(struct vt_buf *b, uint64_t v);
 
+/* Appends a time in nanoseconds as SECONDS.NANOSECONDS, as perf script --ns does. */
+void vt_dump_seconds(struct vt_buf *b, uint64_t ns);
+
 #endif

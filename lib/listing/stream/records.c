@@ -1,20 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "listing/stream/records.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/escape.h"
+#include "base/spelling.h"
 #include "listing/json.h"
 #include "listing/stream/columns.h"
+#include "listing/stream/resolved.h"
 #include "summary/names.h"
+
+/* A field, or what a resolver tells. */
+struct line_column {
+	const char *name; /* in JSON; borrowed */
+	struct vt_dump_column field;
+	enum vt_resolved resolved; /* VT_RESOLVED_NONE: it is a field */
+};
 
 /* How records of one kind are printed. */
 struct kind_layout {
 	bool shown;
 	size_t ncolumns;
-	struct vt_dump_column *columns;
+	struct line_column *columns;
 };
 
 struct vt_record_dump {
@@ -27,7 +37,8 @@ struct vt_record_dump {
 	uint64_t limit;
 	uint64_t printed;
 	struct vt_names names;
-	struct kind_layout *layouts; /* one for each kind of the schema */
+	struct vt_resolver *resolver; /* NULL: no column needs it */
+	struct kind_layout *layouts;  /* one for each kind of the schema */
 	uint32_t nlayouts;
 	struct vt_buf line;
 };
@@ -87,10 +98,10 @@ static int choose_kinds(struct vt_record_dump *d, const struct vt_schema *s, str
 	return 0;
 }
 
-static int add_layout_column(struct kind_layout *l, const struct vt_dump_column *c,
+static int add_layout_column(struct kind_layout *l, const struct line_column *c,
 			     struct vt_error *err)
 {
-	struct vt_dump_column *more = realloc(l->columns, (l->ncolumns + 1) * sizeof(*more));
+	struct line_column *more = realloc(l->columns, (l->ncolumns + 1) * sizeof(*more));
 
 	if (!more)
 		return vt_error_nomem(err);
@@ -99,24 +110,38 @@ static int add_layout_column(struct kind_layout *l, const struct vt_dump_column 
 	return 0;
 }
 
+/* The fields of a kind go before what is made of them. */
+static bool find_column(const struct vt_kind_desc *desc, uint32_t kind, const char *name,
+			struct line_column *c)
+{
+	*c = (struct line_column){.name = name};
+	if (vt_dump_column_find(desc, kind, name, &c->field))
+		return true;
+	if (kind == VT_SAMPLE)
+		c->resolved = vt_resolved_find(name);
+	return c->resolved != VT_RESOLVED_NONE;
+}
+
 static int lay_out_kind(struct vt_record_dump *d, struct kind_layout *l, const struct vt_schema *s,
 			uint32_t kind, struct vt_error *err)
 {
 	const struct vt_kind_desc *desc = &s->kinds[kind];
 	const char *word = d->fields;
-	struct vt_dump_column c;
+	struct line_column c;
 	int rc = 0;
 	size_t i;
 
 	if (!d->fields) {
 		for (i = 0; i < desc->nfields && rc == 0; i++) {
-			c = vt_dump_column_of(desc, kind, (unsigned)i);
+			c = (struct line_column){
+				.name = desc->fields[i].name,
+				.field = vt_dump_column_of(desc, kind, (unsigned)i)};
 			rc = add_layout_column(l, &c, err);
 		}
 		return rc;
 	}
 	for (i = 0; i < d->nfields && rc == 0; i++, word = next_word(word)) {
-		if (vt_dump_column_find(desc, kind, word, &c)) {
+		if (find_column(desc, kind, word, &c)) {
 			rc = add_layout_column(l, &c, err);
 		} else {
 			l->shown = false;
@@ -126,22 +151,52 @@ static int lay_out_kind(struct vt_record_dump *d, struct kind_layout *l, const s
 	return rc;
 }
 
+static void put_known_word(struct vt_record_dump *d, struct vt_spelling *near, const char *word)
+{
+	vt_buf_printf(&d->line, "%s%s", d->line.size ? " " : "", word);
+	vt_spelling_try(near, word);
+}
+
+static void put_sample_words(struct vt_record_dump *d, struct vt_spelling *near)
+{
+	int i;
+
+	for (i = VT_RESOLVED_NONE + 1; i < VT_NRESOLVED; i++)
+		put_known_word(d, near, vt_resolved_name((enum vt_resolved)i));
+	put_known_word(d, near, "brstack");
+}
+
 /* No kind has all the fields: reports the first wrong one, and those that there are. */
 static int refuse_fields(struct vt_record_dump *d, const struct vt_schema *s, struct vt_error *err)
 {
 	int kind = d->kinds ? vt_schema_find(s, d->kinds) : VT_SAMPLE;
 	const struct vt_kind_desc *desc = &s->kinds[kind];
 	const char *word = d->fields;
-	struct vt_dump_column c;
+	struct vt_spelling near;
+	struct line_column c;
 	size_t i;
 
-	for (i = 1; i < d->nfields && vt_dump_column_find(desc, (uint32_t)kind, word, &c); i++)
+	for (i = 1; i < d->nfields && find_column(desc, (uint32_t)kind, word, &c); i++)
 		word = next_word(word);
+	near = vt_spelling_start(word);
 	d->line.size = 0;
 	for (i = 0; i < desc->nfields; i++)
-		vt_buf_printf(&d->line, "%s ", desc->fields[i].name);
-	vt_buf_printf(&d->line, "kind%s", kind == VT_SAMPLE ? " brstack" : "");
+		put_known_word(d, &near, desc->fields[i].name);
+	if (kind == VT_SAMPLE)
+		put_sample_words(d, &near);
+	put_known_word(d, &near, "kind");
+	if (near.best)
+		return vt_error_set(err, VT_E_USAGE, "--fields: no field '%s'; did you mean '%s'?",
+				    word, near.best);
 	return unknown_word(err, "--fields", word, vt_buf_str(&d->line));
+}
+
+static int start_resolver(struct vt_record_dump *d, struct vt_context *context,
+			  struct vt_error *err)
+{
+	vt_resolver_free(d->resolver);
+	d->resolver = context ? vt_resolver_new(context) : NULL;
+	return d->resolver || !context ? 0 : vt_error_nomem(err);
 }
 
 static void free_layouts(struct vt_record_dump *d)
@@ -155,7 +210,19 @@ static void free_layouts(struct vt_record_dump *d)
 	d->nlayouts = 0;
 }
 
-int vt_record_dump_begin(struct vt_record_dump *d, const struct vt_schema *s, struct vt_error *err)
+bool vt_record_dump_resolves(const struct vt_record_dump *d)
+{
+	const char *word = d->fields;
+	size_t i;
+
+	for (i = 0; i < d->nfields; i++, word = next_word(word))
+		if (vt_resolved_find(word) != VT_RESOLVED_NONE)
+			return true;
+	return false;
+}
+
+int vt_record_dump_begin(struct vt_record_dump *d, const struct vt_schema *s,
+			 struct vt_context *context, struct vt_error *err)
 {
 	bool any = false;
 	uint32_t k;
@@ -167,7 +234,9 @@ int vt_record_dump_begin(struct vt_record_dump *d, const struct vt_schema *s, st
 	if (!vt_names_init(&d->names) || !d->layouts)
 		return vt_error_nomem(err);
 	d->nlayouts = s->nkinds;
-	rc = choose_kinds(d, s, err);
+	rc = start_resolver(d, context, err);
+	if (rc == 0)
+		rc = choose_kinds(d, s, err);
 	for (k = 0; k < s->nkinds && rc == 0; k++) {
 		if (d->layouts[k].shown)
 			rc = lay_out_kind(d, &d->layouts[k], s, k, err);
@@ -200,6 +269,7 @@ void vt_record_dump_free(struct vt_record_dump *d)
 		return;
 	free_layouts(d);
 	vt_names_fini(&d->names);
+	vt_resolver_free(d->resolver);
 	vt_buf_free(&d->line);
 	free(d->fields);
 	free(d->kinds);
@@ -207,6 +277,23 @@ void vt_record_dump_free(struct vt_record_dump *d)
 }
 
 /* ---- printing ---- */
+
+static void put_column(struct vt_record_dump *d, const struct line_column *c,
+		       const struct vt_record *rec)
+{
+	if (c->resolved)
+		vt_resolver_text(d->resolver, c->resolved, rec, &d->line);
+	else
+		vt_dump_column_text(&d->line, &c->field, rec, &d->names);
+}
+
+static json_t *column_json(struct vt_record_dump *d, const struct line_column *c,
+			   const struct vt_record *rec)
+{
+	if (c->resolved)
+		return vt_resolver_json(d->resolver, c->resolved, rec);
+	return vt_dump_column_json(&c->field, rec, &d->names);
+}
 
 static void put_fields(struct vt_record_dump *d, const struct kind_layout *l,
 		       const struct vt_record *rec)
@@ -216,7 +303,7 @@ static void put_fields(struct vt_record_dump *d, const struct kind_layout *l,
 	for (i = 0; i < l->ncolumns; i++) {
 		if (i)
 			vt_buf_put_u8(&d->line, '\t');
-		vt_dump_column_text(&d->line, &l->columns[i], rec, &d->names);
+		put_column(d, &l->columns[i], rec);
 	}
 }
 
@@ -227,14 +314,14 @@ static void put_named_fields(struct vt_record_dump *d, const struct kind_layout 
 
 	vt_escape_str(&d->line, rec->block->desc->name);
 	for (i = 0; i < l->ncolumns; i++) {
-		const struct vt_dump_column *c = &l->columns[i];
+		const struct line_column *c = &l->columns[i];
 
-		if (!vt_dump_column_present(c, rec))
+		if (!vt_dump_column_present(&c->field, rec))
 			continue;
 		vt_buf_put_u8(&d->line, '\t');
 		vt_escape_str(&d->line, c->name);
 		vt_buf_put_u8(&d->line, '=');
-		vt_dump_column_text(&d->line, c, rec, &d->names);
+		put_column(d, c, rec);
 	}
 }
 
@@ -247,10 +334,10 @@ static void put_json(struct vt_record_dump *d, const struct kind_layout *l,
 	if (!d->fields)
 		json_object_set_new(o, "kind", json_string(rec->block->desc->name));
 	for (i = 0; i < l->ncolumns; i++) {
-		const struct vt_dump_column *c = &l->columns[i];
+		const struct line_column *c = &l->columns[i];
 
-		if (d->fields || vt_dump_column_present(c, rec))
-			vt_json_set(o, c->name, vt_dump_column_json(c, rec, &d->names));
+		if (d->fields || vt_dump_column_present(&c->field, rec))
+			vt_json_set(o, c->name, column_json(d, c, rec));
 	}
 	vt_json_write(d->out, o, false);
 }
@@ -261,6 +348,8 @@ int vt_record_dump_feed(struct vt_record_dump *d, const struct vt_record *rec, s
 
 	if (!vt_names_feed(&d->names, rec))
 		return vt_error_nomem(err);
+	if (d->resolver && vt_resolver_feed(d->resolver, rec, err) < 0)
+		return -(int)err->code;
 	if (!l->shown)
 		return 0;
 	if (d->limit && d->printed == d->limit)
@@ -277,8 +366,10 @@ int vt_record_dump_feed(struct vt_record_dump *d, const struct vt_record *rec, s
 		vt_buf_put_u8(&d->line, '\n');
 		vt_output_put(d->out, d->line.data, d->line.size);
 	}
+	if (d->line.failed)
+		return vt_error_nomem(err);
 	/* Closing the output reports the error. */
-	return d->out->err.code != VT_OK || d->line.failed;
+	return d->out->err.code != VT_OK;
 }
 
 void vt_record_dump_header(struct vt_record_dump *d)
@@ -290,4 +381,59 @@ void vt_record_dump_header(struct vt_record_dump *d)
 	for (i = 0; i < d->nfields; i++, word = next_word(word))
 		vt_output_printf(d->out, "%s%s", i ? "\t" : "", word);
 	vt_output_text(d->out, "\n");
+}
+
+/* ---- help ---- */
+
+/* Columns that are more than the field of their name, or made of several. */
+static const struct {
+	const char *name;
+	const char *help;
+} made_columns[] = {
+	{"event", "the event, by name"},
+	{"uregs", "the user's registers, by perf's names"},
+	{"iregs", "the registers at the interrupt, by perf's names"},
+	{"brstack", "the branch stack, newest branch first, in perf's notation"},
+	{"kind", "the kind of the record: SAMPLE"},
+};
+
+#define MADE_COLUMNS (sizeof(made_columns) / sizeof(made_columns[0]))
+
+static bool is_made(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < MADE_COLUMNS; i++)
+		if (strcmp(made_columns[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static void put_help(struct vt_output *out, const char *name, const char *help)
+{
+	vt_output_printf(out, "%-15s %s\n", name, help);
+}
+
+void vt_record_dump_help(struct vt_output *out, const struct vt_schema *s)
+{
+	const struct vt_kind_desc *desc = &s->kinds[VT_SAMPLE];
+	size_t i;
+
+	for (i = VT_RESOLVED_NONE + 1; i < VT_NRESOLVED; i++)
+		put_help(out, vt_resolved_name((enum vt_resolved)i),
+			 vt_resolved_help((enum vt_resolved)i));
+	for (i = 0; i < MADE_COLUMNS; i++)
+		put_help(out, made_columns[i].name, made_columns[i].help);
+	for (i = 0; i < desc->nfields; i++) {
+		const struct vt_field_desc *f = &desc->fields[i];
+		bool in_unit = strcmp(f->unit, "ns") == 0 || strcmp(f->unit, "cycles") == 0 ||
+			       strcmp(f->unit, "bytes") == 0;
+		char help[VT_MAX_NAME + 20];
+
+		if (is_made(f->name))
+			continue;
+		snprintf(help, sizeof(help), "as recorded%s%s", in_unit ? ", in " : "",
+			 in_unit ? f->unit : "");
+		put_help(out, f->name, help);
+	}
 }

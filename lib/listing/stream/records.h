@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/output.h"
+#include "profile/context.h"
 #include "stream/record.h"
 #include "stream/schema.h"
 
@@ -15,8 +16,8 @@ struct vt_record_dump;
 
 struct vt_record_dump_options {
 	/*
-	 * The columns of a line (listing/stream/columns.h), separated by commas; borrowed.  NULL:
-	 * the name of the kind and all fields that are present, as NAME=VALUE.
+	 * The columns of a line (columns.h; resolved.h for samples), separated by commas; borrowed.
+	 * NULL: the name of the kind and all fields that are present, as NAME=VALUE.
 	 */
 	const char *fields;
 	/*
@@ -33,14 +34,24 @@ struct vt_record_dump *vt_record_dump_new(struct vt_output *out,
 					  const struct vt_record_dump_options *opt);
 void vt_record_dump_free(struct vt_record_dump *d);
 
+/*
+ * Prints the columns of samples, each with what it is, one a line.  `s` has the fields.
+ */
+void vt_record_dump_help(struct vt_output *out, const struct vt_schema *s);
+
 /* Prints "# " and the names of the columns, separated by tabs.  Requires `fields`. */
 void vt_record_dump_header(struct vt_record_dump *d);
 
+/* Whether a column has to be looked up (listing/stream/resolved.h), which takes a context. */
+bool vt_record_dump_resolves(const struct vt_record_dump *d);
+
 /*
- * Begins a stream; borrows its schema until the next one begins.  -VT_E_USAGE: the schema lacks a
- * kind or a field; -VT_E_NOMEM.
+ * Begins a stream; borrows its schema and context until the next one begins.  The context, which
+ * has images and which vt_record_dump_feed() feeds, may be NULL unless vt_record_dump_resolves().
+ * -VT_E_USAGE: the schema lacks a kind or a field; -VT_E_NOMEM.
  */
-int vt_record_dump_begin(struct vt_record_dump *d, const struct vt_schema *s, struct vt_error *err);
+int vt_record_dump_begin(struct vt_record_dump *d, const struct vt_schema *s,
+			 struct vt_context *context, struct vt_error *err);
 
 /* Takes a record of any kind.  Returns 0; 1: the limit is reached or output failed; -VT_E_NOMEM. */
 int vt_record_dump_feed(struct vt_record_dump *d, const struct vt_record *rec,

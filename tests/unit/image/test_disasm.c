@@ -80,6 +80,31 @@ static void test_x86(void **state)
 	vt_disasm_free(d);
 }
 
+/* The same bytes as code of 16, 32 and 64 bits. */
+static void test_x86_modes(void **state)
+{
+	static const struct {
+		unsigned machine, bits, size;
+		const char *text;
+	} modes[] = {
+		{VT_MACHINE_I386, 16, 3, "mov    $0x5634,%ax"},
+		{VT_MACHINE_I386, 32, 5, "mov    $0x9a785634,%eax"},
+		{VT_MACHINE_X86_64, 64, 5, "mov    $0x9a785634,%eax"},
+	};
+	struct vt_insn insn;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+		struct vt_disasm *d = make(modes[i].machine, modes[i].bits);
+
+		vt_disasm_at(d, (const uint8_t *)"\xb8\x34\x56\x78\x9a", 5, AT, &insn);
+		assert_string_equal(insn.text, modes[i].text);
+		assert_int_equal(insn.size, modes[i].size);
+		vt_disasm_free(d);
+	}
+}
+
 struct word {
 	uint32_t word;
 	enum vt_insn_type type;
@@ -213,9 +238,9 @@ static void test_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_x86), cmocka_unit_test(test_aarch64),
-		cmocka_unit_test(test_arm), cmocka_unit_test(test_names),
-		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_x86),	cmocka_unit_test(test_x86_modes),
+		cmocka_unit_test(test_aarch64), cmocka_unit_test(test_arm),
+		cmocka_unit_test(test_names),	cmocka_unit_test(test_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -208,15 +208,16 @@ static void names_data_sources(void **state)
 		{0, "N/A"},
 		{0x68100142, "L1 hit"},
 		{0x68100144, "L1 hit"},
-		{UINT64_C(1) << 5 | 1 << 6 | 1 << 9, "LFB hit"},
+		{UINT64_C(1) << 5 | 1 << 6 | 1 << 9, "LFB/MAB hit"},
 		{1 << 7 | 1 << 11, "L3 miss"},
 		{1 << 6 | 1 << 12, "Local RAM hit"},
-		{1 << 6 | 1 << 8 | 1 << 9, "L1 or LFB hit"},
+		{1 << 6 | 1 << 8 | 1 << 9, "L1 or LFB/MAB hit"},
 		{UINT64_C(2) << 33, "L2"},
 		{UINT64_C(13) << 33 | UINT64_C(1) << 37 | 1 << 6, "Remote RAM hit"},
 		{UINT64_C(8) << 33, "N/A"},
 		{UINT64_MAX,
-		 "Remote L1 or LFB or L2 or L3 or Local RAM or Remote RAM (1 hop) or Remote RAM (2 "
+		 "Remote L1 or LFB/MAB or L2 or L3 or Local RAM or Remote RAM (1 hop) or Remote "
+		 "RAM (2 "
 		 "hops) or Remote Cache (1 hop) or Remote Cache (2 hops) or I/O or Uncached hit "
 		 "miss"},
 	};
@@ -228,12 +229,39 @@ static void names_data_sources(void **state)
 		assert_string_equal(vt_data_source_text(cases[i].data_src, buf), cases[i].text);
 }
 
+/* As perf script 6.1 prints them. */
+static void describes_data_sources(void **state)
+{
+	static const struct {
+		uint64_t data_src;
+		const char *text;
+	} cases[] = {
+		{0, "|OP No|LVL N/A|SNP N/A|TLB N/A|LCK No|BLK  N/A"},
+		{0x68100142, "|OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A"},
+		{0x5080021, "|OP N/A|LVL N/A|SNP N/A|TLB N/A|LCK N/A|BLK  N/A"},
+		{UINT64_C(0x92000004) | 1 << 7 | 1 << 11 | 1 << 22,
+		 "|OP STORE|LVL L3 miss|SNP Miss|TLB Walker miss|LCK Yes|BLK  N/A"},
+		{8 | UINT64_C(2) << 33 | 1 << 6 | UINT64_C(1) << 38,
+		 "|OP PFETCH|LVL L2 hit|SNP Fwd|TLB N/A|LCK No|BLK  N/A"},
+		{16 | 1 << 8 | 1 << 9 | 1 << 6 | 1 << 23 | UINT64_C(6) << 40,
+		 "|OP EXEC|LVL L1 or LFB/MAB hit|SNP HitM|TLB N/A|LCK No|BLK  Data Addr"},
+		{2 | UINT64_C(13) << 33 | UINT64_C(1) << 37 | UINT64_C(2) << 43 | 1 << 6,
+		 "|OP LOAD|LVL Remote node, same socket RAM hit|SNP N/A|TLB N/A|LCK No|BLK  N/A"},
+	};
+	char buf[VT_DATA_SOURCE_SIZE];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_string_equal(vt_data_source_line(cases[i].data_src, buf), cases[i].text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(groups_by_several_keys), cmocka_unit_test(groups_by_time),
 		cmocka_unit_test(groups_by_data),	  cmocka_unit_test(splits_levels),
-		cmocka_unit_test(names_data_sources),
+		cmocka_unit_test(names_data_sources),	  cmocka_unit_test(describes_data_sources),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "image/disasm.h"
 #include "listing/code/internal.h"
 #include "tests/unit/common/printed.h"
 #include "tests/unit/common/scenes.h"
@@ -568,10 +569,10 @@ static void test_names(void **state)
 	struct vt_buf b = VT_BUF_INIT;
 
 	(void)state;
-	vti_listing_name(symbols, 0x401000, &b);
-	vti_listing_name(symbols, 0x40101b, &b);
-	vti_listing_name(symbols, 0x409999, &b);
-	vti_listing_name(NULL, 0x401000, &b);
+	vt_disasm_name_symbol(symbols, 0x401000, &b);
+	vt_disasm_name_symbol(symbols, 0x40101b, &b);
+	vt_disasm_name_symbol(symbols, 0x409999, &b);
+	vt_disasm_name_symbol(NULL, 0x401000, &b);
 	assert_string_equal(vt_buf_str(&b), "ff+0x1b");
 	vt_buf_free(&b);
 }

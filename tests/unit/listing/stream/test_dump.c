@@ -64,7 +64,7 @@ static const char *dump(const struct vt_record_dump_options *opt, bool header)
 	assert_non_null(d);
 	if (header)
 		vt_record_dump_header(d);
-	if (vt_record_dump_begin(d, vt_reader_schema(r), &err) == 0) {
+	if (vt_record_dump_begin(d, vt_reader_schema(r), NULL, &err) == 0) {
 		while (vt_reader_next(r, &rec, &err) == 1 &&
 		       vt_record_dump_feed(d, &rec, &err) == 0)
 			;
