@@ -45,7 +45,8 @@ static void run_vexport(struct app *a, const struct options *o)
 					   .both = f && f->all,
 					   .by_period = o->by_period,
 					   .inlined = o->inlined || (f && f->inlined),
-					   .lines = true};
+					   .lines = true,
+					   .labels = f && f->labels};
 	struct app_stacks s;
 
 	if (!APP_CHECK_RULES(a, rules))

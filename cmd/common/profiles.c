@@ -80,7 +80,7 @@ bool app_profile_read_groups(struct app *a, struct app_profile *p, const char *p
 }
 
 bool app_profile_read_chains(struct app *a, struct app_profile *p, const char *path,
-			     const char *symfs)
+			     const char *symfs, struct vt_groups *groups)
 {
 	*p = (struct app_profile){0};
 	if (!app_profile_open(a, p, symfs))
@@ -88,6 +88,8 @@ bool app_profile_read_chains(struct app *a, struct app_profile *p, const char *p
 	p->chains = vt_callgather_new(p->in.context);
 	if (!p->chains)
 		return app_no_memory(a);
+	vt_profile_group_by(p->profile, groups);
+	vt_callgather_group_by(p->chains, groups);
 	vt_context_add(p->in.context, &(struct vt_consumer){.take = vt_callgather_feed,
 							    .arg = p->chains,
 							    .kinds = VT_KIND(VT_SAMPLE)});

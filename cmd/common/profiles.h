@@ -54,7 +54,7 @@ bool app_profile_read_groups(struct app *a, struct app_profile *p, const char *p
 
 /* The same, and gathers the samples' call chains in `chains`, which the caller is to finish. */
 bool app_profile_read_chains(struct app *a, struct app_profile *p, const char *path,
-			     const char *symfs);
+			     const char *symfs, struct vt_groups *groups);
 
 /*
  * The same, and keeps the stream's hot lists, and the code of its blocks, in `lists` and `code`.  A

@@ -99,16 +99,23 @@ static bool read_stacks(struct app *a, const struct app_stacks_how *how, struct 
 
 bool app_stacks_read(struct app *a, const struct app_stacks_how *how, struct app_stacks *s)
 {
+	static const enum vt_group_key keys[] = {VT_GROUP_PROCESS, VT_GROUP_COMM, VT_GROUP_THREAD,
+						 VT_GROUP_CPU};
+	struct vt_groups *groups =
+		how->labels ? vt_groups_new(keys, sizeof(keys) / sizeof(keys[0]), 0) : NULL;
 	struct vt_event_choice events = {0};
 	struct app_profile p;
 	bool ok;
 
 	*s = (struct app_stacks){0};
-	ok = app_profile_read_chains(a, &p, how->path, how->symfs) &&
+	if (how->labels && !groups)
+		return app_no_memory(a);
+	ok = app_profile_read_chains(a, &p, how->path, how->symfs, groups) &&
 	     read_stacks(a, how, &p, &events, s);
 	s->name = p.name;
 	vt_event_choice_fini(&events);
 	app_profile_end(&p);
+	vt_groups_free(groups);
 	return ok;
 }
 

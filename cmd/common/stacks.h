@@ -19,6 +19,7 @@ struct app_stacks_how {
 	bool by_period; /* otherwise one: this one, if set */
 	bool inlined;	/* with inlined functions as frames */
 	bool lines;	/* with source lines */
+	bool labels;	/* with a root for each thread on each CPU */
 };
 
 /* The stacks, and what the program says of them. */

@@ -104,7 +104,7 @@ void vprof_list_chains(struct app *a, const struct vprof_chains *c,
 	struct vt_event_choice events = {0};
 	struct vt_error err = VT_ERROR_INIT;
 	struct app_profile p;
-	bool ok = app_profile_read_chains(a, &p, how->path, how->symfs);
+	bool ok = app_profile_read_chains(a, &p, how->path, how->symfs, NULL);
 
 	ok = ok && (vt_callgather_finish(p.chains, p.in.images.store, how->level,
 					 how->list->by_period, &err) == 0 ||

@@ -16,6 +16,7 @@ struct vt_export_format {
 	const char *name; /* `vexport --to NAME` */
 	bool binary;	  /* not for terminals */
 	bool all;	  /* takes all values; otherwise the first is written */
+	bool labels;	  /* tells threads and CPUs apart */
 	bool inlined;	  /* always has inlined functions; otherwise if the user asks for them */
 
 	/*

@@ -361,5 +361,9 @@ static int write_pprof(const struct vt_stacks *s, const char *title, struct vt_o
 	return p.failed ? vt_error_nomem(err) : 0;
 }
 
-const struct vt_export_format vti_export_pprof = {
-	.name = "pprof", .binary = true, .all = true, .inlined = true, .write = write_pprof};
+const struct vt_export_format vti_export_pprof = {.name = "pprof",
+						  .binary = true,
+						  .all = true,
+						  .labels = true,
+						  .inlined = true,
+						  .write = write_pprof};

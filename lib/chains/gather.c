@@ -17,8 +17,10 @@ struct frame_place {
 	int32_t pid;	 /* of anonymous code, else 0 */
 };
 
+/* Of the samples of an event in a group; `id` and `group` are the key. */
 struct event_chains {
 	uint64_t id;
+	uint64_t group;
 	struct vt_callcounts counts;
 };
 
@@ -32,8 +34,9 @@ struct recent_map {
 
 struct vt_callgather {
 	struct vt_context *context;
-	struct vt_hash places; /* struct frame_place */
-	struct vt_hash events; /* struct event_chains; its index is the root's key */
+	struct vt_hash places;	  /* struct frame_place */
+	struct vt_hash events;	  /* struct event_chains; its index is the root's key */
+	struct vt_groups *groups; /* NULL: none */
 	struct vt_calltree *tree;
 	struct vt_ranking *rows;
 	uint32_t *order;
@@ -49,7 +52,8 @@ struct vt_callgather *vt_callgather_new(struct vt_context *context)
 		return NULL;
 	g->context = context;
 	vt_hash_init(&g->places, sizeof(struct frame_place), sizeof(struct frame_place));
-	vt_hash_init(&g->events, sizeof(struct event_chains), sizeof(uint64_t));
+	vt_hash_init(&g->events, sizeof(struct event_chains),
+		     offsetof(struct event_chains, counts));
 	g->tree = vt_calltree_new(VT_CALLTREE_NODES);
 	if (g->tree)
 		return g;
@@ -67,6 +71,11 @@ void vt_callgather_free(struct vt_callgather *g)
 	vt_ranking_free(g->rows);
 	free(g->order);
 	free(g);
+}
+
+void vt_callgather_group_by(struct vt_callgather *g, struct vt_groups *groups)
+{
+	g->groups = groups;
 }
 
 /* ---- samples ---- */
@@ -133,13 +142,26 @@ static void count_chain(struct vt_callcounts *n, const struct vt_chain *c, bool 
 	n->cut += c->cut;
 }
 
+/* NULL: no memory. */
+static struct event_chains *find_event(struct vt_callgather *g, uint64_t id,
+				       const struct vt_record *sample, struct vt_error *err)
+{
+	struct event_chains key = {.id = id};
+	uint32_t group = 0;
+
+	if (g->groups && vt_groups_of(g->groups, sample, &group, err) < 0)
+		return NULL;
+	key.group = group;
+	return vt_hash_add(&g->events, &key, NULL);
+}
+
 static int gather_sample(struct vt_callgather *g, struct recent_map *last,
 			 const struct vt_record *sample, struct vt_error *err)
 {
 	uint64_t id = vt_record_u64(sample, VT_SAMPLE_EVENT);
 	struct vt_tally tally = {1, vt_record_u64(sample, VT_SAMPLE_PERIOD)};
 	const struct vt_event *event = vt_context_event(g->context, id, err);
-	struct event_chains *e = vt_hash_add(&g->events, &id, NULL);
+	struct event_chains *e = event ? find_event(g, id, sample, err) : NULL;
 	bool unwound;
 
 	if (!event || !e)
@@ -284,16 +306,41 @@ const uint32_t *vt_callgather_order(const struct vt_callgather *g)
 	return g->order;
 }
 
+bool vt_callgather_root_at(const struct vt_callgather *g, size_t i, struct vt_callroot *root)
+{
+	const struct event_chains *e;
+
+	if (i >= g->events.count)
+		return false;
+	e = vt_hash_at(&g->events, i);
+	*root = (struct vt_callroot){e->id, (uint32_t)e->group,
+				     vt_calltree_root(g->tree, (uint32_t)i)};
+	return true;
+}
+
 uint32_t vt_callgather_root(const struct vt_callgather *g, uint64_t event)
 {
-	const struct event_chains *e = vt_hash_find(&g->events, &event);
+	const struct event_chains key = {.id = event};
+	const struct event_chains *e = vt_hash_find(&g->events, &key);
 
 	return e ? vt_calltree_root(g->tree, (uint32_t)vt_hash_index(&g->events, e)) : VT_CALL_NONE;
 }
 
 struct vt_callcounts vt_callgather_counts(const struct vt_callgather *g, uint64_t event)
 {
-	const struct event_chains *e = vt_hash_find(&g->events, &event);
+	struct vt_callcounts sum = {0};
+	size_t i;
 
-	return e ? e->counts : (struct vt_callcounts){0};
+	for (i = 0; i < g->events.count; i++) {
+		const struct event_chains *e = vt_hash_at(&g->events, i);
+
+		if (e->id != event)
+			continue;
+		sum.samples += e->counts.samples;
+		sum.chains += e->counts.chains;
+		sum.unwound += e->counts.unwound;
+		sum.damaged += e->counts.damaged;
+		sum.cut += e->counts.cut;
+	}
+	return sum;
 }

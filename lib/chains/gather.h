@@ -2,12 +2,14 @@
 #ifndef VT_CHAINS_GATHER_H
 #define VT_CHAINS_GATHER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
 #include "chains/tree.h"
 #include "profile/context.h"
+#include "profile/groups.h"
 #include "profile/ranking.h"
 
 /*
@@ -32,6 +34,12 @@ struct vt_callcounts {
 struct vt_callgather *vt_callgather_new(struct vt_context *context);
 void vt_callgather_free(struct vt_callgather *g);
 
+/*
+ * Gathers the samples of each group apart, from the next record on.  Borrowed; a profile that
+ * consumes the same records before feeds them.
+ */
+void vt_callgather_group_by(struct vt_callgather *g, struct vt_groups *groups);
+
 /* A vt_consume_fn of SAMPLE records; `gather` is the struct vt_callgather.  -VT_E_NOMEM. */
 int vt_callgather_feed(void *gather, const struct vt_block *block, uint32_t first, uint32_t count,
 		       struct vt_error *err);
@@ -49,7 +57,17 @@ const struct vt_calltree *vt_callgather_tree(const struct vt_callgather *g);
 /* Rows that have no samples of their own, and are not sorted.  More may be added. */
 struct vt_ranking *vt_callgather_rows(const struct vt_callgather *g);
 
-/* The root of an event's samples, by the id of its EVENT record; VT_CALL_NONE: it has none. */
+/* A root of the tree: the samples of an event, those of one group. */
+struct vt_callroot {
+	uint64_t event; /* id of its EVENT record */
+	uint32_t group; /* 0 without groups */
+	uint32_t node;
+};
+
+/* The i-th root, in the order of first appearance; false if there are not so many. */
+bool vt_callgather_root_at(const struct vt_callgather *g, size_t i, struct vt_callroot *root);
+
+/* The root of an event's samples, without groups; VT_CALL_NONE: it has none. */
 uint32_t vt_callgather_root(const struct vt_callgather *g, uint64_t event);
 
 /* order[row]: the row's place in the order of names. */

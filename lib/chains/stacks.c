@@ -7,11 +7,13 @@
 #include "base/buf.h"
 #include "image/demangle.h"
 #include "image/lines.h"
+#include "profile/groups.h"
 
-/* Samples of an event at a row, that no chain has counted yet. */
+/* Samples of an event and group at a row, that no chain has counted yet. */
 struct rest {
-	uint32_t row; /* with `event`, the key */
+	uint64_t row; /* this and the next two are the key */
 	uint32_t event;
+	uint32_t group;
 	struct vt_tally tally;
 };
 
@@ -19,7 +21,7 @@ struct making {
 	const struct vt_callstacks *how;
 	struct vt_ranking *rows; /* those of the chains, and then others that the profile has */
 	struct vt_stacks *out;
-	uint32_t root;
+	struct vt_hash roots;  /* struct known: those of the stacks, by group */
 	struct vt_hash images; /* struct known: those of the stacks, by id */
 	struct vt_hash places; /* struct known: those of the stacks, by row */
 	struct vt_hash rests;  /* struct rest */
@@ -29,6 +31,65 @@ struct known {
 	uint64_t key;
 	uint64_t index;
 };
+
+/* The index of something in the stacks, which is made of a row or group if it is not known. */
+static uint32_t find_known(struct making *m, struct vt_hash *known, uint64_t key, uint32_t from,
+			   uint32_t (*make)(struct making *m, uint32_t from))
+{
+	bool added = false;
+	struct known *k = vt_hash_add(known, &key, &added);
+	uint32_t index;
+
+	if (!k) {
+		m->out->failed = true;
+		return VT_STACK_NONE;
+	}
+	if (!added)
+		return (uint32_t)k->index;
+	index = make(m, from);
+	/* The table may have grown. */
+	k = vt_hash_find(known, &key);
+	k->index = index;
+	return index;
+}
+
+/* ---- roots ---- */
+
+/* Adds the root of a group. */
+static uint32_t add_root(struct making *m, uint32_t group)
+{
+	const struct vt_groups *groups = vt_profile_groups(m->how->profile);
+	struct vt_stack_label label = {"", -1, -1, -1};
+	struct vt_buf comm = VT_BUF_INIT;
+	size_t i, n = groups ? vt_groups_nkeys(groups) : 0;
+	uint32_t root;
+
+	for (i = 0; i < n; i++) {
+		enum vt_group_key key = vt_groups_key(groups, i);
+		int64_t number;
+
+		if (!vt_groups_number(groups, group, i, &number))
+			continue;
+		if (key == VT_GROUP_COMM)
+			vt_groups_text(groups, group, i, &comm);
+		else if (key == VT_GROUP_PROCESS)
+			label.pid = number;
+		else if (key == VT_GROUP_THREAD)
+			label.tid = number;
+		else if (key == VT_GROUP_CPU)
+			label.cpu = number;
+	}
+	label.comm = vt_buf_str(&comm);
+	root = vt_stacks_add_root(m->out, &label);
+	m->out->failed = m->out->failed || comm.failed;
+	vt_buf_free(&comm);
+	return root;
+}
+
+static uint32_t find_root(struct making *m, uint32_t group)
+{
+	return find_known(m, &m->roots, group, group, add_root);
+}
 
 /* ---- images ---- */
 
@@ -67,27 +128,6 @@ static uint32_t add_image(struct making *m, uint32_t row)
 	if (image && image->type == VT_IMAGE_FILE)
 		find_bounds(m->how->images, rank->image, &to);
 	return vt_stacks_add_image(m->out, &to);
-}
-
-/* The index of a row's image or place in the stacks, which is made if it is not known. */
-static uint32_t find_known(struct making *m, struct vt_hash *known, uint64_t key, uint32_t row,
-			   uint32_t (*make)(struct making *m, uint32_t row))
-{
-	bool added = false;
-	struct known *k = vt_hash_add(known, &key, &added);
-	uint32_t index;
-
-	if (!k) {
-		m->out->failed = true;
-		return VT_STACK_NONE;
-	}
-	if (!added)
-		return (uint32_t)k->index;
-	index = make(m, row);
-	/* The table may have grown. */
-	k = vt_hash_find(known, &key);
-	k->index = index;
-	return index;
 }
 
 static enum vt_stack_mode find_mode(const struct making *m, const struct vt_rank *rank)
@@ -233,9 +273,9 @@ static bool is_wanted(const struct making *m, size_t event)
 	return false;
 }
 
-static struct rest *find_rest(struct making *m, uint32_t row, size_t event)
+static struct rest *find_rest(struct making *m, uint64_t row, size_t event, uint32_t group)
 {
-	const struct rest at = {.row = row, .event = (uint32_t)event};
+	const struct rest at = {.row = row, .event = (uint32_t)event, .group = group};
 	struct rest *r = vt_hash_add(&m->rests, &at, NULL);
 
 	if (!r)
@@ -252,13 +292,15 @@ static int gather_rests(struct making *m, struct vt_error *err)
 		struct vt_place p = *vt_profile_place(m->how->profile, i);
 		struct vt_tally tally = {.samples = p.samples, .period = p.period};
 		struct rest *r;
+		uint32_t group;
 
 		if (!is_wanted(m, p.event))
 			continue;
+		group = p.group;
 		p.group = 0;
 		if (vt_ranking_row(m->rows, &p, &row, err) < 0)
 			return -VT_E_NOMEM;
-		r = find_rest(m, (uint32_t)row, p.event);
+		r = find_rest(m, row, p.event, group);
 		if (!r)
 			return vt_error_nomem(err);
 		vt_tally_add(&r->tally, tally);
@@ -267,9 +309,10 @@ static int gather_rests(struct making *m, struct vt_error *err)
 }
 
 /* Takes samples with chains from what is left at a row. */
-static void take_counted(struct making *m, uint32_t row, size_t event, struct vt_tally t)
+static void take_counted(struct making *m, uint32_t row, size_t event, uint32_t group,
+			 struct vt_tally t)
 {
-	struct rest *r = find_rest(m, row, event);
+	struct rest *r = find_rest(m, row, event, group);
 
 	if (!r)
 		return;
@@ -277,20 +320,21 @@ static void take_counted(struct making *m, uint32_t row, size_t event, struct vt
 	r->tally.period -= t.period < r->tally.period ? t.period : r->tally.period;
 }
 
-/* A walk of the chains of an event. */
+/* A walk of the chains of an event and group. */
 struct chain_walk {
 	struct making *m;
 	const struct vt_calltree *tree;
 	size_t event;
-	uint32_t root;	 /* of the tree */
-	uint32_t *nodes; /* by node of the tree: that of the stacks */
+	struct vt_callroot from; /* of the tree */
+	uint32_t root;		 /* of the stacks */
+	uint32_t *nodes;	 /* by node of the tree: that of the stacks */
 };
 
 static bool enter_node(void *arg, uint32_t node, unsigned depth)
 {
 	struct chain_walk *w = arg;
 	const struct vt_callnode *n = vt_calltree_at(w->tree, node);
-	uint32_t parent = n->parent == w->root ? w->m->root : w->nodes[n->parent];
+	uint32_t parent = n->parent == w->from.node ? w->root : w->nodes[n->parent];
 
 	(void)depth;
 	/* What had no room in the tree is a rest. */
@@ -299,7 +343,7 @@ static bool enter_node(void *arg, uint32_t node, unsigned depth)
 	w->nodes[node] = vt_stacks_push(w->m->out, parent, find_place(w->m, n->key));
 	if (n->self.samples || n->self.period) {
 		count_tally(w->m, w->nodes[node], w->event, n->self);
-		take_counted(w->m, n->key, w->event, n->self);
+		take_counted(w->m, n->key, w->event, w->from.group, n->self);
 	}
 	return true;
 }
@@ -307,20 +351,21 @@ static bool enter_node(void *arg, uint32_t node, unsigned depth)
 static int add_chains(struct making *m, size_t event, struct vt_error *err)
 {
 	const struct vt_profile_event *e = vt_profile_event(m->how->profile, event);
-	struct chain_walk w = {.m = m,
-			       .tree = vt_callgather_tree(m->how->gather),
-			       .event = event,
-			       .root = VT_CALL_NONE};
+	struct chain_walk w = {.m = m, .tree = vt_callgather_tree(m->how->gather), .event = event};
 	const struct vt_calltree_visitor v = {enter_node, NULL, &w};
+	size_t i;
 
-	if (e->kind == VT_PROFILE_EVENT)
-		w.root = vt_callgather_root(m->how->gather, e->id);
-	if (w.root == VT_CALL_NONE)
+	if (e->kind != VT_PROFILE_EVENT)
 		return 0;
 	w.nodes = calloc(vt_calltree_count(w.tree) + 1, sizeof(*w.nodes));
 	if (!w.nodes)
 		return vt_error_nomem(err);
-	vt_calltree_walk(w.tree, w.root, &v);
+	for (i = 0; vt_callgather_root_at(m->how->gather, i, &w.from); i++) {
+		if (w.from.event != e->id || w.from.node == VT_CALL_NONE)
+			continue;
+		w.root = find_root(m, w.from.group);
+		vt_calltree_walk(w.tree, w.from.node, &v);
+	}
 	free(w.nodes);
 	return 0;
 }
@@ -333,7 +378,9 @@ static void add_rests(struct making *m)
 		const struct rest *r = vt_hash_at(&m->rests, i);
 
 		if (r->tally.samples || r->tally.period)
-			count_tally(m, vt_stacks_push(m->out, m->root, find_place(m, r->row)),
+			count_tally(m,
+				    vt_stacks_push(m->out, find_root(m, r->group),
+						   find_place(m, (uint32_t)r->row)),
 				    r->event, r->tally);
 	}
 }
@@ -355,12 +402,10 @@ static void add_values(struct making *m)
 
 static int make_stacks(struct making *m, struct vt_error *err)
 {
-	const struct vt_stack_label none = {"", -1, -1, -1};
 	size_t v, w;
 	int code = 0;
 
 	add_values(m);
-	m->root = vt_stacks_add_root(m->out, &none);
 	code = gather_rests(m, err);
 	for (v = 0; v < m->how->count && code == 0; v++) {
 		/* Two values of an event are counted at once. */
@@ -381,11 +426,13 @@ struct vt_stacks *vt_callstacks_make(const struct vt_callstacks *c, struct vt_er
 	struct making m = {.how = c, .rows = vt_callgather_rows(c->gather), .out = vt_stacks_new()};
 	int code = m.out ? 0 : vt_error_nomem(err);
 
+	vt_hash_init(&m.roots, sizeof(struct known), sizeof(uint64_t));
 	vt_hash_init(&m.images, sizeof(struct known), sizeof(uint64_t));
 	vt_hash_init(&m.places, sizeof(struct known), sizeof(uint64_t));
 	vt_hash_init(&m.rests, sizeof(struct rest), offsetof(struct rest, tally));
 	if (code == 0)
 		code = make_stacks(&m, err);
+	vt_hash_fini(&m.roots);
 	vt_hash_fini(&m.images);
 	vt_hash_fini(&m.places);
 	vt_hash_fini(&m.rests);

@@ -21,7 +21,7 @@ struct vt_callvalue {
 
 struct vt_callstacks {
 	const struct vt_callgather *gather; /* finished, at the level of instructions; borrowed */
-	const struct vt_profile *profile;   /* of the same stream; borrowed */
+	const struct vt_profile *profile;   /* of the same stream, with the same groups; borrowed */
 	struct vt_images *images;	    /* borrowed */
 	const struct vt_callvalue *values;
 	size_t count;
@@ -30,9 +30,10 @@ struct vt_callstacks {
 };
 
 /*
- * Makes counted stacks.  Samples without a chain, and what was counted otherwise (a database's
- * profiles, executed instructions), are stacks of one frame, so a value's total is the profile's.
- * Owned by the caller; NULL: VT_E_NOMEM.
+ * Makes counted stacks, with a root for each group of the profile; keys of processes, threads,
+ * their names and CPUs are its label.  Samples without a chain, and what was counted otherwise (a
+ * database's profiles, executed instructions), are stacks of one frame, so a value's total is the
+ * profile's. Owned by the caller; NULL: VT_E_NOMEM.
  */
 struct vt_stacks *vt_callstacks_make(const struct vt_callstacks *c, struct vt_error *err);
 

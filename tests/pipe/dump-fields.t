@@ -250,6 +250,11 @@ t_status "a folder of images that is not there" 3 vtrace dump -F sym --symfs /no
 t_is "is said once" "$(wc -l <"$T_ERR")" 1
 t_ok "a slice by procedure" vtrace dump --symfs "$symfs" --symbol smooth -F sym,comm "$demo/perf.data"
 t_is "has nothing else" "$(sort -u "$T_OUT")" "smooth	heat"
+mkdir -p other/opt/vtrace-demo
+cp "$symfs/opt/vtrace-demo/orders" other/opt/vtrace-demo/heat
+t_ok "a file of another build" vtrace dump --symfs other -n 100 -F sym,comm,insn "$demo/perf.data"
+t_is "names nothing" "$(sort -u "$T_OUT")" "[unknown]	heat	[unknown]"
+t_is "and is told of once" "$(grep -c 'has build-id' "$T_ERR")" 1
 t_ok "two files, with names of each" vtrace dump --symfs "$symfs" -F sym "$demo/perf.data" "$demo/regs.data"
 t_is "no name is unknown in either" "$(grep -c '^$' "$T_OUT")" 0
 

@@ -108,6 +108,18 @@ if [ -x "$go" ]; then
 	t_like "a place of it" '^ +[0-9]+: 0x401025 M=1 leaf :0 s=0$' raw
 	t_like "a caller's place is in its call" '^ +[0-9]+: 0x401017 M=1 work :0 s=0$' raw
 	t_like "bad characters stay in the name" '0x401035 M=1 a;b <script>"c" ' raw
+	{
+		for tid in 21 22 22; do
+			echo "THREAD op=0 pid=10 tid=$tid comm=worker$tid"
+			echo "SAMPLE pid=10 tid=$tid cpu=$((tid - 20)) misc=2 has=0x1ab event=1 period=1 ip=0x401025" \
+				"callchain=$USER,0x401025,0x401018"
+		done
+		echo "$sample event=1 period=1 ip=0x401025"
+	} | stream >threads.vt
+	vexport --to pprof -o threads.pb.gz threads.vt
+	pprof -raw threads.pb.gz | sed -n '/^cycles/,/^Locations/p' | sed '1d;$d' | tr -s ' \n' ' ' >tags
+	t_is "threads and CPUs are labels" "$(sed 's/ : / /g; s/^ //; s/ $//' tags)" \
+		"1 1: 1 2 comm:[worker21] cpu:[1] pid:[10] tid:[21] 2 2: 1 2 comm:[worker22] cpu:[2] pid:[10] tid:[22] 1 1: 1"
 	pprof -top x.pb.gz >top
 	t_like "leaf has 6 of 10" '^ +6 60.00% .* leaf$' top
 	t_like "main has 1, with callees 4" '^ +1 10.00% +[0-9.]+% +4 40.00% +main$' top

@@ -16,8 +16,8 @@
  */
 struct vt_places;
 
-#define VT_PLACES_MAX  131072
-#define VT_PLACES_TEXT 16777216
+#define VT_PLACES_MAX  65536
+#define VT_PLACES_TEXT 4194304
 
 /* A place; borrowed until the next vt_places_feed() or vt_places_find(). */
 struct vt_spot;
