@@ -222,7 +222,7 @@ static int rank_place(struct vt_ranking *r, const struct vt_place *p, struct vt_
 {
 	struct found f;
 	struct cell at, *cell;
-	struct vt_tally tally = {p->samples, p->period};
+	struct vt_tally tally = {p->samples, p->period, p->squares};
 	size_t row = 0;
 
 	if (find_place_row(r, p, &f, &row, err) < 0)

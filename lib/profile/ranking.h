@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "image/images.h"
 #include "profile/profile.h"
+#include "profile/tally.h"
 
 /*
  * A profile's places summed up by image, procedure, source line or instruction, in order of
@@ -29,17 +30,6 @@ enum vt_level {
 
 /* The names of the levels but the last, ended by NULL. */
 extern const char *const vt_level_words[];
-
-struct vt_tally {
-	uint64_t samples;
-	uint64_t period;
-};
-
-static inline void vt_tally_add(struct vt_tally *to, struct vt_tally t)
-{
-	to->samples += t.samples;
-	to->period += t.period;
-}
 
 /* A row.  Strings are borrowed from the images, untrusted, and never NULL. */
 struct vt_rank {

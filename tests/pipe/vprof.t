@@ -27,8 +27,8 @@ samples=$(vtrace dump -F event x.vt | grep -c '^cpu-clock$')
 t_like "the header has each event's total and policy" \
 	"^Total samples for event type cpu-clock = $samples \(pc at the interrupt, with skid\), unknown [0-9]+ \([0-9.]+%\)" text
 t_like "events of another policy are told apart" '^Total samples for event type page-faults = [0-9]+ \(exact pc\)' text
-t_like "a procedure with its image" '^ +[0-9]+ +[0-9.]+% +[0-9.]+% .* smooth +/opt/vtrace-demo/heat$' text
-t_is "the cumulative percentage ends at 100" "$(awk '$3 ~ /%$/ { last = $3 } END { print last }' text)" "100.00%"
+t_like "a procedure with its image" '^ +[0-9]+ +[0-9.]+% +±[0-9.]+ +[0-9.]+% .* smooth +/opt/vtrace-demo/heat$' text
+t_is "the cumulative percentage ends at 100" "$(awk '$4 ~ /%$/ { last = $4 } END { print last }' text)" "100.00%"
 t_unlike "no line ends in blanks" ' $' text
 prof <x.vt >again
 t_same "from standard input it is the same" text again
