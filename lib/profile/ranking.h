@@ -68,7 +68,7 @@ int vt_ranking_row(struct vt_ranking *r, const struct vt_place *p, size_t *row,
 
 /*
  * Sorts by descending samples or period of an event, then image, procedure, line, address and
- * group.
+ * group; before all, by time if the first key of the groups is VT_GROUP_TIME.
  */
 int vt_ranking_sort(struct vt_ranking *r, size_t event, bool by_period, struct vt_error *err);
 

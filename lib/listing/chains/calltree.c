@@ -63,9 +63,9 @@ int vti_fill_tree(struct vt_callreport *r, struct vt_error *err)
 	vt_table_column(r->table, "self", "self", VT_FORMAT_NUMBER);
 	vt_table_column(r->table, "self_percent", "%", VT_FORMAT_PERCENT);
 	vt_table_column(r->table, "depth", NULL, VT_FORMAT_NUMBER);
-	vt_table_column_max(r->table, NULL, "procedure", VT_FORMAT_NAME, VTI_NAME_WIDTH);
+	vt_table_column_max(r->table, NULL, vti_call_word(r), VT_FORMAT_NAME, VTI_NAME_WIDTH);
 	vt_table_column(r->table, "procedure", NULL, VT_FORMAT_TEXT);
-	vt_table_column(r->table, "image", "image", VT_FORMAT_PATH);
+	vti_call_image_column(r, "image");
 	vti_bound_columns(r->table, "children_low", "children_high");
 	vti_bound_columns(r->table, "self_low", "self_high");
 	vt_hash_init(&l.shown, sizeof(struct shown_children), sizeof(uint64_t));

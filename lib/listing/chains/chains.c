@@ -105,6 +105,18 @@ void vti_call_share_cells(struct vt_callreport *r, struct vt_tally part, struct 
 		vti_sign_cell(r->table, &share);
 }
 
+const char *vti_call_word(const struct vt_callreport *r)
+{
+	return vt_level_words[vt_ranking_level(vt_callgather_rows(r->gather))];
+}
+
+void vti_call_image_column(struct vt_callreport *r, const char *key)
+{
+	bool images = vt_ranking_level(vt_callgather_rows(r->gather)) == VT_LEVEL_IMAGE;
+
+	vt_table_column(r->table, key, images ? NULL : "image", VT_FORMAT_PATH);
+}
+
 void vti_call_bound_cells(struct vt_callreport *r, struct vt_tally part, struct vt_tally whole)
 {
 	const struct vt_share share = vti_call_share(r, part, whole);
@@ -201,7 +213,7 @@ int vt_callreport_print(const struct vt_callreport *r, enum vt_table_form form, 
 	if (form == VT_TABLE_TEXT)
 		print_header(r, out);
 	code = vt_table_print(r->table, out, form, color, err);
-	if (code == 0 && form == VT_TABLE_TEXT && r->left_out)
-		vt_output_printf(out, "(%" PRIu64 " more rows)\n", r->left_out);
+	if (code == 0 && form == VT_TABLE_TEXT)
+		vt_table_print_left_out(out, r->left_out);
 	return code;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "listing/chains/internal.h"
@@ -78,8 +79,9 @@ static size_t find_first(const struct sorted_edge *list, size_t n, uint64_t proc
 	return low;
 }
 
-static void add_columns(const struct vt_callreport *r)
+static void add_columns(struct vt_callreport *r)
 {
+	char heading[32];
 	bool callees = r->how.view == VT_CALLVIEW_CALLEES;
 	struct vt_table *t = r->table;
 
@@ -87,9 +89,10 @@ static void add_columns(const struct vt_callreport *r)
 	vt_table_column(t, "percent", "%", VT_FORMAT_PERCENT);
 	vti_sign_column(t);
 	vt_table_column(t, "share", "of", VT_FORMAT_PERCENT);
-	vt_table_column_max(t, NULL, callees ? "procedure, callees" : "procedure, callers",
-			    VT_FORMAT_NAME, VTI_NAME_WIDTH);
-	vt_table_column(t, NULL, "image", VT_FORMAT_PATH);
+	snprintf(heading, sizeof(heading), "%s, %s", vti_call_word(r),
+		 callees ? "callees" : "callers");
+	vt_table_column_max(t, NULL, heading, VT_FORMAT_NAME, VTI_NAME_WIDTH);
+	vti_call_image_column(r, NULL);
 	vt_table_column(t, "procedure", NULL, VT_FORMAT_TEXT);
 	vt_table_column(t, "image", NULL, VT_FORMAT_TEXT);
 	vt_table_column(t, callees ? "callee" : "caller", NULL, VT_FORMAT_TEXT);

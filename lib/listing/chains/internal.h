@@ -27,6 +27,13 @@ const char *vti_call_image(const struct vt_callreport *r, uint32_t key);
 void vti_call_share_cells(struct vt_callreport *r, struct vt_tally part, struct vt_tally whole,
 			  bool shown);
 
+/* What people see the rows called: "procedure", "image" or "line". */
+const char *vti_call_word(const struct vt_callreport *r);
+
+/* Adds the column of the images' paths, which people see unless the rows are images themselves.
+ * `key` may be NULL. */
+void vti_call_image_column(struct vt_callreport *r, const char *key);
+
 /* Fills the bounds of the share's interval. */
 void vti_call_bound_cells(struct vt_callreport *r, struct vt_tally part, struct vt_tally whole);
 

@@ -110,8 +110,9 @@ int vti_fill_children(struct vt_callreport *r, struct vt_error *err)
 	vti_sign_column(r->table);
 	vt_table_column(r->table, "self", "self", VT_FORMAT_NUMBER);
 	vt_table_column(r->table, "self_percent", "%", VT_FORMAT_PERCENT);
-	vt_table_column_max(r->table, "procedure", "procedure", VT_FORMAT_NAME, VTI_NAME_WIDTH);
-	vt_table_column(r->table, "image", "image", VT_FORMAT_PATH);
+	vt_table_column_max(r->table, "procedure", vti_call_word(r), VT_FORMAT_NAME,
+			    VTI_NAME_WIDTH);
+	vti_call_image_column(r, "image");
 	vt_table_column(r->table, "symbol", NULL, VT_FORMAT_TEXT);
 	vti_bound_columns(r->table, "children_low", "children_high");
 	vti_bound_columns(r->table, "self_low", "self_high");

@@ -109,8 +109,7 @@ static void print_footers(const struct vt_profreport *r, struct vt_output *out)
 {
 	struct vt_buf name = VT_BUF_INIT;
 
-	if (r->result.left_out)
-		vt_output_printf(out, "(%" PRIu64 " more rows)\n", r->result.left_out);
+	vt_table_print_left_out(out, r->result.left_out);
 	if (!r->before || !r->runs[0].events->count)
 		return;
 	vt_escape_str(&name, r->runs[0].events->label[0]);
