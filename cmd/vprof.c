@@ -26,6 +26,7 @@ struct options {
 	struct vprof_chains chains;
 	bool diff;
 	double rate, check;
+	bool checks;
 	struct app_slice slice;
 	const char *symfs, *before_symfs;
 };
@@ -98,6 +99,9 @@ static bool add_side(struct app *a, const struct options *o, struct sides *s, co
 	return !o->diff || vt_profile_nplaces(side->data.profile) ||
 	       app_lacks(a, path, APP_NO_SAMPLES);
 }
+
+/* The percentage of --check alone. */
+#define DEFAULT_CHECK 1
 
 /* A change that --check looks for means nothing if more than this may have moved by its name. */
 #define MOST_UNKNOWN 5.0
@@ -235,7 +239,7 @@ static void run_vprof(struct app *a, const struct options *o)
 
 int cmd_prof(int argc, char **argv)
 {
-	struct options o = {.by = APP_BY_INIT, .rate = 0.05, .check = NAN};
+	struct options o = {.by = APP_BY_INIT, .rate = 0.05, .check = DEFAULT_CHECK};
 	struct app app;
 	const struct vt_opt opts[] = {
 		APP_OPT_BY(o.by),
@@ -253,9 +257,14 @@ int cmd_prof(int argc, char **argv)
 			 "a stream of the set before; repeat for more; operands are those after"),
 		APP_STRING(0, "before-symfs", o.before_symfs, "DIR",
 			   "look for the images of the set before below DIR"),
-		APP_F64(0, "check", o.check, "PCT",
-			"exit status 5 if a significant change is a growth of the first event\n"
-			"by PCT percent of its total or more, 6 if too much is unknown to tell"),
+		{.name = "check",
+		 .type = VT_OPT_F64_OR_NOT,
+		 .value = &o.check,
+		 .given = &o.checks,
+		 .arg = "PCT",
+		 .help = "exit status 5 if a significant change is a growth of the first event\n"
+			 "by PCT percent of its total (default 1) or more, 6 if too much is\n"
+			 "unknown to tell"},
 		APP_F64(0, "false-rate", o.rate, "P",
 			"so many of the significant changes may be chance (default 0.05)"),
 		APP_OPT_SLICE(o.slice),
@@ -278,8 +287,11 @@ int cmd_prof(int argc, char **argv)
 	};
 
 	if (app_start(&app, &page, argc, argv) && app_by_parse(&app, &o.by) &&
-	    app_slice_start(&app, &o.slice, o.symfs))
+	    app_slice_start(&app, &o.slice, o.symfs)) {
+		if (!o.checks)
+			o.check = NAN;
 		run_vprof(&app, &o);
+	}
 	app_slice_end(&o.slice);
 	vt_opt_list_fini(&o.events);
 	vt_opt_list_fini(&o.before);

@@ -158,6 +158,8 @@ static int set_value(const struct vt_opt *o, const char *text, struct vt_error *
 		return vt_parse_i64(text, what, o->value, err);
 	case VT_OPT_F64:
 		return vt_parse_f64(text, what, o->value, err);
+	case VT_OPT_F64_OR_NOT:
+		return text ? vt_parse_f64(text, what, o->value, err) : 0;
 	case VT_OPT_STRING:
 		*(const char **)o->value = text;
 		return 0;
@@ -186,6 +188,12 @@ struct getopt_tables {
 	char *shorts;
 };
 
+/* Whether the option may stand without its argument. */
+static bool is_optional(const struct vt_opt *o)
+{
+	return o->type == VT_OPT_CHOICE_OR_NOT || o->type == VT_OPT_F64_OR_NOT;
+}
+
 static int make_getopt_tables(struct getopt_tables *t, const struct vt_opt_page *page,
 			      struct vt_error *err)
 {
@@ -205,9 +213,9 @@ static int make_getopt_tables(struct getopt_tables *t, const struct vt_opt_page 
 	*s++ = 'V';
 	for (i = 0; i < n; i++) {
 		const struct vt_opt *o = &page->opts[i];
-		int has = o->type == VT_OPT_FLAG	    ? no_argument
-			  : o->type == VT_OPT_CHOICE_OR_NOT ? optional_argument
-							    : required_argument;
+		int has = o->type == VT_OPT_FLAG ? no_argument
+			  : is_optional(o)	 ? optional_argument
+						 : required_argument;
 
 		t->longs[i] = (struct option){o->name, has, NULL, FIRST_CODE + (int)i};
 		if (o->letter)
@@ -236,6 +244,22 @@ static const struct vt_opt *find_option(const struct vt_opt_page *page, int code
 	return NULL;
 }
 
+/* Sets a message that names the options that an abbreviation may stand for, if there are several.
+ */
+static bool reject_ambiguous(const struct vt_opt_page *page, const char *name, struct vt_error *err)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	size_t i, n = 0;
+
+	for (i = 0; *name && page->opts[i].name; i++)
+		if (strncmp(page->opts[i].name, name, strlen(name)) == 0)
+			vt_buf_printf(&b, "%s--%s", n++ ? ", " : "", page->opts[i].name);
+	if (n > 1)
+		vt_error_set(err, VT_E_USAGE, "ambiguous option --%s: %s", name, vt_buf_str(&b));
+	vt_buf_free(&b);
+	return n > 1;
+}
+
 /* A long option that is none: `word` is the argument, perhaps with a value. */
 static int reject_word(const struct vt_opt_page *page, const char *word, struct vt_error *err)
 {
@@ -245,14 +269,15 @@ static int reject_word(const struct vt_opt_page *page, const char *word, struct 
 
 	word += strspn(word, "-");
 	strncat(name, word, strcspn(word, "=") < sizeof(name) ? strcspn(word, "=") : 0);
+	if (reject_ambiguous(page, name, err))
+		return -VT_E_USAGE;
 	near = vt_spelling_start(name);
 	for (i = 0; page->opts[i].name; i++)
 		vt_spelling_try(&near, page->opts[i].name);
 	if (near.best)
-		return vt_error_set(err, VT_E_USAGE,
-				    "unknown or ambiguous option --%s; did you mean --%s?", word,
-				    near.best);
-	return vt_error_set(err, VT_E_USAGE, "unknown or ambiguous option --%s; see --help", word);
+		return vt_error_set(err, VT_E_USAGE, "unknown option --%s; did you mean --%s?",
+				    word, near.best);
+	return vt_error_set(err, VT_E_USAGE, "unknown option --%s; see --help", word);
 }
 
 /* Sets the message for an option that getopt_long() rejected; `word` is the argument it was at. */
@@ -281,6 +306,18 @@ static void note_option(struct vt_buf *record, const struct vt_opt *o, const cha
 		vt_buf_put(record, value, strlen(value) + 1);
 }
 
+/* The next argument, taken, if the option before it may have a number and this is one. */
+static const char *find_number(const struct vt_opt *o, int argc, char **argv)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	double number;
+
+	if (o->type != VT_OPT_F64_OR_NOT || optind >= argc ||
+	    vt_parse_f64(argv[optind], o->name, &number, &err) < 0)
+		return NULL;
+	return argv[optind++];
+}
+
 static int parse_all_options(const struct vt_opt_page *page, const struct getopt_tables *t,
 			     int argc, char **argv, struct vt_buf *record, struct vt_error *err)
 {
@@ -289,6 +326,7 @@ static int parse_all_options(const struct vt_opt_page *page, const struct getopt
 	opterr = 0;
 	for (;;) {
 		const struct vt_opt *o;
+		const char *value;
 		int code = getopt_long(argc, argv, t->shorts, t->longs, NULL);
 		int rc;
 
@@ -299,10 +337,11 @@ static int parse_all_options(const struct vt_opt_page *page, const struct getopt
 		o = find_option(page, code);
 		if (!o)
 			return code == 'h' ? VT_OPT_HELP : VT_OPT_VERSION;
-		rc = set_value(o, optarg, err);
+		value = optarg ? optarg : find_number(o, argc, argv);
+		rc = set_value(o, value, err);
 		if (rc < 0)
 			return rc;
-		note_option(record, o, optarg);
+		note_option(record, o, value);
 	}
 }
 
@@ -351,7 +390,7 @@ static void put_option_help(struct vt_buf *out, const struct vt_opt *o)
 		vt_buf_printf(out, "  -%c, --%s", o->letter, o->name);
 	else
 		vt_buf_printf(out, "      --%s", o->name);
-	if (o->type == VT_OPT_CHOICE_OR_NOT)
+	if (is_optional(o))
 		vt_buf_printf(out, "[=%s]", o->arg);
 	else if (o->type != VT_OPT_FLAG)
 		vt_buf_printf(out, " %s", o->arg);

@@ -25,7 +25,9 @@ enum vt_opt_type {
 	VT_OPT_STRING, /* const char *: borrowed from argv */
 	VT_OPT_CHOICE, /* int: the index of the word in `choices` */
 	VT_OPT_CHOICE_OR_NOT, /* the same as --name=WORD or -nWORD; alone it keeps the default */
-	VT_OPT_LIST,	      /* struct vt_opt_list: each occurrence appends a string */
+	/* F64, as --name=NUMBER, or --name NUMBER; --name before anything else keeps the default */
+	VT_OPT_F64_OR_NOT,
+	VT_OPT_LIST, /* struct vt_opt_list: each occurrence appends a string */
 };
 
 /* The strings of a repeated option, in order.  Free it with vt_opt_list_fini(). */

@@ -2,6 +2,7 @@
 #include "base/table.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -239,4 +240,10 @@ struct vt_cell vt_table_cell(const struct vt_table *t, size_t row, size_t column
 		out.number = c->u.number;
 	}
 	return out;
+}
+
+void vt_table_print_left_out(struct vt_output *out, uint64_t n)
+{
+	if (n)
+		vt_output_printf(out, "(%" PRIu64 " more row%s)\n", n, n == 1 ? "" : "s");
 }

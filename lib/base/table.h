@@ -135,6 +135,9 @@ enum vt_table_form {
 int vt_table_print(const struct vt_table *t, struct vt_output *out, enum vt_table_form form,
 		   bool color, struct vt_error *err);
 
+/* Prints that a table lacks `n` rows, "(3 more rows)"; nothing for 0. */
+void vt_table_print_left_out(struct vt_output *out, uint64_t n);
+
 #ifdef __cplusplus
 }
 #endif

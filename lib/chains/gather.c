@@ -159,7 +159,7 @@ static int gather_sample(struct vt_callgather *g, struct recent_map *last,
 			 const struct vt_record *sample, struct vt_error *err)
 {
 	uint64_t id = vt_record_u64(sample, VT_SAMPLE_EVENT);
-	struct vt_tally tally = {1, vt_record_u64(sample, VT_SAMPLE_PERIOD)};
+	struct vt_tally tally = {.samples = 1, .period = vt_record_u64(sample, VT_SAMPLE_PERIOD)};
 	const struct vt_event *event = vt_context_event(g->context, id, err);
 	struct event_chains *e = event ? find_event(g, id, sample, err) : NULL;
 	bool unwound;
@@ -169,6 +169,7 @@ static int gather_sample(struct vt_callgather *g, struct recent_map *last,
 	/* As in a profile. */
 	if (!tally.period && !(vt_record_u64(sample, VT_SAMPLE_HAS) & VT_HAS_PERIOD))
 		tally.period = event->period ? event->period : 1;
+	tally.squares = vt_tally_squares(1, tally.period);
 	vt_chain_read(&g->chain, sample, event->branch_type);
 	unwound = vt_context_images(g->context) &&
 		  vt_chain_unwind(&g->chain, sample, event->regs_user,

@@ -110,10 +110,18 @@ static json_t *cell_value(const struct vt_cell *c, enum vt_format format)
 	return NULL;
 }
 
-/* The object of the thing that a column is of: the last of its list if it is called so. */
-static json_t *object_of(json_t *row, const struct vt_table_column *c)
+static bool is_called(const json_t *item, const json_t *name)
 {
-	json_t *list, *last, *name;
+	return item && json_equal(json_object_get(item, "name"), name);
+}
+
+/*
+ * The object of the thing that a column is of: the one at `*at` in its list, that of the column
+ * before, or the next one, or the first one after the last; else a new one.
+ */
+static json_t *object_of(json_t *row, const struct vt_table_column *c, size_t *at)
+{
+	json_t *list, *item, *name;
 
 	if (!c->list)
 		return row;
@@ -124,21 +132,26 @@ static json_t *object_of(json_t *row, const struct vt_table_column *c)
 			return NULL;
 	}
 	name = vt_json_text(c->name, strlen(c->name));
-	last = json_array_get(list, json_array_size(list) - 1);
-	if (!last || !json_equal(json_object_get(last, "name"), name)) {
-		last = json_object();
-		if (json_object_set(last, "name", name) < 0 ||
-		    json_array_append_new(list, last) < 0)
-			last = NULL;
+	item = json_array_get(list, *at);
+	if (!is_called(item, name)) {
+		*at = *at + 1 < json_array_size(list) ? *at + 1 : 0;
+		item = json_array_get(list, *at);
+	}
+	if (!is_called(item, name)) {
+		*at = json_array_size(list);
+		item = json_object();
+		if (json_object_set(item, "name", name) < 0 ||
+		    json_array_append_new(list, item) < 0)
+			item = NULL;
 	}
 	json_decref(name);
-	return last;
+	return item;
 }
 
 static json_t *json_row(const struct vt_table *t, size_t row)
 {
 	json_t *object = json_object();
-	size_t col;
+	size_t col, at = 0;
 
 	for (col = 0; col < vt_table_columns(t); col++) {
 		const struct vt_table_column *column = vt_table_column_at(t, col);
@@ -146,7 +159,7 @@ static json_t *json_row(const struct vt_table *t, size_t row)
 
 		if (c.type == VT_CELL_EMPTY || !column->key)
 			continue;
-		if (json_object_set_new(object_of(object, column),
+		if (json_object_set_new(object_of(object, column, &at),
 					column->list ? column->member : column->key,
 					cell_value(&c, column->format)) < 0) {
 			json_decref(object);

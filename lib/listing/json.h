@@ -34,7 +34,8 @@ json_t *vt_json_real(double v);
 /*
  * The rows of a table as an array of objects, with the plain value of each nonempty cell under its
  * column's key.  Columns of vt_table_column_of() are in objects of a list:
- * "events": [{"name": "cycles", "samples": 12}].
+ * "events": [{"name": "cycles", "samples": 12}].  The columns of an item stand together, or in the
+ * same order of items again.
  */
 json_t *vt_json_table(const struct vt_table *t);
 

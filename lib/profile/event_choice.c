@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/spelling.h"
 
 static bool name_is_shared(const struct vt_profile *p, size_t event)
 {
@@ -54,6 +55,7 @@ static int choose_named_columns(struct vt_event_choice *c, const struct vt_profi
 {
 	bool found = false, ok = true;
 	struct vt_buf there = VT_BUF_INIT;
+	struct vt_spelling near = vt_spelling_start(name);
 	size_t i;
 
 	for (i = 0; i < vt_profile_nevents(p) && ok; i++) {
@@ -63,12 +65,14 @@ static int choose_named_columns(struct vt_event_choice *c, const struct vt_profi
 
 		ok = label && (!fits || choose_column(c, p, i));
 		found = found || fits;
+		vt_spelling_try(&near, vt_profile_event(p, i)->name);
 		vt_buf_printf(&there, "%s%s", i ? ", " : "", label ? label : "");
 		free(label);
 	}
 	if (ok && !found)
-		vt_error_set(err, VT_E_NOTFOUND, "no event %s; there %s %s", name,
-			     vt_profile_nevents(p) == 1 ? "is" : "are",
+		vt_error_set(err, VT_E_NOTFOUND, "no event %s%s%s%s; there %s %s", name,
+			     near.best ? "; did you mean " : "", near.best ? near.best : "",
+			     near.best ? "?" : "", vt_profile_nevents(p) == 1 ? "is" : "are",
 			     vt_profile_nevents(p) ? vt_buf_str(&there) : "none");
 	vt_buf_free(&there);
 	return !ok ? vt_error_nomem(err) : found ? 0 : -VT_E_NOTFOUND;

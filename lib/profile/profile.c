@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "image/imagedata.h"
 #include "profile/executions.h"
+#include "profile/tally.h"
 
 #define PLACE_KEY_SIZE offsetof(struct vt_place, samples)
 
@@ -157,6 +158,7 @@ static int find_declared(struct vt_profile *p, uint64_t id, size_t *index, struc
 	p->events[*index].name = declared->name;
 	p->events[*index].unit = declared->unit;
 	p->events[*index].policy = declared->policy;
+	p->events[*index].precise = declared->precise;
 	p->events[*index].sampling = declared->period;
 	return 0;
 }
@@ -213,13 +215,16 @@ static int add_count(struct vt_profile *p, const struct vt_place *key, uint64_t 
 {
 	struct vt_profile_event *e = &p->events[key->event];
 	struct vt_place *place = vt_hash_add(&p->places, key, NULL);
+	double squares = vt_tally_squares(samples, period);
 
 	if (!place)
 		return vt_error_nomem(err);
 	place->samples += samples;
 	place->period += period;
+	place->squares += squares;
 	e->samples += samples;
 	e->period += period;
+	e->squares += squares;
 	return 0;
 }
 

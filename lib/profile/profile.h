@@ -71,9 +71,11 @@ struct vt_profile_event {
 	const char *name; /* borrowed from the context, like `unit` */
 	const char *unit; /* of the period; "" if unknown */
 	enum vt_policy policy;
+	uint64_t precise;  /* precise_ip as requested: 0 to 3 */
 	uint64_t sampling; /* requested period; 0 if a frequency was requested */
 	uint64_t samples;
 	uint64_t period;    /* sum of the samples' periods */
+	double squares;	    /* of their squares; as if all were equal where only sums are known */
 	uint64_t single;    /* samples from SAMPLE records, which say whether their pc is exact */
 	uint64_t exact_ip;  /* of these, samples with an exact pc (PERF_RECORD_MISC_EXACT_IP) */
 	bool estimate;	    /* not a count: one of the three estimates */
@@ -88,6 +90,7 @@ struct vt_place {
 	uint32_t group;	 /* of vt_profile_group_by(), else 0 */
 	uint64_t samples;
 	uint64_t period;
+	double squares; /* as of struct vt_profile_event */
 };
 
 /* Compares two struct vt_place by image, pid, offset, event and group, for qsort(). */

@@ -45,6 +45,7 @@ struct cell {
 };
 
 struct ranked_row {
+	int64_t time; /* of its group, where rows are in the order of that */
 	uint64_t weight;
 	const struct ranking_row *row;
 	size_t index;
@@ -222,7 +223,7 @@ static int rank_place(struct vt_ranking *r, const struct vt_place *p, struct vt_
 {
 	struct found f;
 	struct cell at, *cell;
-	struct vt_tally tally = {p->samples, p->period};
+	struct vt_tally tally = {p->samples, p->period, p->squares};
 	size_t row = 0;
 
 	if (find_place_row(r, p, &f, &row, err) < 0)
@@ -328,6 +329,8 @@ static int compare_order(const void *pa, const void *pb)
 	const struct ranked_row *b = pb;
 	int c;
 
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
 	if (a->weight != b->weight)
 		return a->weight > b->weight ? -1 : 1;
 	c = vt_rank_compare(&a->row->rank, &b->row->rank);
@@ -336,6 +339,16 @@ static int compare_order(const void *pa, const void *pb)
 	if (a->group != b->group)
 		return a->group < b->group ? -1 : 1;
 	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* When a group's slice of time begins, if the groups are by time first; the unknown is last. */
+static int64_t group_time(const struct vt_groups *g, uint32_t group)
+{
+	int64_t time;
+
+	if (!g || vt_groups_key(g, 0) != VT_GROUP_TIME)
+		return 0;
+	return vt_groups_number(g, group, 0, &time) ? time : INT64_MAX;
 }
 
 int vt_ranking_sort(struct vt_ranking *r, size_t event, bool by_period, struct vt_error *err)
@@ -352,6 +365,7 @@ int vt_ranking_sort(struct vt_ranking *r, size_t event, bool by_period, struct v
 	for (i = 0; i < r->rows.count; i++) {
 		order[i].row = vt_hash_at(&r->rows, i);
 		order[i].index = i;
+		order[i].time = group_time(r->groups, order[i].row->rank.group);
 		order[i].group = groups ? groups[order[i].row->rank.group] : 0;
 		if (event < r->nevents) {
 			struct vt_tally t = find_row_tally(r, i, event);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "image/images.h"
 #include "profile/profile.h"
+#include "profile/tally.h"
 
 /*
  * A profile's places summed up by image, procedure, source line or instruction, in order of
@@ -29,17 +30,6 @@ enum vt_level {
 
 /* The names of the levels but the last, ended by NULL. */
 extern const char *const vt_level_words[];
-
-struct vt_tally {
-	uint64_t samples;
-	uint64_t period;
-};
-
-static inline void vt_tally_add(struct vt_tally *to, struct vt_tally t)
-{
-	to->samples += t.samples;
-	to->period += t.period;
-}
 
 /* A row.  Strings are borrowed from the images, untrusted, and never NULL. */
 struct vt_rank {
@@ -78,7 +68,7 @@ int vt_ranking_row(struct vt_ranking *r, const struct vt_place *p, size_t *row,
 
 /*
  * Sorts by descending samples or period of an event, then image, procedure, line, address and
- * group.
+ * group; before all, by time if the first key of the groups is VT_GROUP_TIME.
  */
 int vt_ranking_sort(struct vt_ranking *r, size_t event, bool by_period, struct vt_error *err);
 

@@ -243,7 +243,7 @@ bool vt_runs_unknown(const struct vt_runs *r, size_t row)
 
 struct vt_tally vt_runs_tally(const struct vt_runs *r, size_t row, size_t run, size_t event)
 {
-	static const struct vt_tally none = {0, 0};
+	static const struct vt_tally none = {0};
 	const struct run_tallies *of = &r->runs[run];
 
 	return row < of->rows ? of->tallies[row * r->nevents + event] : none;

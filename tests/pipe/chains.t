@@ -72,7 +72,7 @@ END
 
 t_ok "--children" vprof --children x.vt
 cp "$T_OUT" text
-t_like "a row with both totals" '^ +5 +100\.00% +1 +20\.00% +main +/.*/prog$' text
+t_like "a row with both totals" '^ +5 +100\.00% +±53\.71 +1 +20\.00% +main +/.*/prog$' text
 t_like "the header counts chains" '^Samples with a call chain: 5$' text
 vprof --children --json x.vt >children.json
 check "sums; a call at the end of a procedure belongs to it" children.json '
@@ -86,6 +86,10 @@ assert [r["procedure"] for r in rows] == ["main", "work", "leaf"]
 assert abs(by["work"]["children_percent"] - 100 * 7 / 9) < 1e-6, rows'
 vprof --children --by image --csv x.vt >image.csv
 t_like "--by image" '^5,100(\.0+)?,5,100' image.csv
+vprof --children --by image x.vt | grep '%' >image
+t_like "whose heading says so" '^children +% +± +self +% +image$' image
+vprof --callers --by image x.vt | grep '%  ' >image
+t_like "that of callers, too" '^samples +% +± +of +image, callers$' image
 vprof x.vt --json >plain.json
 check "the own samples are those of the plain listing" plain.json '
 got = {}
@@ -119,11 +123,11 @@ t_like "-n and --min leave rows out" '^\(4 more rows\)$' callees
 
 vprof --tree x.vt | sed '1,/^===/d' >tree
 cat >expected <<END
-children        %  self       %  procedure  image
-       5  100.00%     1  20.00%  main       $T_DIR/prog
-       3   60.00%     1  20.00%    work     $T_DIR/prog
-       2   40.00%     2  40.00%      leaf   $T_DIR/prog
-       1   20.00%     1  20.00%    leaf     $T_DIR/prog
+children        %       ±  self       %  procedure  image
+       5  100.00%  ±53.71     1  20.00%  main       $T_DIR/prog
+       3   60.00%  ±42.96     1  20.00%    work     $T_DIR/prog
+       2   40.00%  ±42.96     2  40.00%      leaf   $T_DIR/prog
+       1   20.00%  ±50.12     1  20.00%    leaf     $T_DIR/prog
 END
 t_same "--tree" tree expected
 vprof --tree --depth 2 --csv x.vt >depth.csv

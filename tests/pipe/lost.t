@@ -34,7 +34,7 @@ told()
 		"${n#0}"
 	vprof --symfs none x.vt >text 2>said
 	t_is "$name: vprof's heading" \
-		"$(sed -n 's/^Lost while recording: \([0-9]*\) records/\1/p' text)" "${n#0}"
+		"$(sed -n 's/^Lost while recording: \([0-9]*\) records .*/\1/p' text)" "${n#0}"
 	t_is "$name: vprof's standard error" \
 		"$(sed -n 's/.*: \([0-9]*\) records were lost .*/\1/p' said)" "${n#0}"
 	t_is "$name: info" "$(vtrace info --json x.vt 2>/dev/null | jq .lost.records)" "$n"

@@ -136,7 +136,7 @@ for exact in 0 1 2; do
 	described 3 "$samples"
 	vtrace decode -o x.vt x.data
 	t_ok "precise samples, $exact of 2 exact" vprof x.vt
-	t_like "are told as they are" "pc asked to be precise\), EXACT_IP $exact \($((exact * 50)).00%\)" "$T_OUT"
+	t_like "are told as they are" "pc asked to be precise, precise_ip 3\), EXACT_IP $exact \($((exact * 50)).00%\)" "$T_OUT"
 	t_ok "so they are by info" vtrace info x.vt
 	t_like "in its table" "precise, EXACT_IP $exact " "$T_OUT"
 	t_status "user's registers of precise samples are refused" 3 vinterp -o y.vt x.vt

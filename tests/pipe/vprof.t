@@ -27,8 +27,8 @@ samples=$(vtrace dump -F event x.vt | grep -c '^cpu-clock$')
 t_like "the header has each event's total and policy" \
 	"^Total samples for event type cpu-clock = $samples \(pc at the interrupt, with skid\), unknown [0-9]+ \([0-9.]+%\)" text
 t_like "events of another policy are told apart" '^Total samples for event type page-faults = [0-9]+ \(exact pc\)' text
-t_like "a procedure with its image" '^ +[0-9]+ +[0-9.]+% +[0-9.]+% .* smooth +/opt/vtrace-demo/heat$' text
-t_is "the cumulative percentage ends at 100" "$(awk '$3 ~ /%$/ { last = $3 } END { print last }' text)" "100.00%"
+t_like "a procedure with its image" '^ +[0-9]+ +[0-9.]+% +±[0-9.]+ +[0-9.]+% .* smooth +/opt/vtrace-demo/heat$' text
+t_is "the cumulative percentage ends at 100" "$(awk '$4 ~ /%$/ { last = $4 } END { print last }' text)" "100.00%"
 t_unlike "no line ends in blanks" ' $' text
 prof <x.vt >again
 t_same "from standard input it is the same" text again
@@ -85,6 +85,15 @@ prof -e page-faults -e cpu-clock --csv x.vt | head -n 1 >heading
 t_like "the first event named comes first" '^page-faults,page-faults.percent,page-faults.cumulative,cpu-clock,' heading
 t_status "an event that is not there" 2 prof -e cycles x.vt
 t_like "the message names those that are" 'no event cycles; there are cpu-clock, page-faults' "$T_ERR"
+t_status "an event that is misspelt" 2 prof -e page-fault x.vt
+t_like "is shown the one that is like it" 'no event page-fault; did you mean page-faults\?; there are' "$T_ERR"
+prof --by time --slice 0.5 --csv x.vt | cut -d, -f6 | sed 1d >slices
+t_ok "there are slices of time" test "$(wc -l <slices)" -gt 2
+t_ok "which are in order of time" sort -n -C slices
+prof --top 6 x.vt >top
+t_like "one row that is left out" '^\(1 more row\)$' top
+t_status "an abbreviation of two options" 2 prof --c x.vt
+t_like "names them" 'ambiguous option --c: .*--children, --callers, --callees.*--check' "$T_ERR"
 t_status "a level that is not there" 2 prof --by colour x.vt
 t_status "two forms" 2 prof --json --csv x.vt
 t_status "two streams without --diff" 2 prof x.vt x.vt
@@ -168,6 +177,9 @@ t_status "--check: what shrank did not grow" 0 prof --diff --check 1 x.vt half.v
 t_status "--check: all grew" 5 prof --diff --check 1 x.vt twice.vt
 t_status "--check: not by so much" 0 prof --diff --check 101 x.vt twice.vt
 t_status "--check: an output that cannot be written is graver" 4 prof --diff --check 1 -o /dev/full x.vt twice.vt
+t_status "--check alone: by 1 % or more" 5 prof --diff --check x.vt twice.vt
+t_status "behind the files, too" 5 prof --diff x.vt twice.vt --check
+t_status "--check=PCT" 0 prof --diff --check=101 x.vt twice.vt
 t_status "--check without --diff" 2 prof --check 1 x.vt
 t_status "--false-rate 2" 2 prof --diff --false-rate 2 x.vt x.vt
 t_status "--before and nothing after" 2 prof --diff --before x.vt

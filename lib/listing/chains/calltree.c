@@ -40,12 +40,14 @@ static bool enter_node(void *arg, uint32_t node, unsigned depth)
 		return false;
 	}
 	vt_table_row(r->table, VT_STYLE_PLAIN);
-	vti_call_share_cells(r, n->total, l->whole);
-	vti_call_share_cells(r, n->self, l->whole);
+	vti_call_share_cells(r, n->total, l->whole, true);
+	vti_call_share_cells(r, n->self, l->whole, false);
 	vt_table_number(r->table, depth);
 	vti_call_name_cell(r, n->key, "", depth);
 	vti_call_name_cell(r, n->key, "", 0);
 	vt_table_str(r->table, vti_call_image(r, n->key));
+	vti_call_bound_cells(r, n->total, l->whole);
+	vti_call_bound_cells(r, n->self, l->whole);
 	return true;
 }
 
@@ -57,12 +59,15 @@ int vti_fill_tree(struct vt_callreport *r, struct vt_error *err)
 
 	vt_table_column(r->table, "children", "children", VT_FORMAT_NUMBER);
 	vt_table_column(r->table, "children_percent", "%", VT_FORMAT_PERCENT);
+	vti_sign_column(r->table);
 	vt_table_column(r->table, "self", "self", VT_FORMAT_NUMBER);
 	vt_table_column(r->table, "self_percent", "%", VT_FORMAT_PERCENT);
 	vt_table_column(r->table, "depth", NULL, VT_FORMAT_NUMBER);
-	vt_table_column_max(r->table, NULL, "procedure", VT_FORMAT_NAME, VTI_NAME_WIDTH);
+	vt_table_column_max(r->table, NULL, vti_call_word(r), VT_FORMAT_NAME, VTI_NAME_WIDTH);
 	vt_table_column(r->table, "procedure", NULL, VT_FORMAT_TEXT);
-	vt_table_column(r->table, "image", "image", VT_FORMAT_PATH);
+	vti_call_image_column(r, "image");
+	vti_bound_columns(r->table, "children_low", "children_high");
+	vti_bound_columns(r->table, "self_low", "self_high");
 	vt_hash_init(&l.shown, sizeof(struct shown_children), sizeof(uint64_t));
 	if (root != VT_CALL_NONE)
 		vt_calltree_walk(vt_callgather_tree(r->gather), root, &v);

@@ -36,7 +36,7 @@ struct vt_tally vti_call_whole(const struct vt_callreport *r)
 	uint32_t root = vti_call_root(r);
 
 	if (root == VT_CALL_NONE)
-		return (struct vt_tally){0, 0};
+		return (struct vt_tally){0};
 	return vt_calltree_at(vt_callgather_tree(r->gather), root)->total;
 }
 
@@ -78,14 +78,50 @@ const char *vti_call_image(const struct vt_callreport *r, uint32_t key)
 	return vt_ranking_at(vt_callgather_rows(r->gather), key)->path;
 }
 
-void vti_call_share_cells(struct vt_callreport *r, struct vt_tally part, struct vt_tally whole)
+struct vt_share vti_call_share(const struct vt_callreport *r, struct vt_tally part,
+			       struct vt_tally whole)
 {
+	const struct vt_proflist_side *side = r->profile;
+	bool by_period = r->how.list.by_period;
+	struct vt_share s = {.known = false};
+
+	if (side->events->count)
+		s = vt_share_of_event(vt_profile_event(side->profile, side->events->index[0]), part,
+				      by_period);
+	return s.known ? vt_share_of(part, whole, by_period) : s;
+}
+
+void vti_call_share_cells(struct vt_callreport *r, struct vt_tally part, struct vt_tally whole,
+			  bool shown)
+{
+	const struct vt_share share = vti_call_share(r, part, whole);
 	bool by_period = r->how.list.by_period;
 	uint64_t p = vti_weigh(part, by_period), w = vti_weigh(whole, by_period);
 
 	vt_table_number(r->table, part.samples);
 	vt_table_percent(r->table, p, w);
 	vt_table_cell_style(r->table, p ? vt_heat(p, w) : VT_STYLE_FAINT);
+	if (shown)
+		vti_sign_cell(r->table, &share);
+}
+
+const char *vti_call_word(const struct vt_callreport *r)
+{
+	return vt_level_words[vt_ranking_level(vt_callgather_rows(r->gather))];
+}
+
+void vti_call_image_column(struct vt_callreport *r, const char *key)
+{
+	bool images = vt_ranking_level(vt_callgather_rows(r->gather)) == VT_LEVEL_IMAGE;
+
+	vt_table_column(r->table, key, images ? NULL : "image", VT_FORMAT_PATH);
+}
+
+void vti_call_bound_cells(struct vt_callreport *r, struct vt_tally part, struct vt_tally whole)
+{
+	const struct vt_share share = vti_call_share(r, part, whole);
+
+	vti_bound_cells(r->table, &share);
 }
 
 void vti_call_name_cell(struct vt_callreport *r, uint32_t key, const char *none, unsigned depth)
@@ -163,6 +199,8 @@ static void print_header(const struct vt_callreport *r, struct vt_output *out)
 	vt_output_printf(out, "\n\n%s\n", views[r->how.view].legend);
 	if (r->how.list.by_period)
 		vt_output_text(out, "The percentages weigh each sample by its period.\n");
+	if (vti_call_share(r, vti_call_whole(r), vti_call_whole(r)).known)
+		vt_proflist_sign(out);
 	vt_output_text(out, "============================================================="
 			    "===================\n");
 }
@@ -175,7 +213,7 @@ int vt_callreport_print(const struct vt_callreport *r, enum vt_table_form form, 
 	if (form == VT_TABLE_TEXT)
 		print_header(r, out);
 	code = vt_table_print(r->table, out, form, color, err);
-	if (code == 0 && form == VT_TABLE_TEXT && r->left_out)
-		vt_output_printf(out, "(%" PRIu64 " more rows)\n", r->left_out);
+	if (code == 0 && form == VT_TABLE_TEXT)
+		vt_table_print_left_out(out, r->left_out);
 	return code;
 }

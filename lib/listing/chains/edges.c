@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "listing/chains/internal.h"
@@ -78,21 +79,25 @@ static size_t find_first(const struct sorted_edge *list, size_t n, uint64_t proc
 	return low;
 }
 
-static void add_columns(const struct vt_callreport *r)
+static void add_columns(struct vt_callreport *r)
 {
+	char heading[32];
 	bool callees = r->how.view == VT_CALLVIEW_CALLEES;
 	struct vt_table *t = r->table;
 
 	vt_table_column(t, "samples", "samples", VT_FORMAT_NUMBER);
 	vt_table_column(t, "percent", "%", VT_FORMAT_PERCENT);
+	vti_sign_column(t);
 	vt_table_column(t, "share", "of", VT_FORMAT_PERCENT);
-	vt_table_column_max(t, NULL, callees ? "procedure, callees" : "procedure, callers",
-			    VT_FORMAT_NAME, VTI_NAME_WIDTH);
-	vt_table_column(t, NULL, "image", VT_FORMAT_PATH);
+	snprintf(heading, sizeof(heading), "%s, %s", vti_call_word(r),
+		 callees ? "callees" : "callers");
+	vt_table_column_max(t, NULL, heading, VT_FORMAT_NAME, VTI_NAME_WIDTH);
+	vti_call_image_column(r, NULL);
 	vt_table_column(t, "procedure", NULL, VT_FORMAT_TEXT);
 	vt_table_column(t, "image", NULL, VT_FORMAT_TEXT);
 	vt_table_column(t, callees ? "callee" : "caller", NULL, VT_FORMAT_TEXT);
 	vt_table_column(t, callees ? "callee_image" : "caller_image", NULL, VT_FORMAT_TEXT);
+	vti_bound_columns(t, "low", "high");
 }
 
 /* A procedure's own row. */
@@ -101,12 +106,15 @@ static void add_procedure_row(struct vt_callreport *r, const struct vt_callsum *
 	uint32_t key = (uint32_t)s->key;
 
 	vt_table_row(r->table, VT_STYLE_HEADING);
-	vti_call_share_cells(r, s->total, vti_call_whole(r));
+	vti_call_share_cells(r, s->total, vti_call_whole(r), true);
 	vt_table_empty(r->table);
 	vti_call_name_cell(r, key, "", 0);
 	vt_table_str(r->table, vti_call_image(r, key));
 	vti_call_name_cell(r, key, "", 0);
 	vt_table_str(r->table, vti_call_image(r, key));
+	vt_table_empty(r->table);
+	vt_table_empty(r->table);
+	vti_call_bound_cells(r, s->total, vti_call_whole(r));
 }
 
 static void add_edge_row(struct vt_callreport *r, const struct vt_callsum *s,
@@ -117,7 +125,7 @@ static void add_edge_row(struct vt_callreport *r, const struct vt_callsum *s,
 	uint32_t key = (uint32_t)s->key;
 
 	vt_table_row(r->table, VT_STYLE_PLAIN);
-	vti_call_share_cells(r, e->total, vti_call_whole(r));
+	vti_call_share_cells(r, e->total, vti_call_whole(r), true);
 	vt_table_percent(r->table, e->weight, vti_weigh(s->total, by_period));
 	vti_call_name_cell(r, e->other, none, 1);
 	vt_table_str(r->table, vti_call_image(r, e->other));
@@ -125,6 +133,7 @@ static void add_edge_row(struct vt_callreport *r, const struct vt_callsum *s,
 	vt_table_str(r->table, vti_call_image(r, key));
 	vti_call_name_cell(r, e->other, none, 0);
 	vt_table_str(r->table, vti_call_image(r, e->other));
+	vti_call_bound_cells(r, e->total, vti_call_whole(r));
 }
 
 int vti_fill_edges(struct vt_callreport *r, struct vt_error *err)

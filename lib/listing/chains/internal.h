@@ -24,7 +24,22 @@ void vti_call_label(const struct vt_callreport *r, uint32_t key, const char *non
 const char *vti_call_image(const struct vt_callreport *r, uint32_t key);
 
 /* Fills two cells: the samples, and their share. */
-void vti_call_share_cells(struct vt_callreport *r, struct vt_tally part, struct vt_tally whole);
+void vti_call_share_cells(struct vt_callreport *r, struct vt_tally part, struct vt_tally whole,
+			  bool shown);
+
+/* What people see the rows called: "procedure", "image" or "line". */
+const char *vti_call_word(const struct vt_callreport *r);
+
+/* Adds the column of the images' paths, which people see unless the rows are images themselves.
+ * `key` may be NULL. */
+void vti_call_image_column(struct vt_callreport *r, const char *key);
+
+/* Fills the bounds of the share's interval. */
+void vti_call_bound_cells(struct vt_callreport *r, struct vt_tally part, struct vt_tally whole);
+
+/* The share's interval; not `known` if its event has none. */
+struct vt_share vti_call_share(const struct vt_callreport *r, struct vt_tally part,
+			       struct vt_tally whole);
 
 /* Fills a cell with a name below `depth` indents. */
 void vti_call_name_cell(struct vt_callreport *r, uint32_t key, const char *none, unsigned depth);

@@ -107,20 +107,26 @@ int vti_fill_children(struct vt_callreport *r, struct vt_error *err)
 		return -(int)err->code;
 	vt_table_column(r->table, "children", "children", VT_FORMAT_NUMBER);
 	vt_table_column(r->table, "children_percent", "%", VT_FORMAT_PERCENT);
+	vti_sign_column(r->table);
 	vt_table_column(r->table, "self", "self", VT_FORMAT_NUMBER);
 	vt_table_column(r->table, "self_percent", "%", VT_FORMAT_PERCENT);
-	vt_table_column_max(r->table, "procedure", "procedure", VT_FORMAT_NAME, VTI_NAME_WIDTH);
-	vt_table_column(r->table, "image", "image", VT_FORMAT_PATH);
+	vt_table_column_max(r->table, "procedure", vti_call_word(r), VT_FORMAT_NAME,
+			    VTI_NAME_WIDTH);
+	vti_call_image_column(r, "image");
 	vt_table_column(r->table, "symbol", NULL, VT_FORMAT_TEXT);
+	vti_bound_columns(r->table, "children_low", "children_high");
+	vti_bound_columns(r->table, "self_low", "self_high");
 	for (i = 0; i < n; i++) {
 		uint32_t key = (uint32_t)list[i]->key;
 
 		vt_table_row(r->table, VT_STYLE_PLAIN);
-		vti_call_share_cells(r, list[i]->total, whole);
-		vti_call_share_cells(r, list[i]->self, whole);
+		vti_call_share_cells(r, list[i]->total, whole, true);
+		vti_call_share_cells(r, list[i]->self, whole, false);
 		vti_call_name_cell(r, key, "", 0);
 		vt_table_str(r->table, vti_call_image(r, key));
 		vt_table_str(r->table, key == VT_CALL_CUT ? "" : vt_ranking_at(rows, key)->symbol);
+		vti_call_bound_cells(r, list[i]->total, whole);
+		vti_call_bound_cells(r, list[i]->self, whole);
 	}
 	free(list);
 	return 0;

@@ -303,7 +303,7 @@ static void put_change_cells(struct vt_table *t, const struct listdiff *d, const
 static void put_cpi_cell(struct vt_table *t, const struct vt_profile *p,
 			 const struct vt_list_row *row)
 {
-	struct vt_tally none = {0, 0};
+	struct vt_tally none = {0};
 	size_t executions = vt_profile_estimate_event(p, VT_ESTIMATE_EXECUTIONS);
 	size_t cycles = vt_profile_estimate_event(p, VT_ESTIMATE_CYCLES);
 	bool known = row && row->tallies && executions != SIZE_MAX && cycles != SIZE_MAX;

@@ -175,7 +175,7 @@ static struct vt_tally run_total(const struct profile_diff *d, size_t run, size_
 	size_t index = d->event[run * d->nevents + event];
 
 	if (index == SIZE_MAX)
-		return (struct vt_tally){0, 0};
+		return (struct vt_tally){0};
 	return vti_event_total(diff_run(d, run)->profile, index);
 }
 

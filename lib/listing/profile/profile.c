@@ -37,7 +37,7 @@ struct vt_tally vti_event_total(const struct vt_profile *p, size_t event)
 {
 	const struct vt_profile_event *e = vt_profile_event(p, event);
 
-	return (struct vt_tally){e->samples, e->period};
+	return (struct vt_tally){e->samples, e->period, e->squares};
 }
 
 /* ", unknown 12 (0.30%)" */
@@ -63,8 +63,13 @@ static void print_event_header(const struct vt_profile *p, const struct vt_ranki
 	struct vt_buf b = VT_BUF_INIT;
 
 	vt_escape_str(&b, label);
-	vt_output_printf(out, "Total samples for event type %s = %" PRIu64 " (%s)", vt_buf_str(&b),
+	vt_output_printf(out, "Total samples for event type %s = %" PRIu64 " (%s", vt_buf_str(&b),
 			 e->samples, policy_text(e->policy));
+	if (e->policy == VT_POLICY_PRECISE && e->precise)
+		vt_output_printf(out, ", precise_ip %" PRIu64, e->precise);
+	vt_output_text(out, e->kind == VT_PROFILE_EVENT && e->sampling == 1
+				    ? ", all of them recorded)"
+				    : ")");
 	/* A request for precise addresses may fail: each sample says whether it did. */
 	if (e->policy == VT_POLICY_PRECISE && e->single)
 		print_header_share("EXACT_IP", e->exact_ip, e->single, out);
@@ -78,10 +83,30 @@ static void print_event_header(const struct vt_profile *p, const struct vt_ranki
 	vt_buf_free(&b);
 }
 
-static void print_loss_header(const struct vt_losses *loss, struct vt_output *out)
+/* Of all events of the stream, which records that were lost may have been of. */
+static uint64_t count_samples(const struct vt_profile *p)
 {
-	if (loss->lost_places)
-		vt_output_printf(out, "Lost while recording: %" PRIu64 " records\n", loss->lost);
+	uint64_t samples = 0;
+	size_t i;
+
+	for (i = 0; i < vt_profile_nevents(p); i++)
+		if (vt_profile_event(p, i)->kind == VT_PROFILE_EVENT)
+			samples += vt_profile_event(p, i)->samples;
+	return samples;
+}
+
+static void print_loss_header(const struct vt_profile *p, struct vt_output *out)
+{
+	const struct vt_losses *loss = vt_context_losses(vt_profile_context(p));
+
+	if (loss->lost_places) {
+		vt_output_printf(out, "Lost while recording: %" PRIu64 " records", loss->lost);
+		if (loss->lost)
+			vt_output_printf(out, " (%.2f%% of these and all samples)",
+					 100.0 * (double)loss->lost /
+						 ((double)loss->lost + (double)count_samples(p)));
+		vt_output_text(out, "\n");
+	}
 	if (loss->gaps)
 		vt_output_printf(out,
 				 "Gaps in the input: %" PRIu64 ", with %" PRIu64
@@ -104,10 +129,37 @@ void vt_proflist_header(const struct vt_profile *p, const struct vt_ranking *r,
 	}
 	if (!events->count)
 		vt_output_text(out, "No samples\n");
-	print_loss_header(vt_context_losses(vt_profile_context(p)), out);
+	print_loss_header(p, out);
 }
 
-void vt_proflist_legend(bool by_period, bool diff, struct vt_output *out)
+struct vt_share vt_proflist_first(const struct vt_proflist_side *side, bool by_period)
+{
+	if (!side->events->count || !vt_ranking_count(side->ranking))
+		return (struct vt_share){.known = false};
+	return vt_share_of_event(vt_profile_event(side->profile, side->events->index[0]),
+				 vt_ranking_tally(side->ranking, 0, side->events->index[0]),
+				 by_period);
+}
+
+void vt_proflist_enough(const struct vt_share *s, uint64_t samples, struct vt_output *out)
+{
+	uint64_t more = s->known ? vt_share_missing(s, samples, 0.01) : 0;
+
+	if (more)
+		vt_output_printf(
+			out, "For ±1 point in the first row, %" PRIu64 " more samples are needed\n",
+			more);
+	else if (s->known)
+		vt_output_text(out, "For ±1 point in the first row, there are enough samples\n");
+}
+
+void vt_proflist_sign(struct vt_output *out)
+{
+	vt_output_text(out, "± is the sampling error of % with 95% confidence, in percentage "
+			    "points.\n");
+}
+
+void vt_proflist_legend(bool by_period, bool diff, bool intervals, struct vt_output *out)
 {
 	vt_output_printf(
 		out, "\nA column counts the samples of its event%s.\n",
@@ -117,6 +169,8 @@ void vt_proflist_legend(bool by_period, bool diff, struct vt_output *out)
 		     : "");
 	if (by_period)
 		vt_output_text(out, "The percentages weigh each sample by its period.\n");
+	if (intervals)
+		vt_proflist_sign(out);
 	vt_output_text(out, "============================================================="
 			    "===================\n");
 }
@@ -132,6 +186,38 @@ void vti_event_column(struct vt_table *t, const char *label, const char *member,
 	vt_buf_printf(&key, "%s%s%s", label, main ? "" : ".", main ? "" : member);
 	vt_table_column_of(t, "events", label, member, vt_buf_str(&key), heading, format);
 	vt_buf_free(&key);
+}
+
+void vti_sign_column(struct vt_table *t)
+{
+	vt_table_column(t, NULL, "±", VT_FORMAT_RIGHT_TEXT);
+}
+
+void vti_sign_cell(struct vt_table *t, const struct vt_share *s)
+{
+	if (s->known)
+		vt_table_printf(t, "±%.2f", 100 * vt_share_half(s));
+	else
+		vt_table_empty(t);
+	if (s->known && !(s->part > 0))
+		vt_table_cell_style(t, VT_STYLE_FAINT);
+}
+
+void vti_bound_columns(struct vt_table *t, const char *low, const char *high)
+{
+	vt_table_column(t, low, NULL, VT_FORMAT_PERCENT);
+	vt_table_column(t, high, NULL, VT_FORMAT_PERCENT);
+}
+
+void vti_bound_cells(struct vt_table *t, const struct vt_share *s)
+{
+	if (s->known) {
+		vt_table_real(t, 100 * s->low);
+		vt_table_real(t, 100 * s->high);
+	} else {
+		vt_table_empty(t);
+		vt_table_empty(t);
+	}
 }
 
 void vti_name_columns(struct vt_table *t, enum vt_level level)
@@ -260,6 +346,16 @@ static bool profile_has_cpi(const struct vt_profile *p)
 	       vt_profile_estimate_event(p, VT_ESTIMATE_CYCLES) != SIZE_MAX;
 }
 
+/* People see the intervals of the first event alone: a line has no room for more. */
+static bool has_interval_sign(const struct vt_profile *p, const struct vt_event_choice *events,
+			      size_t i)
+{
+	const struct vt_tally none = {0};
+
+	return i == 0 &&
+	       vt_share_of_event(vt_profile_event(p, events->index[0]), none, false).known;
+}
+
 static void add_profile_columns(struct vt_table *t, const struct vt_profile *p,
 				const struct vt_event_choice *events, enum vt_level level)
 {
@@ -269,6 +365,8 @@ static void add_profile_columns(struct vt_table *t, const struct vt_profile *p,
 		vti_event_column(t, events->label[i], "samples", events->label[i],
 				 VT_FORMAT_NUMBER);
 		vti_event_column(t, events->label[i], "percent", "%", VT_FORMAT_PERCENT);
+		if (has_interval_sign(p, events, i))
+			vti_sign_column(t);
 		if (i == 0)
 			vti_event_column(t, events->label[i], "cumulative", "cum%",
 					 VT_FORMAT_PERCENT);
@@ -277,6 +375,30 @@ static void add_profile_columns(struct vt_table *t, const struct vt_profile *p,
 		vt_table_column(t, "cpi", "cpi", VT_FORMAT_REAL);
 	add_group_columns(t, vt_profile_groups(p));
 	add_rank_columns(t, level);
+	/* Behind all others, whose numbers scripts may rely on. */
+	for (i = 0; i < events->count; i++) {
+		vti_event_column(t, events->label[i], "low", NULL, VT_FORMAT_PERCENT);
+		vti_event_column(t, events->label[i], "high", NULL, VT_FORMAT_PERCENT);
+	}
+}
+
+static struct vt_share row_share(const struct vt_proflist_side *side, size_t row, size_t event,
+				 bool by_period)
+{
+	return vt_share_of_event(vt_profile_event(side->profile, event),
+				 vt_ranking_tally(side->ranking, row, event), by_period);
+}
+
+static void bound_cells(struct vt_table *t, const struct vt_proflist_side *side, size_t row,
+			bool by_period)
+{
+	size_t i;
+
+	for (i = 0; i < side->events->count; i++) {
+		struct vt_share s = row_share(side, row, side->events->index[i], by_period);
+
+		vti_bound_cells(t, &s);
+	}
 }
 
 static void count_cells(struct vt_table *t, const struct vt_proflist_side *side, size_t row,
@@ -289,11 +411,16 @@ static void count_cells(struct vt_table *t, const struct vt_proflist_side *side,
 		struct vt_tally tally = vt_ranking_tally(side->ranking, row, event);
 		uint64_t part = vti_weigh(tally, by_period);
 		uint64_t whole = vti_weigh(vti_event_total(side->profile, event), by_period);
+		struct vt_share share;
 
 		vt_table_number(t, tally.samples);
 		vt_table_cell_style(t, part ? VT_STYLE_PLAIN : VT_STYLE_FAINT);
 		vt_table_percent(t, part, whole);
 		vt_table_cell_style(t, part ? vt_heat(part, whole) : VT_STYLE_FAINT);
+		if (has_interval_sign(side->profile, side->events, i)) {
+			share = row_share(side, row, event, by_period);
+			vti_sign_cell(t, &share);
+		}
 		if (i == 0)
 			vt_table_percent(t, cumulative, whole);
 	}
@@ -349,6 +476,7 @@ uint64_t vt_proflist_fill(struct vt_table *t, const struct vt_proflist_side *sid
 		group_cells(t, vt_profile_groups(side->profile),
 			    vt_ranking_at(side->ranking, row)->group);
 		rank_name_cells(t, vt_ranking_at(side->ranking, row), level, side->images);
+		bound_cells(t, side, row, opt->by_period);
 	}
 	return left_out;
 }

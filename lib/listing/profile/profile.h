@@ -14,6 +14,7 @@
 #include "profile/profile.h"
 #include "profile/ranking.h"
 #include "profile/runs.h"
+#include "profile/share.h"
 
 /* Listings of a profile, as by dcpiprof (DCPI paper, section 3.1, figure 1). */
 
@@ -39,7 +40,20 @@ void vt_proflist_header(const struct vt_profile *p, const struct vt_ranking *r,
 			const struct vt_event_choice *events, struct vt_output *out);
 
 /* Prints the lines between header and table, which explain the numbers. */
-void vt_proflist_legend(bool by_period, bool diff, struct vt_output *out);
+void vt_proflist_legend(bool by_period, bool diff, bool intervals, struct vt_output *out);
+
+/* Prints what the sign ± of an interval means. */
+void vt_proflist_sign(struct vt_output *out);
+
+/*
+ * Prints whether there are enough samples to know the share `s` of a listing's first row to one
+ * percentage point; nothing if it has no interval.  `samples` is the number that is there.
+ */
+void vt_proflist_enough(const struct vt_share *s, uint64_t samples, struct vt_output *out);
+
+/* The share of the listing's first row among the samples of the first event, which the rows are
+ * sorted by; not `known` where it has no interval. */
+struct vt_share vt_proflist_first(const struct vt_proflist_side *side, bool by_period);
 
 /*
  * Fills an empty table.  Percentages are shares of the event's total, including unknown samples.
@@ -110,6 +124,14 @@ enum vt_style vt_heat(uint64_t part, uint64_t whole);
  */
 void vti_event_column(struct vt_table *t, const char *label, const char *member,
 		      const char *heading, enum vt_format format);
+
+/* Adds the column "±" of a share's interval, which people see, and fills it. */
+void vti_sign_column(struct vt_table *t);
+void vti_sign_cell(struct vt_table *t, const struct vt_share *s);
+
+/* Adds the columns of the bounds, by these keys, which programs see, and fills them. */
+void vti_bound_columns(struct vt_table *t, const char *low, const char *high);
+void vti_bound_cells(struct vt_table *t, const struct vt_share *s);
 
 /* Adds the column of procedures or lines, if the level has one, and the column of images. */
 void vti_name_columns(struct vt_table *t, enum vt_level level);

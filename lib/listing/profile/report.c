@@ -83,8 +83,14 @@ json_t *vt_profreport_json(const struct vt_profreport *r)
 	return doc;
 }
 
+static uint64_t first_samples(const struct vt_proflist_side *side)
+{
+	return vt_profile_event(side->profile, side->events->index[0])->samples;
+}
+
 static void print_headers(const struct vt_profreport *r, struct vt_output *out)
 {
+	struct vt_share first;
 	size_t i;
 
 	for (i = 0; i < r->count; i++) {
@@ -92,15 +98,18 @@ static void print_headers(const struct vt_profreport *r, struct vt_output *out)
 			vt_output_text(out, i < r->before ? "Before:\n" : "After:\n");
 		vt_proflist_header(r->runs[i].profile, r->runs[i].ranking, r->runs[i].events, out);
 	}
-	vt_proflist_legend(r->how.list.by_period, r->before > 0, out);
+	first = r->before ? (struct vt_share){.known = false}
+			  : vt_proflist_first(&r->runs[0], r->how.list.by_period);
+	if (first.known)
+		vt_proflist_enough(&first, first_samples(&r->runs[0]), out);
+	vt_proflist_legend(r->how.list.by_period, r->before > 0, first.known, out);
 }
 
 static void print_footers(const struct vt_profreport *r, struct vt_output *out)
 {
 	struct vt_buf name = VT_BUF_INIT;
 
-	if (r->result.left_out)
-		vt_output_printf(out, "(%" PRIu64 " more rows)\n", r->result.left_out);
+	vt_table_print_left_out(out, r->result.left_out);
 	if (!r->before || !r->runs[0].events->count)
 		return;
 	vt_escape_str(&name, r->runs[0].events->label[0]);

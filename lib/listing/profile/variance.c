@@ -233,6 +233,6 @@ int vt_statreport_print(const struct vt_statreport *r, enum vt_table_form form, 
 		print_stat_header(r, out);
 	code = vt_table_print(r->table, out, form, color, err);
 	if (code == 0 && r->left_out && form == VT_TABLE_TEXT)
-		vt_output_printf(out, "(%lld more rows)\n", (long long)r->left_out);
+		vt_table_print_left_out(out, (uint64_t)r->left_out);
 	return code;
 }

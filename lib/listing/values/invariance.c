@@ -355,7 +355,7 @@ static int print_invlist_tables(const struct vt_table *overall, const struct vt_
 		vt_output_text(out, "\n");
 	code = vt_table_print(rows, out, form->table, form->color, err);
 	if (code == 0 && left_out && text)
-		vt_output_printf(out, "(%" PRId64 " more rows)\n", left_out);
+		vt_table_print_left_out(out, (uint64_t)left_out);
 	return code;
 }
 

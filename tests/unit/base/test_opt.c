@@ -150,6 +150,54 @@ static void test_choice_or_not(void **state)
 	tear_down(&f);
 }
 
+/* Alone, with a number in the same or the next argument, and before a file, which is no number. */
+static void test_number_or_not(void **state)
+{
+	static const struct {
+		char line[24];
+		double ratio;
+		int operands;
+	} rows[] = {
+		{"--ratio", 2, 0},	{"--ratio=5 a", 5, 1}, {"--ratio 7e-1 a b", .7, 2},
+		{"--ratio a 3", 2, 2},	{"a 3 --ratio", 2, 2}, {"--ratio -f", 2, 0},
+		{"--ratio -- 3", 2, 1},
+	};
+	char bad[] = "--ratio=file";
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct fixture f;
+		char line[24];
+
+		set_up(&f);
+		f.opts[3].type = VT_OPT_F64_OR_NOT;
+		f.opts[3].letter = 0;
+		f.ratio = 2;
+		memcpy(line, rows[i].line, sizeof(line));
+		assert_int_equal(parse(&f, line), VT_OPT_RUN);
+		assert_true(f.ratio == rows[i].ratio);
+		assert_null(f.argv[f.first + rows[i].operands]);
+		assert_true(!rows[i].operands || f.argv[f.first + rows[i].operands - 1]);
+		if (i == 0)
+			assert_int_equal(parse(&f, bad), -VT_E_USAGE);
+		tear_down(&f);
+	}
+}
+
+/* An abbreviation of several options. */
+static void test_ambiguous(void **state)
+{
+	char line[] = "--o";
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	assert_int_equal(parse(&f, line), -VT_E_USAGE);
+	assert_string_equal(f.err.text, "ambiguous option --o: --offset, --output");
+	tear_down(&f);
+}
+
 static void test_defaults_stay(void **state)
 {
 	char line[] = "-- -f";
@@ -298,10 +346,10 @@ static void test_bounds(void **state)
 		{"-n 9x", "--number: not a number: '9x'", 7},
 		{"-n", "--number: needs an argument: N", 7},
 		{"--flag=x", "--flag: takes no argument", 7},
-		{"-f --flux", "unknown or ambiguous option --flux; see --help", 7},
-		{"--flga", "unknown or ambiguous option --flga; did you mean --flag?", 7},
-		{"--nmber=3", "unknown or ambiguous option --nmber=3; did you mean --number?", 7},
-		{"-f --flux b", "unknown or ambiguous option --flux; see --help", 7},
+		{"-f --flux", "unknown option --flux; see --help", 7},
+		{"--flga", "unknown option --flga; did you mean --flag?", 7},
+		{"--nmber=3", "unknown option --nmber=3; did you mean --number?", 7},
+		{"-f --flux b", "unknown option --flux; see --help", 7},
 		{"-q", "unknown option -q; see --help", 7},
 		{"-c blue", "--colour: not one of red, green: 'blue'", 7},
 		{"-r 1e999", "--ratio: too large: '1e999'", 7},
@@ -404,6 +452,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_type),
 		cmocka_unit_test(test_choice_or_not),
+		cmocka_unit_test(test_number_or_not),
+		cmocka_unit_test(test_ambiguous),
 		cmocka_unit_test(test_defaults_stay),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_limits_of_numbers),

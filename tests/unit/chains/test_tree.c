@@ -15,9 +15,9 @@ static const uint32_t in_order[] = {0, 1, 2, 3, 4, 5, 6, 7};
 static void add(struct vt_calltree *t, uint32_t root, const uint32_t *keys, size_t n,
 		uint64_t samples)
 {
-	assert_int_equal(
-		vt_calltree_add(t, root, keys, n, (struct vt_tally){samples, 10 * samples}, &err),
-		0);
+	assert_int_equal(vt_calltree_add(t, root, keys, n,
+					 (struct vt_tally){samples, 10 * samples, 0}, &err),
+			 0);
 }
 
 #define ADD(t, root, samples, ...)                                                                 \
@@ -206,7 +206,7 @@ static void nothing(void **state)
 	assert_int_equal(vt_callsums_init(&s, t, VT_CALL_NONE, &err), 0);
 	assert_int_equal(s.procedures.count, 0);
 	vt_callsums_fini(&s);
-	assert_int_equal(vt_calltree_add(t, 1, NULL, 0, (struct vt_tally){3, 3}, &err), 0);
+	assert_int_equal(vt_calltree_add(t, 1, NULL, 0, (struct vt_tally){3, 3, 0}, &err), 0);
 	assert_int_equal(vt_calltree_sort(t, in_order, false, &err), 0);
 	expect_walk(t, 1, 9, NULL, 0);
 	vt_calltree_free(t);

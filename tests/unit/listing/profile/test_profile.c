@@ -91,7 +91,7 @@ static void test_header(void **state)
 		     "unknown 10 (100.00%)\n"
 		     "Total samples for event type misses = 3 (pc asked to be precise), "
 		     "EXACT_IP 2 (66.67%), unknown 3 (100.00%)\n"
-		     "Lost while recording: 12 records\n"
+		     "Lost while recording: 12 records (48.00% of these and all samples)\n"
 		     "Gaps in the input: 1, with 100 bytes and 0 records known to be missing\n");
 	discard(&l);
 	w = start_stream(fd);
@@ -112,11 +112,11 @@ static void test_legend(void **state)
 
 	(void)state;
 	print_begin(&out);
-	vt_proflist_legend(false, false, &out);
+	vt_proflist_legend(false, false, false, &out);
 	snprintf(want, sizeof(want), "\nA column counts the samples of its event.\n%s", rule);
 	assert_string_equal(print_end(&out), want);
 	print_begin(&out);
-	vt_proflist_legend(true, true, &out);
+	vt_proflist_legend(true, true, false, &out);
 	snprintf(want, sizeof(want),
 		 "\nA column counts the samples of its event,\nbefore and after, with the change "
 		 "in samples and in percentage points,\nand how likely chance alone makes such a "
@@ -134,33 +134,49 @@ static void test_tables(void **state)
 	(void)state;
 	make_ten(&l);
 	check_table(&l, VT_LEVEL_IMAGE, &all, 0,
-		    "cycles,cycles.percent,cycles.cumulative,misses,misses.percent,image,unknown\n"
-		    "6,60,60,0,0,/no/such/a,\n"
-		    "3,30,90,3,100,/no/such/b,\n"
-		    "1,10,100,0,0,\"[no mapping, user mode]\",\"no mapping, user mode\"\n");
-	check_table(
-		&l, VT_LEVEL_PROCEDURE, &all, 0,
-		"cycles,cycles.percent,cycles.cumulative,misses,misses.percent,procedure,"
-		"image,symbol,unknown\n"
-		"6,60,60,0,0,[file not found],/no/such/a,,file not found\n"
-		"3,30,90,3,100,[file not found],/no/such/b,,file not found\n"
-		"1,10,100,0,0,\"[no mapping, user mode]\",[unknown],,\"no mapping, user mode\"\n");
+		    "cycles,cycles.percent,cycles.cumulative,misses,misses.percent,image,unknown"
+		    ",cycles.low,cycles.high,misses.low,misses.high\n"
+		    "6,60,60,0,0,/no/such/a,"
+		    ",27.367,86.3069,0,69.0012\n"
+		    "3,30,90,3,100,/no/such/b,"
+		    ",8.09478,64.6329,30.9988,100\n"
+		    "1,10,100,0,0,\"[no mapping, user mode]\",\"no mapping, user mode\""
+		    ",0.52423,45.8846,0,69.0012\n");
+	check_table(&l, VT_LEVEL_PROCEDURE, &all, 0,
+		    "cycles,cycles.percent,cycles.cumulative,misses,misses.percent,procedure,"
+		    "image,symbol,unknown"
+		    ",cycles.low,cycles.high,misses.low,misses.high\n"
+		    "6,60,60,0,0,[file not found],/no/such/a,,file not found"
+		    ",27.367,86.3069,0,69.0012\n"
+		    "3,30,90,3,100,[file not found],/no/such/b,,file not found"
+		    ",8.09478,64.6329,30.9988,100\n"
+		    "1,10,100,0,0,\"[no mapping, user mode]\",[unknown],,\"no mapping, user mode\""
+		    ",0.52423,45.8846,0,69.0012\n");
 	/* By period: 24, 10 and 6 of 40. */
 	all.by_period = true;
 	check_table(&l, VT_LEVEL_IMAGE, &all, 0,
-		    "cycles,cycles.percent,cycles.cumulative,misses,misses.percent,image,unknown\n"
-		    "3,60,60,3,100,/no/such/b,\n"
-		    "1,25,85,0,0,\"[no mapping, user mode]\",\"no mapping, user mode\"\n"
-		    "6,15,100,0,0,/no/such/a,\n");
+		    "cycles,cycles.percent,cycles.cumulative,misses,misses.percent,image,unknown"
+		    ",cycles.low,cycles.high,misses.low,misses.high\n"
+		    "3,60,60,3,100,/no/such/b,"
+		    ",18.1121,92.1123,30.9988,100\n"
+		    "1,25,85,0,0,\"[no mapping, user mode]\",\"no mapping, user mode\""
+		    ",1.64365,76.3,0,69.0012\n"
+		    "6,15,100,0,0,/no/such/a,"
+		    ",0.393297,64.7287,0,69.0012\n");
 	/* What is below, and as much as is wanted. */
 	check_table(&l, VT_LEVEL_IMAGE,
 		    &(struct vt_proflist_options){.by_period = true, .min_percent = 25}, 1,
-		    "cycles,cycles.percent,cycles.cumulative,misses,misses.percent,image,unknown\n"
-		    "3,60,60,3,100,/no/such/b,\n"
-		    "1,25,85,0,0,\"[no mapping, user mode]\",\"no mapping, user mode\"\n");
+		    "cycles,cycles.percent,cycles.cumulative,misses,misses.percent,image,unknown"
+		    ",cycles.low,cycles.high,misses.low,misses.high\n"
+		    "3,60,60,3,100,/no/such/b,"
+		    ",18.1121,92.1123,30.9988,100\n"
+		    "1,25,85,0,0,\"[no mapping, user mode]\",\"no mapping, user mode\""
+		    ",1.64365,76.3,0,69.0012\n");
 	check_table(&l, VT_LEVEL_IMAGE, &(struct vt_proflist_options){.top = 1}, 2,
-		    "cycles,cycles.percent,cycles.cumulative,misses,misses.percent,image,unknown\n"
-		    "6,60,60,0,0,/no/such/a,\n");
+		    "cycles,cycles.percent,cycles.cumulative,misses,misses.percent,image,unknown"
+		    ",cycles.low,cycles.high,misses.low,misses.high\n"
+		    "6,60,60,0,0,/no/such/a,"
+		    ",27.367,86.3069,0,69.0012\n");
 	discard(&l);
 }
 
@@ -175,8 +191,10 @@ static void test_chosen(void **state)
 	vt_event_choice_fini(&l.events);
 	assert_int_equal(vt_event_choice_init(&l.events, l.scene.profile, names, 2, &err), 0);
 	check_table(&l, VT_LEVEL_IMAGE, &(struct vt_proflist_options){.top = 0}, 0,
-		    "misses,misses.percent,misses.cumulative,image,unknown\n"
-		    "3,100,100,/no/such/b,\n");
+		    "misses,misses.percent,misses.cumulative,image,unknown"
+		    ",misses.low,misses.high\n"
+		    "3,100,100,/no/such/b,"
+		    ",30.9988,100\n");
 	vt_event_choice_fini(&l.events);
 	assert_int_equal(vt_event_choice_init(&l.events, l.scene.profile,
 					      (const char *const[]){"nothing"}, 1, &err),
@@ -206,9 +224,12 @@ static void test_estimates(void **state)
 	check_header(&l, "Estimated head cycles = 258\nEstimated stall cycles = 158\n");
 	check_table(&l, VT_LEVEL_IMAGE, &(struct vt_proflist_options){.top = 0}, 0,
 		    "head cycles,head cycles.percent,head cycles.cumulative,stall cycles,"
-		    "stall cycles.percent,cpi,image,unknown\n"
-		    "250,96.8992,96.8992,150,94.9367,2.5,/no/such/a,\n"
-		    "8,3.10078,100,8,5.06329,,/no/such/b,\n");
+		    "stall cycles.percent,cpi,image,unknown"
+		    ",head cycles.low,head cycles.high,stall cycles.low,stall cycles.high\n"
+		    "250,96.8992,96.8992,150,94.9367,2.5,/no/such/a,"
+		    ",,,,\n"
+		    "8,3.10078,100,8,5.06329,,/no/such/b,"
+		    ",,,,\n");
 	assert_int_equal(vt_profile_estimate_event(l.scene.profile, VT_ESTIMATE_EXECUTIONS), 0);
 	discard(&l);
 	/* Of less than half a cycle there is no event, so there are none for each execution. */
@@ -217,8 +238,10 @@ static void test_estimates(void **state)
 	scene_freq(w, 1, 0x10, 100, 0.001, 0);
 	list(&l, less, w, true, NULL, 0);
 	check_table(&l, VT_LEVEL_IMAGE, &(struct vt_proflist_options){.top = 0}, 0,
-		    "executions,executions.percent,executions.cumulative,image,unknown\n"
-		    "100,100,100,/no/such/a,\n");
+		    "executions,executions.percent,executions.cumulative,image,unknown"
+		    ",executions.low,executions.high\n"
+		    "100,100,100,/no/such/a,"
+		    ",,\n");
 	discard(&l);
 	/* Not unless they are asked for. */
 	w = start_stream(again);
@@ -331,15 +354,21 @@ static void test_program(void **state)
 		     "unknown 1 (25.00%), unverified 3 (75.00%)\n");
 	snprintf(want, sizeof(want),
 		 "cycles,cycles.percent,cycles.cumulative,address,procedure,image,line,symbol,"
-		 "unknown\n"
-		 "3,75,75,%#" PRIx64 ",work+0x0,%s,%s.c:2,work,\n"
-		 "1,25,100,,\"[no mapping, user mode]\",[unknown],,,\"no mapping, user mode\"\n",
+		 "unknown"
+		 ",cycles.low,cycles.high\n"
+		 "3,75,75,%#" PRIx64 ",work+0x0,%s,%s.c:2,work,"
+		 ",21.9427,98.6809\n"
+		 "1,25,100,,\"[no mapping, user mode]\",[unknown],,,\"no mapping, user mode\""
+		 ",1.31912,78.0573\n",
 		 work, path, path);
 	check_table(&l, VT_LEVEL_INSTRUCTION, &all, 0, want);
 	snprintf(want, sizeof(want),
-		 "cycles,cycles.percent,cycles.cumulative,line,image,unknown\n"
-		 "3,75,75,%s.c:2,%s,\n"
-		 "1,25,100,\"[no mapping, user mode]\",[unknown],\"no mapping, user mode\"\n",
+		 "cycles,cycles.percent,cycles.cumulative,line,image,unknown"
+		 ",cycles.low,cycles.high\n"
+		 "3,75,75,%s.c:2,%s,"
+		 ",21.9427,98.6809\n"
+		 "1,25,100,\"[no mapping, user mode]\",[unknown],\"no mapping, user mode\""
+		 ",1.31912,78.0573\n",
 		 path, path);
 	check_table(&l, VT_LEVEL_LINE, &all, 0, want);
 	discard(&l);
@@ -376,26 +405,37 @@ static void test_same_names(void **state)
 	list(&l, fd, w, false, NULL, 0);
 	snprintf(want, sizeof(want),
 		 "cycles,cycles.percent,cycles.cumulative,misses,misses.percent,procedure,image,"
-		 "symbol,unknown\n"
-		 "4,26.6667,26.6667,0,0,e,%s,e,\n"
-		 "4,26.6667,53.3333,1,100,f,%s,f,\n"
-		 "4,26.6667,80,0,0,f,%s,f,\n"
+		 "symbol,unknown"
+		 ",cycles.low,cycles.high,misses.low,misses.high\n"
+		 "4,26.6667,26.6667,0,0,e,%s,e,"
+		 ",8.91363,55.1675,0,94.5379\n"
+		 "4,26.6667,53.3333,1,100,f,%s,f,"
+		 ",8.91363,55.1675,5.46208,100\n"
+		 "4,26.6667,80,0,0,f,%s,f,"
+		 ",8.91363,55.1675,0,94.5379\n"
 		 "2,13.3333,93.3333,0,0,\"[no mapping, user mode]\",[unknown],,"
-		 "\"no mapping, user mode\"\n"
-		 "1,6.66667,100,0,0,[in the hypervisor],[unknown],,in the hypervisor\n",
+		 "\"no mapping, user mode\""
+		 ",2.3438,41.611,0,94.5379\n"
+		 "1,6.66667,100,0,0,[in the hypervisor],[unknown],,in the hypervisor"
+		 ",0.348989,33.9669,0,94.5379\n",
 		 path, path, path);
 	check_table(&l, VT_LEVEL_PROCEDURE, &all, 0, want);
 	/* Without lines, procedures stand for them. */
-	snprintf(
-		want, sizeof(want),
-		"cycles,cycles.percent,cycles.cumulative,misses,misses.percent,line,image,unknown\n"
-		"4,26.6667,26.6667,0,0,e [no line],%s,no line\n"
-		"4,26.6667,53.3333,1,100,f [no line],%s,no line\n"
-		"4,26.6667,80,0,0,f [no line],%s,no line\n"
-		"2,13.3333,93.3333,0,0,\"[no mapping, user mode]\",[unknown],"
-		"\"no mapping, user mode\"\n"
-		"1,6.66667,100,0,0,[in the hypervisor],[unknown],in the hypervisor\n",
-		path, path, path);
+	snprintf(want, sizeof(want),
+		 "cycles,cycles.percent,cycles.cumulative,misses,misses.percent,line,image,unknown"
+		 ",cycles.low,cycles.high,misses.low,misses.high\n"
+		 "4,26.6667,26.6667,0,0,e [no line],%s,no line"
+		 ",8.91363,55.1675,0,94.5379\n"
+		 "4,26.6667,53.3333,1,100,f [no line],%s,no line"
+		 ",8.91363,55.1675,5.46208,100\n"
+		 "4,26.6667,80,0,0,f [no line],%s,no line"
+		 ",8.91363,55.1675,0,94.5379\n"
+		 "2,13.3333,93.3333,0,0,\"[no mapping, user mode]\",[unknown],"
+		 "\"no mapping, user mode\""
+		 ",2.3438,41.611,0,94.5379\n"
+		 "1,6.66667,100,0,0,[in the hypervisor],[unknown],in the hypervisor"
+		 ",0.348989,33.9669,0,94.5379\n",
+		 path, path, path);
 	check_table(&l, VT_LEVEL_LINE, &all, 0, want);
 	discard(&l);
 	toolbox_remove(dir);
