@@ -89,7 +89,7 @@ static bool choose_culprit_core(struct job *j)
 		name = j->cpu.chosen ? j->cpu.chosen
 				     : vt_core_for_cpu(j->cpu.model, j->cpu.id, j->cpu.description);
 	if (!name && j->in.freq_images->count) {
-		app_say(j->app, "%s: no model is known for its processor: name one with --cpu",
+		app_say(j->app, "%s: no model is known for its processor: name one with --model",
 			vt_reader_name(j->reader));
 		app_raise(j->app, APP_INPUT);
 		return false;
@@ -216,7 +216,7 @@ int cmd_culprit(int argc, char **argv)
 	const struct vt_opt opts[] = {
 		{'n', "top", VT_OPT_U64, &o.top, .arg = "N", .given = &o.top_given,
 		 .help = "list the N instructions that cost most stall cycles; 0: all"},
-		APP_STRING(0, "cpu", o.cpu, "NAME",
+		APP_STRING('m', "model", o.cpu, "NAME",
 			   "the machine: a name or a file, as in vsim --model; auto (default):\n"
 			   "vfreq's, or by what the stream says of its processor"),
 		APP_STRING(0, "truth", o.truth, "FILE",

@@ -95,7 +95,7 @@ static bool choose_freq_core(struct state *s)
 		name = vt_core_for_cpu(cpu->model, cpu->id, cpu->description);
 		if (!name) {
 			name = "skylake";
-			app_say(s->app, "%s: taken for %s; --cpu chooses another",
+			app_say(s->app, "%s: taken for %s; --model chooses another",
 				cpu->description && *cpu->description
 					? cpu->description
 					: "a stream that does not name its processor",
@@ -209,7 +209,7 @@ int cmd_freq(int argc, char **argv)
 	const struct vt_opt opts[] = {
 		{'e', "event", VT_OPT_STRING, &o.event, .arg = "NAME",
 		 .help = "the event that measures time (default: cycles, cpu-clock, …)"},
-		{0, "cpu", VT_OPT_STRING, &o.cpu, .arg = "NAME",
+		{'m', "model", VT_OPT_STRING, &o.cpu, .arg = "NAME",
 		 .help = "the processor's model, or the FILE that describes it, with a '/' in its\n"
 			 "name (default: auto, by what the stream says)"},
 		{0, "method", VT_OPT_CHOICE, &o.method, .arg = "HOW", .choices = method_words,
@@ -222,8 +222,7 @@ int cmd_freq(int argc, char **argv)
 		 .help = "the processor's clock, for events that count nanoseconds"},
 		{0, "json", VT_OPT_FLAG, &o.json,
 		 .help = "print what came of the samples as JSON, instead of the stream"},
-		APP_OPT_SLICE_ONLY(o.slice),
-		APP_OPT_SLICE_IMAGE(o.slice),
+		APP_OPT_SLICE(o.slice),
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_OUTPUT(o.output),
 		APP_OPT_COMPRESS(o.compress),
@@ -231,7 +230,7 @@ int cmd_freq(int argc, char **argv)
 	};
 	const struct vt_opt_page page = {
 		.program = "vfreq",
-		.usage = "[-m HOW] [--cpu NAME] [options] [FILE]",
+		.usage = "[-m NAME] [--method HOW] [options] [FILE]",
 		.about = "Tells from samples of time how often each instruction was executed and "
 			 "how\nlong each execution took.",
 		.opts = opts,

@@ -101,7 +101,7 @@ static const struct program *choose_program(struct app *a, char **option)
 	*option = help ? (char *)"--help" : NULL;
 	if (help && a->argc > 2)
 		app_usage(a, "help: one operand too many: '%s'", a->argv[2]);
-	else if (help && a->argc == 1)
+	else if (help && (a->argc == 1 || strcmp(a->argv[1], "help") == 0))
 		app_help(a);
 	else
 		return find_program(a, a->argv[help]);

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * One line on standard error that shows how far a long read, or a recording, has come: only if standard error is a
- * terminal and standard output is not, and only after two seconds.
+ * One line on standard error that shows how far a long read, or a recording, has come: only if
+ * standard error is a terminal and standard output is not, and only after two seconds.
  */
 struct progress {
 	const char *name; /* of the program */

@@ -39,7 +39,7 @@ struct app_slice {
 #define APP_OPT_SLICE_CPU(slice)                                                                   \
 	{.name = "cpu", .type = VT_OPT_LIST, .value = &(slice).lists[VT_SLICE_CPU],                \
 	 .arg = "LIST", .help = "only samples of these CPUs, as in 0-3,7"}
-/* For a program whose --cpu or --image is something else. */
+/* For a program whose --image is something else. */
 #define APP_OPT_SLICE_ONLY(slice)                                                                  \
 	{.name = "pid", .type = VT_OPT_LIST, .value = &(slice).lists[VT_SLICE_PID],                \
 	 .arg = "LIST", .help = "only samples of these processes"},                                \

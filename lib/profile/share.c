@@ -49,6 +49,15 @@ static double effective_samples(struct vt_tally part, struct vt_tally whole, dou
 	return n;
 }
 
+struct vt_share vt_share_of_part(double part, double samples)
+{
+	struct vt_share s = {.known = samples > 0, .part = clamp(part, 0, 1), .samples = samples};
+
+	if (s.known)
+		bound_share(&s);
+	return s;
+}
+
 struct vt_share vt_share_of(struct vt_tally part, struct vt_tally whole, bool by_period)
 {
 	struct vt_share s = {.known = whole.samples > 0 && (!by_period || whole.period > 0)};

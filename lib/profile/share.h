@@ -29,6 +29,9 @@ struct vt_share {
  */
 struct vt_share vt_share_of(struct vt_tally part, struct vt_tally whole, bool by_period);
 
+/* The same of a share of so many equally weighted samples; of none, only `part` is set. */
+struct vt_share vt_share_of_part(double part, double samples);
+
 /*
  * The same for a column of a profile.  Unknown if it is no sample: executed code, estimates, and
  * events that were recorded each time.

@@ -24,8 +24,8 @@ done
 "$build/tests/tools/count_all" "${files[@]}" >"$dir/all.vt" 2>"$dir/all.txt"
 echo "vfreq: $(cat "$dir/all.txt") of code in $(cat "${files[@]}" | wc -c) bytes of executables"
 for cpu in alpha21164 skylake; do
-	"$here/cputime.py" vfreq --cpu $cpu --compress none -o "$dir/freq.vt" "$dir/all.vt" >"$dir/time1"
+	"$here/cputime.py" vfreq --model $cpu --compress none -o "$dir/freq.vt" "$dir/all.vt" >"$dir/time1"
 	"$here/cputime.py" vculprit "$dir/freq.vt" >"$dir/time2"
-	printf 'vfreq | vculprit --cpu %-10s %6.2f + %.2f seconds\n' $cpu \
+	printf 'vfreq | vculprit --model %-10s %6.2f + %.2f seconds\n' $cpu \
 		"$(cat "$dir/time1")" "$(cat "$dir/time2")"
 done

@@ -86,10 +86,10 @@ assert [r["procedure"] for r in rows] == ["main", "work", "leaf"]
 assert abs(by["work"]["children_percent"] - 100 * 7 / 9) < 1e-6, rows'
 vprof --children --by image --csv x.vt >image.csv
 t_like "--by image" '^5,100(\.0+)?,5,100' image.csv
-vprof --children --by image x.vt | grep '%' >image
-t_like "whose heading says so" '^children +% +± +self +% +image$' image
-vprof --callers --by image x.vt | grep '%  ' >image
-t_like "that of callers, too" '^samples +% +± +of +image, callers$' image
+vprof --children --by image x.vt | grep '%' >headed
+t_like "whose heading says so" '^children +% +± +self +% +image$' headed
+vprof --callers --by image x.vt | grep '%  ' >headed
+t_like "that of callers, too" '^samples +% +± +of +image, callers$' headed
 vprof x.vt --json >plain.json
 check "the own samples are those of the plain listing" plain.json '
 got = {}

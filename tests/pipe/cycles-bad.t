@@ -192,14 +192,14 @@ open("z.data", "wb").write(data)
 END
 vtrace decode -o z.vt z.data 2>/dev/null
 t_ok "a processor that no table knows" vfreq --symfs "$demo/symfs" -o z.f z.vt
-t_like "which table was taken is said" 'Z80x*: taken for skylake; --cpu chooses another' "$T_ERR"
+t_like "which table was taken is said" 'Z80x*: taken for skylake; --model chooses another' "$T_ERR"
 t_is "and kept in the stream" \
 	"$(vtrace dump -k META -F key,value z.f | sed -n 's/^vfreq.model\t//p')" skylake
 t_ok "vculprit takes the same" vculprit --symfs "$demo/symfs" -o z.c z.f
 t_is "and says so" "$(vculprit --symfs "$demo/symfs" --json --top 1 z.f | jq -r .cpu)" skylake
 t_like "a clock is not made up in silence" 'does not have the processor.s clock: assuming 1 GHz' \
 	<(vfreq --symfs "$demo/symfs" -o z.f z.vt 2>&1)
-t_status "a processor that cannot be chosen" 2 vculprit --cpu z80 --top 1 odd.f
+t_status "a processor that cannot be chosen" 2 vculprit --model z80 --top 1 odd.f
 t_like "is named" 'z80' "$T_ERR"
 
 # ---- files that are gone, or others ----

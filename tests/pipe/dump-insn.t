@@ -65,7 +65,7 @@ if [ -e "$pt/trace" ]; then
 	cut -f 1 "$T_OUT" | sed 's/^0x//' >got
 	gzip -dc "$pt/perf61.insn_ips.gz" >want
 	t_same "as perf has it" got want
-	t_is "all disassembled, by the blocks' code" "$(grep -c 'unknown\|bad' "$T_OUT")" 0
+	t_is "all disassembled, by the blocks' code" "$(grep -c 'unknown\|(bad)' "$T_OUT")" 0
 else
 	t_skip "a hijacked program's trace" "no optional test data"
 fi

@@ -153,7 +153,7 @@ done
 		echo "exec 7 7 $time 0 9 0 0 0100000000000000"
 	done
 } | "$make_stream" --script >many.vt
-for command in vhot "vhot -a exact" vspec "vsample -n 1" vsim "vreplay" "vinv --intervals 4" "vinterp --path" \
+for command in vhot "vhot --algo exact" vspec "vsample -n 1" vsim "vreplay" "vinv --intervals 4" "vinterp --path" \
 	"vtrace dump --blocks" "vtrace dump --values"; do
 	# shellcheck disable=SC2086
 	t_run $command many.vt

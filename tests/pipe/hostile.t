@@ -42,10 +42,11 @@ t_like "as an escape" 'red\\x1b\[31m\\nname' "$T_OUT"
 # ---- images ----
 
 # The event is called cpu-clock or, for a user who may not look into the kernel, cpu-clock:u: the only
-# event's samples are in the first column, the symbol and the cause in the last two.
+# event's samples are in the first column, the symbol and the cause before the
+# last two.
 rows_with()
 {
-	awk -F, -v column="$1" -v what="$2" 'NR > 1 && (!column || $(NF - 2 + column) == what) { n += $1 }
+	awk -F, -v column="$1" -v what="$2" 'NR > 1 && (!column || $(NF - 4 + column) == what) { n += $1 }
 		END { print n + 0 }' "$3"
 }
 
@@ -53,7 +54,7 @@ total=$(vtrace info --json x.vt | jq '.events[0].samples')
 vprof --csv x.vt >all.csv
 t_ok "there are samples of main" [ "$(rows_with 1 main all.csv)" -gt 0 ]
 # A sample may lie in the program's start-up code, and another image may have no file either.
-in_image=$(awk -F, 'NR > 1 && $(NF - 2) ~ /red.*name$/ { n += $1 } END { print n + 0 }' all.csv)
+in_image=$(awk -F, 'NR > 1 && $(NF - 4) ~ /red.*name$/ { n += $1 } END { print n + 0 }' all.csv)
 without_file=$(rows_with 2 'file not found' all.csv)
 
 # perf keeps copies of what it recorded: away with them.

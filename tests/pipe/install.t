@@ -121,7 +121,7 @@ t_ok "and without a warning" gcc -std=c11 -Wall -Wextra -Werror -pedantic -D_POS
 	-fsyntax-only -I "$prefix/include" line.c
 vtrace decode -o regs.vt "$ROOT/tests/data/demo/regs.data"
 interpret="$prefix/bin/vinterp --symfs $ROOT/tests/data/demo/symfs -l 16"
-t_ok "the installed program runs it" sh -c "$interpret -p ./line.so regs.vt >line.vt"
+t_ok "the installed program runs it" sh -c "$interpret --plugin ./line.so regs.vt >line.vt"
 sh -c "$interpret -w load-address regs.vt" | vtrace dump -k VALUE -F ip,value |
 	while read -r ip value; do echo "$ip $((value & 63))"; done >line.want
 vtrace dump -k VALUE -F ip,value line.vt |
@@ -133,8 +133,8 @@ t_is "which is written as it says" \
 		[ "$((value)) of 64" = "$text" ] || echo "$value $text"; done)" ''
 mv "$prefix/lib/vtrace/strides.so" "$prefix/lib/vtrace/steps.so"
 t_ok "it finds plugins by their names where they were installed" \
-	sh -c "$interpret -p steps.so regs.vt >steps.vt"
-t_status "and nowhere else" 2 sh -c "$interpret -p strides.so regs.vt >steps.vt"
+	sh -c "$interpret --plugin steps.so regs.vt >steps.vt"
+t_status "and nowhere else" 2 sh -c "$interpret --plugin strides.so regs.vt >steps.vt"
 
 t_is "the shared library shows nothing but vt_ names" \
 	"$(nm -D --defined-only "dest/opt/vt/lib/libvtrace.so.0" | awk '{ print $3 }' |

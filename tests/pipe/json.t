@@ -114,6 +114,7 @@ json vstats/1 vstats --symfs "$symfs" --json x.vt x.vt
 json vdb-add/1 vdb -d d.vdb add --epoch now --json x.vt x.vt
 json vdb-list/1 vdb -d d.vdb list --json
 json vdb-list/1 vdb -d d.vdb list --by input --json
+json vtrace-doctor/1 vtrace doctor --json
 json vtrace-info/1 vtrace info --json x.vt
 json vtrace-info/1 vtrace info --json o.vt
 json vtrace-dump/1 vtrace dump -k SAMPLE,MAP,META --json x.vt

@@ -140,7 +140,7 @@ assert "dcache" in c and doc["truth"]["dynamic_main_listed"] > 90, (c, doc["trut
 # ---- bad input ----
 
 t_status "two forms are too many" 2 vculprit --json --csv truth.vt
-t_status "a machine that does not exist" 2 vculprit --cpu nosuch --top 3 truth.vt
+t_status "a machine that does not exist" 2 vculprit --model nosuch --top 3 truth.vt
 t_status "no stream" 3 vculprit --top 3 "$ROOT/README.md"
 t_status "a stream without frequencies" 3 vculprit -o none.vt x.vt
 t_like "is told" 'no frequencies \(vfreq estimates them\)' "$T_ERR"

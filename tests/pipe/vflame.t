@@ -95,7 +95,7 @@ assert frames["leaf"]["kind"] == "user" and frames["[no mapping, user mode]"]["k
 assert frames["work"]["label"] == "work"'
 picture "tips and the lines around tell counts" x.svg '
 assert frames["work"]["tip"].split("\n") == ["work", "'"$T_DIR/prog"'",
-    "3 of 5, 60.00 % (95 %: 23.07 to 88.24); in itself 1"], frames["work"]["tip"]
+    "3 of 5, 60.00 % (95 %: 17.04 to 92.74); in itself 1"], frames["work"]["tip"]
 assert "Hot & <cold>" in texts and "x.vt" in texts
 assert "Width: samples of cycles, all: 5; unknown code: 20.00 %; lost while recording: 3" in texts, texts'
 t_unlike "nothing from elsewhere is needed" '(href|src|url|@import|http:[^"'\'']*//)[^w]*//' x.svg

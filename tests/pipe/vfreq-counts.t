@@ -77,7 +77,7 @@ some='tenths calls collatz sorting'
 for how in none held favoured twice clamped shallow empty untimed; do
 	for p in $some; do
 		if ! "$PYTHON" "$ROOT/tests/stackbias.py" $how "$p.skylake.vt" "$p.data" ||
-			! vtrace decode "$p.data" | vfreq --cpu skylake -o "$p.$how.freq"; then
+			! vtrace decode "$p.data" | vfreq --model skylake -o "$p.$how.freq"; then
 			t_fail "$how: $p"
 		fi
 	done

@@ -276,7 +276,7 @@ t_pipe "a stripped program" 'vsim -S cycles:50 bare.vt | vfreq | vtrace dump -k 
 t_like "has frequencies, too" '^FREQ' bare.txt
 t_status "an event that is not there" 2 vfreq -o no.vt -e dmiss samples.vt
 t_like "is named, and those that are" 'no event dmiss; samples there are of: cycles' "$T_ERR"
-t_status "a processor that nobody knows" 2 vfreq -o no.vt --cpu z80 samples.vt
+t_status "a processor that nobody knows" 2 vfreq -o no.vt --model z80 samples.vt
 for clock in 0 1e-300 0.0009 1000.1; do
 	t_status "a clock that none has: $clock" 2 vfreq -o no.vt --clock "$clock" samples.vt
 done

@@ -62,15 +62,15 @@ while read -r name options; do
 		"$(vtrace dump -k SAMPLE some.vt | cmp -s - <(vtrace dump -k SAMPLE other.vt) && echo same)" ""
 done <<'END'
 single -n 100
-bursts -n 100 -b 4
-geometric -n 40 --interval geometric -b 6 -f 1/2
-overlap -n 7 -b 20
-long -n 2000 -b 500
-loads -n 30 -e loads -b 2
-branches -n 13 -e branches -b 3
-blocks -n 11 -e blocks -b 9
-context -n 50 -b 7 --context
-turns --per-instruction -n 10 -b 5
+bursts -n 100 --burst 4
+geometric -n 40 --interval geometric --burst 6 -f 1/2
+overlap -n 7 --burst 20
+long -n 2000 --burst 500
+loads -n 30 -e loads --burst 2
+branches -n 13 -e branches --burst 3
+blocks -n 11 -e blocks --burst 9
+context -n 50 --burst 7 --context
+turns --per-instruction -n 10 --burst 5
 END
 
 # Bursts are as long as they are to be, but for those that the end cut or that grew together.
@@ -318,7 +318,7 @@ t_like "it says so" 'samples of executed code, not all of it' "$T_ERR"
 vtrace decode "$ROOT/tests/data/demo/perf.data" -o perf.vt
 t_status "samples, but nothing to take them from" 3 vsample perf.vt -o none.vt
 t_like "it says so" 'no executed code' "$T_ERR"
-for bad in "-n 0" "-f 2/3" "-f 1/0" "-f x" "-e sheep" "--per-instruction -e loads" "--per-instruction -b 0" "-n x"; do
+for bad in "-n 0" "-f 2/3" "-f 1/0" "-f x" "-e sheep" "--per-instruction -e loads" "--per-instruction --burst 0" "-n x"; do
 	# shellcheck disable=SC2086
 	t_status "wrong: $bad" 2 vsample $bad full.vt -o none.vt
 done

@@ -39,39 +39,26 @@ uint32_t vti_flame_kind_color(enum vt_flame_kind kind)
 		   palettes[kind].base[2] + palettes[kind].range[2] / 2u);
 }
 
-/* The normal distribution's quantile for 95 %, two-sided. */
-#define Z 1.959963984540054
-
-/* Wilson's score interval: Journal of the American Statistical Association 22, 1927. */
-struct vti_flame_share vti_flame_share(const struct vt_flame *f, const struct vt_flame_frame *frame,
-				       int side)
+struct vt_share vti_flame_share(const struct vt_flame *f, const struct vt_flame_frame *frame,
+				int side)
 {
 	double whole = (double)vti_flame_frame(f, 0)->total[side];
-	double n = (double)f->samples[side], center, half;
-	struct vti_flame_share s = {0, 0, 1};
 
-	if (whole > 0)
-		s.part = (double)frame->total[side] / whole;
-	if (n <= 0)
-		return s;
-	center = (s.part + Z * Z / (2 * n)) / (1 + Z * Z / n);
-	half = Z / (1 + Z * Z / n) * sqrt(s.part * (1 - s.part) / n + Z * Z / (4 * n * n));
-	s.low = fmax(0, center - half);
-	s.high = fmin(1, center + half);
-	return s;
+	return vt_share_of_part(whole > 0 ? (double)frame->total[side] / whole : 0,
+				(double)f->samples[side]);
 }
 
 /* Red: the share has grown; blue: it has shrunk; grey: that may be chance. */
 static uint32_t diff_color(const struct vt_flame *f, const struct vt_flame_frame *frame)
 {
-	struct vti_flame_share a = vti_flame_share(f, frame, 0), b = vti_flame_share(f, frame, 1);
+	struct vt_share a = vti_flame_share(f, frame, 0), b = vti_flame_share(f, frame, 1);
 	double change = b.part - a.part, most = fmax(a.part, b.part);
 	double strength = most > 0 ? fabs(change) / most : 0;
 	unsigned fade = (unsigned)(150 * (0.3 + 0.7 * strength));
 
 	if (frame->kind == VT_FLAME_ALL)
 		return vti_flame_kind_color(VT_FLAME_ALL);
-	if (f->how.sampled && a.low <= b.high && b.low <= a.high)
+	if (f->how.sampled && a.known && b.known && a.low <= b.high && b.low <= a.high)
 		return mix(232, 230, 226);
 	return change > 0 ? mix(250, 250 - fade, 240 - fade)
 			  : mix(240 - fade, 250 - fade * 2 / 3, 252);

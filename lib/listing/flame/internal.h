@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "listing/flame/flame.h"
+#include "profile/share.h"
 
 /* Pixels beside the frames. */
 #define VTI_FLAME_MARGIN 12
@@ -19,13 +20,9 @@ uint32_t vti_flame_color(const struct vt_flame *f, const struct vt_flame_frame *
 /* The same of a kind, for the legend. */
 uint32_t vti_flame_kind_color(enum vt_flame_kind kind);
 
-/* A share of a side's weight, and the interval that holds the true one with 95 % confidence. */
-struct vti_flame_share {
-	double part, low, high;
-};
-
-struct vti_flame_share vti_flame_share(const struct vt_flame *f, const struct vt_flame_frame *frame,
-				       int side);
+/* A frame's share of a side's weight. */
+struct vt_share vti_flame_share(const struct vt_flame *f, const struct vt_flame_frame *frame,
+				int side);
 
 /* What the picture does in a browser, and how its parts look. */
 extern const char vti_flame_script[];

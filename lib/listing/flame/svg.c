@@ -73,11 +73,11 @@ static int frame_y(const struct vt_flame *f, const struct vt_flame_frame *at)
 static void put_share(struct vt_buf *b, const struct vt_flame *f, const struct vt_flame_frame *at,
 		      int side)
 {
-	struct vti_flame_share s = vti_flame_share(f, at, side);
+	struct vt_share s = vti_flame_share(f, at, side);
 
 	vt_buf_printf(b, "%" PRIu64 " of %" PRIu64 ", %.2f %%", at->total[side],
 		      vti_flame_frame(f, 0)->total[side], 100 * s.part);
-	if (f->how.sampled)
+	if (f->how.sampled && s.known)
 		vt_buf_printf(b, " (95 %%: %.2f to %.2f)", 100 * s.low, 100 * s.high);
 	if (at->self[side] && at->self[side] != at->total[side])
 		vt_buf_printf(b, "; in itself %" PRIu64, at->self[side]);

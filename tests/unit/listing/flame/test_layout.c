@@ -130,16 +130,16 @@ static void shares_have_intervals(void **state)
 {
 	struct vt_stacks *s = make_stacks(40);
 	const struct vt_flame_side after = {s, 0, 0};
-	struct vti_flame_share share;
+	struct vt_share share;
 	struct vt_flame f;
 
 	(void)state;
 	assert_int_equal(vt_flame_init(&f, &options, NULL, &after, &err), 0);
 	share = vti_flame_share(&f, find_frame(&f, "step"), 1);
-	/* R: prop.test(10, 100, correct = FALSE) */
+	/* R: prop.test(10, 100) */
 	assert_float_equal(share.part, .1, 1e-12);
-	assert_float_equal(share.low, 0.05522914, 1e-8);
-	assert_float_equal(share.high, 0.17436566, 1e-8);
+	assert_float_equal(share.low, 0.05163010, 1e-8);
+	assert_float_equal(share.high, 0.18035770, 1e-8);
 	vt_flame_fini(&f);
 	vt_stacks_free(s);
 }
