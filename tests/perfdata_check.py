@@ -103,7 +103,7 @@ def raw(stream, data):
     theirs = [l.split('\t') for l in lines(sys.executable, here + '/perfdata_raw.py', data)]
     index = {}
     ours = []
-    for l in lines('vtrace', 'dump', '-j', '-k', 'EVENT', '-F', 'id,name', stream):
+    for l in lines('vtrace', 'dump', '--json', '-k', 'EVENT', '-F', 'id,name', stream):
         m = re.search(r'"id": ?(\d+).*"name": ?"((?:[^"\\]|\\.)*)"', l)
         index[m[2]] = m[1]
     wanted = 'time,pid,tid,id,ip,period,uregs,stack,br_from,br_to,br_flags,event'

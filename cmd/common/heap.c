@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* Of x86-64 and AArch64. */
-#define SMALL_PAGE ((uintptr_t)4 << 10)
+#define SMALL_PAGE ((size_t)4 << 10)
 #define HUGE_PAGE  ((uintptr_t)2 << 20)
 
 /* So much address space is asked for at once, and only this part is of huge pages. */
@@ -18,10 +18,15 @@
 /* The most that glibc allows. */
 #define MMAP_THRESHOLD (32 << 20)
 
+static size_t bytes_to_huge_page(const char *p)
+{
+	return -(uintptr_t)p & (HUGE_PAGE - 1);
+}
+
 /* Where it does not work, the heap is as it would have been. */
 void heap_use_huge_pages(void)
 {
-	uintptr_t start = (uintptr_t)sbrk(0);
+	char *start = sbrk(0), *end;
 	void *volatile first;
 
 	/* Who tunes malloc(3) knows better. */
@@ -34,10 +39,12 @@ void heap_use_huge_pages(void)
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	/* The first block, which makes the heap, is in a small page: the huge ones are still
 	 * unused. */
-	sbrk((intptr_t)((-start - SMALL_PAGE) & (HUGE_PAGE - 1)));
-	start = ((uintptr_t)sbrk(0) + HUGE_PAGE - 1) & -HUGE_PAGE;
+	sbrk((intptr_t)bytes_to_huge_page(start + SMALL_PAGE));
+	start = sbrk(0);
+	start += bytes_to_huge_page(start);
 	first = malloc(1);
 	free(first);
-	if ((uintptr_t)sbrk(0) > start)
-		madvise((void *)start, (uintptr_t)sbrk(0) - start, MADV_HUGEPAGE);
+	end = sbrk(0);
+	if (end > start)
+		madvise(start, (size_t)(end - start), MADV_HUGEPAGE);
 }

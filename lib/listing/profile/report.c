@@ -90,7 +90,7 @@ static uint64_t first_samples(const struct vt_proflist_side *side)
 
 static void print_headers(const struct vt_profreport *r, struct vt_output *out)
 {
-	struct vt_share first;
+	struct vt_share first = {.known = false};
 	size_t i;
 
 	for (i = 0; i < r->count; i++) {
@@ -98,8 +98,8 @@ static void print_headers(const struct vt_profreport *r, struct vt_output *out)
 			vt_output_text(out, i < r->before ? "Before:\n" : "After:\n");
 		vt_proflist_header(r->runs[i].profile, r->runs[i].ranking, r->runs[i].events, out);
 	}
-	first = r->before ? (struct vt_share){.known = false}
-			  : vt_proflist_first(&r->runs[0], r->how.list.by_period);
+	if (!r->before)
+		first = vt_proflist_first(&r->runs[0], r->how.list.by_period);
 	if (first.known)
 		vt_proflist_enough(&first, first_samples(&r->runs[0]), out);
 	vt_proflist_legend(r->how.list.by_period, r->before > 0, first.known, out);

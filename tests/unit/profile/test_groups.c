@@ -136,9 +136,9 @@ static void groups_by_time(void **state)
 
 	(void)state;
 	assert_int_equal(vt_ranking_count(g.ranking), 4);
-	expect_row(&g, 0, "3 2.00");
-	expect_row(&g, 1, "2 1.00");
-	expect_row(&g, 2, "1 1.05");
+	expect_row(&g, 0, "2 1.00");
+	expect_row(&g, 1, "1 1.05");
+	expect_row(&g, 2, "3 2.00");
 	expect_row(&g, 3, "1 [unknown]");
 	free_grouped(&g);
 	fd = scratch_file();
@@ -148,7 +148,7 @@ static void groups_by_time(void **state)
 	free_grouped(&g);
 	fd = scratch_file();
 	g = group(fd, start_samples(fd), &key, 1, 1, VT_LEVEL_ALL);
-	expect_row(&g, 0, "3 2.000000001");
+	expect_row(&g, 3, "3 2.000000001");
 	free_grouped(&g);
 }
 
