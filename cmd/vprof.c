@@ -26,6 +26,7 @@ struct options {
 	struct vprof_chains chains;
 	bool diff;
 	double rate, check;
+	bool rate_given;
 	bool checks;
 	struct app_slice slice;
 	const char *symfs, *before_symfs;
@@ -184,6 +185,7 @@ static bool check_usage(struct app *a, const struct options *o)
 		{app_form_count(&o->form) > 1, "--json, --csv and --tsv exclude each other"},
 		{!o->diff && (o->before.count || checks || o->before_symfs),
 		 "--before, --before-symfs and --check belong to --diff"},
+		{!o->diff && o->rate_given, "--false-rate belongs to --diff"},
 		{checks && !(o->check > 0), "--check takes a percentage above 0"},
 		{o->diff && o->before.count && !a->argc, "--diff needs a stream of after, too"},
 		{o->diff && !o->before.count && a->argc != 2,
@@ -265,8 +267,12 @@ int cmd_prof(int argc, char **argv)
 		 .help = "exit status 5 if a significant change is a growth of the first event\n"
 			 "by PCT percent of its total (default 1) or more, 6 if too much is\n"
 			 "unknown to tell"},
-		APP_F64(0, "false-rate", o.rate, "P",
-			"so many of the significant changes may be chance (default 0.05)"),
+		{.name = "false-rate",
+		 .type = VT_OPT_F64,
+		 .value = &o.rate,
+		 .given = &o.rate_given,
+		 .arg = "P",
+		 .help = "so many of the significant changes may be chance (default 0.05)"},
 		APP_OPT_SLICE(o.slice),
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_FORM(o.form),

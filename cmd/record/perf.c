@@ -193,12 +193,16 @@ static void add_cost(struct perf *r)
 	size_t events = o->events.count ? o->events.count : 1;
 	bool by_time = !o->events.count && !o->frequency;
 	uint64_t period = o->period ? o->period : strtoull(PERF_PERIOD, NULL, 10);
-	double samples = o->frequency ? (double)(o->frequency * events) : 1e9 / (double)period;
+	double mb, samples = o->frequency ? (double)(o->frequency * events) : 1e9 / (double)period;
 
 	if ((!by_time && !o->frequency) || (o->pt && r->machine.pt))
 		return;
-	vt_buf_printf(&r->chosen, ": about %.2g MB for %s",
-		      samples * (double)estimate_sample_bytes(r) / 1e6,
+	mb = samples * (double)estimate_sample_bytes(r) / 1e6;
+	vt_buf_printf(&r->chosen, ": about %.*f MB for %s",
+		      mb >= 10	? 0
+		      : mb >= 1 ? 1
+				: 2,
+		      mb,
 		      by_time && r->machine.cycles ? "10^9 cycles" : "a second of processor time");
 }
 

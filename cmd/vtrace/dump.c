@@ -170,6 +170,8 @@ static bool check_dump_options(struct app *a, const struct dump *d)
 	if (values + d->blocks + ((fields && !d->insn) || d->records.kinds) > 1)
 		return app_usage(a,
 				 "--values, --blocks, and --fields or --kinds exclude each other");
+	if ((values || d->blocks) && a->slice)
+		return app_usage(a, "a slice is of samples: not with --values or --blocks");
 	if (d->header && !fields && !values && !d->blocks)
 		return app_usage(a, "--header: goes with --fields, --values or --blocks");
 	return true;

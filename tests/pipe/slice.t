@@ -151,6 +151,10 @@ t_status "nothing in the slice is no input" 3 vprof --pid 99 demo.vt
 t_like "and says so" '^vprof: demo.vt: no samples in the slice$' "$T_ERR"
 t_status "samples without CPUs are in no slice of CPUs" 3 vprof --cpu 0-9 simple.vt
 t_like "and that is said" '^vprof: simple.vt: 0 of 400 samples are in the slice; 400 do not tell their CPU$' "$T_ERR"
+for what in --blocks "--blocks --insn" --values; do
+	# shellcheck disable=SC2086 # two options
+	t_status "nor does dump $what ignore a slice" 2 vtrace dump $what --pid 17474 "$demo/orders.vt"
+done
 t_status "executed code is not sliced" 3 vprof --pid 17474 "$demo/orders.vt"
 t_like "but sampled first" 'no samples to pick: executed code is not sliced' "$T_ERR"
 t_status "of two streams, none may be empty" 3 vprof --diff --time ,0.9 demo.vt simple.vt

@@ -181,6 +181,7 @@ t_status "--check alone: by 1 % or more" 5 prof --diff --check x.vt twice.vt
 t_status "behind the files, too" 5 prof --diff x.vt twice.vt --check
 t_status "--check=PCT" 0 prof --diff --check=101 x.vt twice.vt
 t_status "--check without --diff" 2 prof --check 1 x.vt
+t_status "--false-rate of one profile" 2 prof --false-rate .1 x.vt
 t_status "--false-rate 2" 2 prof --diff --false-rate 2 x.vt x.vt
 t_status "--before and nothing after" 2 prof --diff --before x.vt
 t_status "--diff of one stream" 2 prof --diff x.vt
