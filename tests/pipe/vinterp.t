@@ -30,7 +30,7 @@ t_is "a scalar load leaves no upper half" "$(values 0x401050 32 1)" 0
 summary() { vinterp --symfs symfs --summary --json "$@" regs.vt; }
 t_is "all samples are interpreted" "$(summary | jq .runs)" "$(vtrace dump -k SAMPLE regs.vt | wc -l)"
 t_is "a run is as long as was asked for" "$(summary -l 1 | jq '.insns == .runs')" true
-t_is "one in four" "$(summary -f 1/4 | jq '.runs > 120 and .runs < 260 and .runs + .left_out == .samples')" true
+t_is "one in four" "$(summary --frequency 1/4 | jq '.runs > 120 and .runs < 260 and .runs + .left_out == .samples')" true
 told() { vtrace dump -k VALUE -F what,size,lane one.vt | awk -f "$ROOT/tests/told.awk" -v kind="$1"; }
 
 summary -l 16 >all.json

@@ -33,8 +33,8 @@ planted 1000 alias alias-4k -m skylake
 t_is "alias: nothing on zen4" "$(pairs alias.vt -m zen4)" ""
 
 # A distance of 101 instructions, and less.
-planted 1000 alias alias-4k -d 101
-t_is "alias: too far apart" "$(pairs alias.vt -d 100)" ""
+planted 1000 alias alias-4k --distance 101
+t_is "alias: too far apart" "$(pairs alias.vt --distance 100)" ""
 t_is "narrow: no store may wait" "$(pairs twice.vt --stores 1)" \
 	"forward $(at twice.E) $(at twice.L) 1000"
 
@@ -45,7 +45,7 @@ planted 1000 dependent alias-4k --dependent
 t_like "alpha: order" "^order $(at same.E) $(at same.L) 1000\$" <(pairs same.vt -m alpha)
 t_like "alpha: size" "^size $(at narrow.E) $(at narrow.L) 1000\$" <(pairs narrow.vt -m alpha)
 t_like "alpha: synonym" "^synonym $(at synonym.E) $(at synonym.L) 1000\$" <(pairs synonym.vt -m alpha)
-pairs dependent.vt -m alpha -d 5 --loads 5 >found
+pairs dependent.vt -m alpha --distance 5 --loads 5 >found
 t_unlike "alpha: no pair of what depends on the other" "$(at dependent.E) $(at dependent.L) " found
 pairs same.vt -m alpha >found
 t_unlike "alpha: no size, no synonym of one store and load" "^(size|synonym)" found
