@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Facts about a whole image that the graphs of its procedures depend on: which procedures never
- * return, and jumps from one procedure into the middle of another.
- */
+#include "flow/calls.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "flow/internal.h"
+#include "image/packed.h"
 #include "machine/insn/insn.h"
+#include "stream/kinds.h"
 
 /* Library procedures that never return, according to manual pages and headers (noreturn). */
 static const char *const noreturn_names[] = {
@@ -270,56 +269,106 @@ static void free_calls(void *what)
 {
 	struct calls *c = what;
 
+	if (!c)
+		return;
 	free(c->jumps);
 	free(c->ends);
 	free(c);
 }
 
-/* Returns the survey of the image, made on the first call; NULL without symbols or memory. */
-static const struct calls *get_calls(const struct vt_cfg_source *src)
+/* Fills `c` by a survey of the image's file.  False without symbols or memory. */
+static bool survey_image(struct calls *c, struct vt_images *images, uint32_t image)
 {
 	enum vt_unknown why;
-	struct survey s = {.count = 0};
+	struct survey s = {.calls = c};
 	bool ok;
 
-	if (!src->images)
-		return NULL;
-	s.calls = vt_images_kept(src->images, src->image);
-	if (s.calls)
-		return s.calls;
-	s.elf = vt_images_elf(src->images, src->image, &why);
-	s.symbols = vt_images_symbols(src->images, src->image, 0, &why);
+	s.elf = vt_images_elf(images, image, &why);
+	s.symbols = vt_images_symbols(images, image, 0, &why);
 	if (!s.elf || !s.symbols)
-		return NULL;
-	s.calls = calloc(1, sizeof(*s.calls));
+		return false;
 	s.list = calloc(vt_symbols_count(s.symbols) + 1, sizeof(*s.list));
 	s.left = MAX_OVERLAP * get_text_size(s.elf);
-	ok = s.calls && s.list && survey_all(&s) &&
-	     vt_images_keep(src->images, src->image, s.calls, free_calls);
+	ok = s.list && survey_all(&s);
 	free(s.list);
-	if (ok)
-		return s.calls;
-	if (s.calls)
-		free_calls(s.calls);
+	return ok;
+}
+
+/* ---- packed images ---- */
+
+/* Where packed jumps come from is unknown, but not inside the procedures that they lead to. */
+#define ELSEWHERE UINT64_MAX
+
+static bool take_packed_fact(void *arg, uint64_t vaddr, uint32_t flags)
+{
+	struct calls *c = arg;
+
+	if (flags & VT_SYMBOL_ENTERED && !append_outward_jump(c, ELSEWHERE, vaddr))
+		return false;
+	if (!(flags & VT_SYMBOL_ENDS))
+		return true;
+	if (!vt_array_grow(&c->ends, &c->ends_cap, c->nends + 1, sizeof(*c->ends)))
+		return false;
+	c->ends[c->nends++] = vaddr;
+	return true;
+}
+
+static int compare_addresses(const void *x, const void *y)
+{
+	const uint64_t *a = x, *b = y;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static bool take_packed_facts(struct calls *c, const struct vt_packed *packed)
+{
+	if (!vt_packed_each_fact(packed, take_packed_fact, c))
+		return false;
+	if (c->njumps)
+		qsort(c->jumps, c->njumps, sizeof(*c->jumps), compare_jump_targets);
+	if (c->nends)
+		qsort(c->ends, c->nends, sizeof(*c->ends), compare_addresses);
+	return true;
+}
+
+/* ---- any image ---- */
+
+/* Returns the facts of an image, found on the first call; NULL without symbols or memory. */
+static const struct calls *get_calls(struct vt_images *images, uint32_t image)
+{
+	const struct vt_packed *packed;
+	struct calls *c;
+
+	if (!images)
+		return NULL;
+	c = vt_images_kept(images, image);
+	if (c)
+		return c;
+	packed = vt_images_packed(images, image);
+	c = calloc(1, sizeof(*c));
+	if (c && (packed ? take_packed_facts(c, packed) : survey_image(c, images, image)) &&
+	    vt_images_keep(images, image, c, free_calls))
+		return c;
+	free_calls(c);
 	return NULL;
 }
 
-bool vti_call_ends(const struct vt_cfg_source *src, uint64_t target)
+bool vt_calls_end(struct vt_images *images, uint32_t image, uint64_t target)
 {
-	const struct calls *c = get_calls(src);
+	const struct calls *c = get_calls(images, image);
 	size_t i = c ? vt_array_below(c->ends, c->nends, sizeof(*c->ends), target) : 0;
 
 	return c && i < c->nends && c->ends[i] == target;
 }
 
-bool vti_calls_into(const struct vt_cfg_source *src, bool (*fn)(void *arg, uint64_t vaddr),
-		    void *arg)
+bool vt_calls_into(struct vt_images *images, uint32_t image, uint64_t start, uint64_t size,
+		   bool (*fn)(void *arg, uint64_t vaddr), void *arg)
 {
-	const struct calls *c = get_calls(src);
-	size_t i = c ? find_first_jump(c, src->start) : 0;
+	const struct calls *c = get_calls(images, image);
+	size_t i = c ? find_first_jump(c, start) : 0;
 
-	for (; c && i < c->njumps && c->jumps[i].to - src->start < src->size; i++)
-		if (c->jumps[i].from - src->start >= src->size && !fn(arg, c->jumps[i].to))
+	for (; c && i < c->njumps && c->jumps[i].to - start < size; i++)
+		if (c->jumps[i].from - start >= size && !fn(arg, c->jumps[i].to))
 			return false;
 	return true;
 }

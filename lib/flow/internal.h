@@ -80,14 +80,4 @@ int vti_jumps_find(struct vti_walk *w, size_t first, struct vt_error *err);
 /* Returns the index of the first of w->jumps[0..n-1] from this or a later offset. */
 size_t vti_jumps_at(const struct vti_walk *w, size_t n, uint32_t offset);
 
-/* Returns true if the procedure at `target`, a vaddr, never returns. */
-bool vti_call_ends(const struct vt_cfg_source *src, uint64_t target);
-
-/*
- * Calls `fn` for each vaddr in the procedure that another procedure of the image jumps to.  Returns
- * false as soon as `fn` does.
- */
-bool vti_calls_into(const struct vt_cfg_source *src, bool (*fn)(void *arg, uint64_t vaddr),
-		    void *arg);
-
 #endif

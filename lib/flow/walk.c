@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "flow/calls.h"
 #include "flow/internal.h"
 #include "machine/insn/insn.h"
 
@@ -45,7 +46,8 @@ static enum vti_next classify_next(struct vti_walk *w, const struct vt_flow *f,
 		return f->has_target ? VTI_NEXT_JUMP : VTI_NEXT_INDIRECT;
 	if (f->flags & VT_FACT_CALL)
 		return f->has_target && !is_inside(w, n->target) &&
-				       vti_call_ends(w->src, w->src->start + (uint64_t)n->target)
+				       vt_calls_end(w->src->images, w->src->image,
+						    w->src->start + (uint64_t)n->target)
 			       ? VTI_NEXT_LEAVE
 			       : VTI_NEXT_FALL;
 	return f->stops ? VTI_NEXT_LEAVE : VTI_NEXT_FALL;
@@ -245,7 +247,7 @@ static int start_walk(struct vti_walk *w, struct vt_error *err)
 	w->mark = calloc(src->size + 1, 1);
 	if (!w->at || !w->mark || (src->size && !mark_offset(w, 0, VTI_ENTRY)))
 		return vti_cfg_nomem(err);
-	if (!vti_calls_into(src, mark_entry, w))
+	if (!vt_calls_into(src->images, src->image, src->start, src->size, mark_entry, w))
 		return vti_cfg_nomem(err);
 	for (i = 0; i < src->nentries; i++)
 		if (is_inside(w, (int64_t)(src->entries[i] - src->start)) &&

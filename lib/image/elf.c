@@ -32,6 +32,8 @@ struct vt_elf {
 	struct vt_elf_segment *segments;
 	size_t nsegments;
 	size_t segments_cap;
+	const struct vt_file_range *held; /* what is known of the file; NULL: all */
+	size_t nheld;
 };
 
 Elf *vti_elf_handle(const struct vt_elf *e)
@@ -206,6 +208,18 @@ static struct vt_elf *open_elf_data(uint8_t *data, size_t size, bool mapped, con
 	return e;
 }
 
+struct vt_elf *vt_elf_open_held(void *data, size_t size, const struct vt_file_range *held, size_t n,
+				const char *name, struct vt_error *err)
+{
+	struct vt_elf *e = open_elf_data(data, size, false, name, err);
+
+	if (e) {
+		e->held = held;
+		e->nheld = n;
+	}
+	return e;
+}
+
 struct vt_elf *vt_elf_open_memory(void *data, size_t size, const char *name, struct vt_error *err)
 {
 	return open_elf_data(data, size, false, name, err);
@@ -314,7 +328,7 @@ bool vt_elf_vaddr_to_offset(const struct vt_elf *e, uint64_t vaddr, uint64_t *of
 	return false;
 }
 
-const uint8_t *vt_elf_bytes(const struct vt_elf *e, uint64_t vaddr, size_t *avail)
+const uint8_t *vt_elf_bytes_or_zero(const struct vt_elf *e, uint64_t vaddr, size_t *avail)
 {
 	size_t i;
 
@@ -328,6 +342,128 @@ const uint8_t *vt_elf_bytes(const struct vt_elf *e, uint64_t vaddr, size_t *avai
 	}
 	*avail = 0;
 	return NULL;
+}
+
+/* As vt_elf_holds(), for bytes at a position of the file. */
+static size_t find_held(const struct vt_elf *e, uint64_t at, size_t size, bool *known)
+{
+	size_t n = vt_array_up_to(e->held, e->nheld, sizeof(*e->held), at);
+	uint64_t left = UINT64_MAX;
+
+	*known = n && at < e->held[n - 1].end;
+	if (*known)
+		left = e->held[n - 1].end - at;
+	else if (n < e->nheld)
+		left = e->held[n].first - at;
+	return left < size ? (size_t)left : size;
+}
+
+size_t vt_elf_holds(const struct vt_elf *e, uint64_t vaddr, size_t size, bool *known)
+{
+	size_t avail;
+	const uint8_t *bytes = vt_elf_bytes_or_zero(e, vaddr, &avail);
+
+	*known = bytes != NULL;
+	if (bytes && avail < size)
+		size = avail;
+	return bytes && e->held ? find_held(e, (uint64_t)(bytes - e->data), size, known) : size;
+}
+
+const uint8_t *vt_elf_bytes(const struct vt_elf *e, uint64_t vaddr, size_t *avail)
+{
+	const uint8_t *bytes = vt_elf_bytes_or_zero(e, vaddr, avail);
+	bool known = true;
+
+	if (bytes && e->held)
+		*avail = find_held(e, (uint64_t)(bytes - e->data), *avail, &known);
+	if (known)
+		return bytes;
+	*avail = 0;
+	return NULL;
+}
+
+/* ---- what is needed to open a file ---- */
+
+struct needed_ranges {
+	const struct vt_elf *elf;
+	void (*fn)(void *arg, uint64_t offset, uint64_t size);
+	void *arg;
+};
+
+static void call_needed(const struct needed_ranges *n, uint64_t offset, uint64_t size)
+{
+	if (offset < n->elf->size && size)
+		n->fn(n->arg, offset, size < n->elf->size - offset ? size : n->elf->size - offset);
+}
+
+/* ELF gABI; <elf.h> of an older C library may lack it. */
+#define TYPE_RELR 19
+
+static bool is_needed_section(const char *name, const GElf_Shdr *shdr, unsigned what)
+{
+	switch (shdr->sh_type) {
+	case SHT_NOTE:
+	case SHT_DYNAMIC:
+		return true;
+	case SHT_RELA:
+	case TYPE_RELR:
+	case SHT_DYNSYM:
+		return shdr->sh_flags & SHF_ALLOC && what & VT_ELF_RELOCATIONS;
+	default:
+		return what & VT_ELF_FRAMES &&
+		       (!strcmp(name, ".eh_frame") || !strcmp(name, ".eh_frame_hdr") ||
+			!strcmp(name, ".debug_frame"));
+	}
+}
+
+static void call_needed_sections(const struct needed_ranges *n, unsigned what)
+{
+	Elf *elf = n->elf->elf;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+	size_t strndx;
+
+	if (elf_getshdrstrndx(elf, &strndx) != 0)
+		return;
+	while ((scn = elf_nextscn(elf, scn))) {
+		const char *name =
+			gelf_getshdr(scn, &shdr) ? elf_strptr(elf, strndx, shdr.sh_name) : NULL;
+
+		if (name && shdr.sh_type != SHT_NOBITS &&
+		    (elf_ndxscn(scn) == strndx || is_needed_section(name, &shdr, what)))
+			call_needed(n, shdr.sh_offset, shdr.sh_size);
+	}
+}
+
+static void call_needed_segments(const struct needed_ranges *n)
+{
+	size_t count, i;
+	GElf_Phdr p;
+
+	if (elf_getphdrnum(n->elf->elf, &count) != 0)
+		return;
+	for (i = 0; i < count && i < MAX_SEGMENTS; i++)
+		if (gelf_getphdr(n->elf->elf, (int)i, &p) &&
+		    (p.p_type == PT_NOTE || p.p_type == PT_DYNAMIC || p.p_type == PT_INTERP))
+			call_needed(n, p.p_offset, p.p_filesz);
+}
+
+void vt_elf_each_needed(const struct vt_elf *e, unsigned what,
+			void (*fn)(void *arg, uint64_t offset, uint64_t size), void *arg)
+{
+	const struct needed_ranges n = {e, fn, arg};
+	GElf_Ehdr ehdr;
+	size_t count;
+
+	if (!gelf_getehdr(e->elf, &ehdr))
+		return;
+	call_needed(&n, 0, ehdr.e_ehsize);
+	if (elf_getphdrnum(e->elf, &count) == 0)
+		call_needed(&n, ehdr.e_phoff, (uint64_t)count * ehdr.e_phentsize);
+	if (elf_getshdrnum(e->elf, &count) == 0)
+		call_needed(&n, ehdr.e_shoff, (uint64_t)count * ehdr.e_shentsize);
+	call_needed_segments(&n);
+	call_needed_sections(&n, what);
 }
 
 bool vt_elf_is_code(const struct vt_elf *e, uint64_t vaddr)
@@ -362,6 +498,12 @@ bool vt_elf_is_constant(const struct vt_elf *e, uint64_t vaddr)
 			constant = !(p.p_flags & PF_W);
 	}
 	return constant;
+}
+
+const uint8_t *vt_elf_file(const struct vt_elf *e, uint64_t *size)
+{
+	*size = e->size;
+	return e->data;
 }
 
 uint32_t vt_elf_crc(const struct vt_elf *e)

@@ -71,6 +71,20 @@ struct vt_elf *vt_elf_open(const char *path, struct vt_error *err);
 /* Like vt_elf_open(), for bytes in memory.  They must be writable and stay valid until
  * vt_elf_close(), which does not free them. */
 struct vt_elf *vt_elf_open_memory(void *data, size_t size, const char *name, struct vt_error *err);
+
+/* A range of positions in a file: [first, end). */
+struct vt_file_range {
+	uint64_t first;
+	uint64_t end;
+};
+
+/*
+ * Like vt_elf_open_memory(), for a file of which only `n` ranges are known.  They are sorted and
+ * apart; all other bytes must be 0.  Functions below return no bytes that are unknown.  `held` is
+ * borrowed like the data.
+ */
+struct vt_elf *vt_elf_open_held(void *data, size_t size, const struct vt_file_range *held, size_t n,
+				const char *name, struct vt_error *err);
 void vt_elf_close(struct vt_elf *e);
 
 /* Borrowed until vt_elf_close(). */
@@ -88,6 +102,28 @@ bool vt_elf_vaddr_to_offset(const struct vt_elf *e, uint64_t vaddr, uint64_t *of
  */
 const uint8_t *vt_elf_bytes(const struct vt_elf *e, uint64_t vaddr, size_t *avail);
 
+/*
+ * Like vt_elf_bytes(), with unknown bytes, which are 0.  vt_elf_holds() tells how many bytes from
+ * `vaddr` on are known (at most `size`), or, if the first is unknown, sets *known to false and
+ * tells how many are not.
+ */
+const uint8_t *vt_elf_bytes_or_zero(const struct vt_elf *e, uint64_t vaddr, size_t *avail);
+size_t vt_elf_holds(const struct vt_elf *e, uint64_t vaddr, size_t size, bool *known);
+
+/* What else is needed of a file. */
+enum vt_elf_needs {
+	VT_ELF_FRAMES = 1,	/* call frame information */
+	VT_ELF_RELOCATIONS = 2, /* what the dynamic linker writes into data */
+};
+
+/*
+ * Calls `fn` with each range of the file that is needed to open it and to know its segments, its
+ * build-id and its loader's tables; `what` is a set of enum vt_elf_needs.  The ranges are in the
+ * file, may overlap, and have no order.
+ */
+void vt_elf_each_needed(const struct vt_elf *e, unsigned what,
+			void (*fn)(void *arg, uint64_t offset, uint64_t size), void *arg);
+
 /* Returns true if an executable segment loads `vaddr` from the file. */
 bool vt_elf_is_code(const struct vt_elf *e, uint64_t vaddr);
 
@@ -97,6 +133,9 @@ bool vt_elf_is_code(const struct vt_elf *e, uint64_t vaddr);
  * (PT_GNU_RELRO).
  */
 bool vt_elf_is_constant(const struct vt_elf *e, uint64_t vaddr);
+
+/* Returns the bytes of the whole file, *size of them.  Borrowed until vt_elf_close(). */
+const uint8_t *vt_elf_file(const struct vt_elf *e, uint64_t *size);
 
 /* Returns the CRC-32 of the whole file, as .gnu_debuglink records it (GDB manual, "Separate Debug
  * Files"). */

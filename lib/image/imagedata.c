@@ -335,7 +335,7 @@ static void add_data_piece(struct vt_imagedata *d, const struct vt_elf_segment *
 			   uint64_t end, bool relro)
 {
 	size_t avail;
-	const uint8_t *bytes = vt_elf_bytes(d->elf, s->vaddr, &avail);
+	const uint8_t *bytes = vt_elf_bytes_or_zero(d->elf, s->vaddr, &avail);
 
 	if (end > s->vaddr + avail)
 		end = s->vaddr + avail;
@@ -553,6 +553,23 @@ static uint64_t apply_reloc(const struct reloc *r, uint64_t bias, uint64_t vaddr
 	return done;
 }
 
+/* Clears the bits of bytes that are unknown of a file known in part, of those from `first` on. */
+static uint64_t drop_unheld(const struct vt_imagedata *d, uint64_t vaddr, uint64_t first,
+			    uint64_t end, uint64_t mask)
+{
+	uint64_t at = first;
+	bool known;
+
+	while (at < end) {
+		size_t n = vt_elf_holds(d->elf, at, (size_t)(end - at), &known);
+
+		for (; n; n--, at++)
+			if (!known)
+				mask &= ~(UINT64_C(1) << (at - vaddr));
+	}
+	return mask;
+}
+
 uint64_t vt_imagedata_line(const struct vt_imagedata *d, uint64_t bias, uint64_t address,
 			   bool relro, uint8_t bytes[VT_IMAGEDATA_LINE])
 {
@@ -571,6 +588,7 @@ uint64_t vt_imagedata_line(const struct vt_imagedata *d, uint64_t bias, uint64_t
 		memcpy(bytes + (first - vaddr), p->bytes + (first - p->first), end - first);
 		mask = ~UINT64_C(0) >> (VT_IMAGEDATA_LINE - (end - first))
 					       << first % VT_IMAGEDATA_LINE;
+		mask = drop_unheld(d, vaddr, first, end, mask);
 		known |= mask;
 		open |= p->relro && d->resolvers ? mask : 0;
 	}
@@ -587,12 +605,16 @@ uint64_t vt_imagedata_line(const struct vt_imagedata *d, uint64_t bias, uint64_t
 size_t vt_imagedata_code(const struct vt_imagedata *d, uint64_t vaddr, uint8_t *bytes, size_t size)
 {
 	const struct data_piece *p = find_piece(d, vaddr);
+	bool known;
 	size_t i;
 
 	if (!p || !p->exec)
 		return 0;
 	if (size > p->end - vaddr)
 		size = (size_t)(p->end - vaddr);
+	size = vt_elf_holds(d->elf, vaddr, size, &known);
+	if (!known)
+		return 0;
 	for (i = first_reloc(d, vaddr); i < d->nrelocs && d->relocs[i].place < vaddr + size; i++) {
 		if (d->relocs[i].place + d->relocs[i].width <= vaddr)
 			continue;

@@ -71,6 +71,7 @@ void vti_image_free(struct vti_image *image)
 	vt_elf_close(image->debug);
 	vt_elf_close(image->elf);
 	vt_kcore_close(image->kcore);
+	vti_packed_free(image->packed);
 	vti_ranges_fini(&image->patches);
 	free(image->path);
 	free(image->name);
@@ -108,6 +109,25 @@ static void warn_unverified(const struct vti_finder *f, const struct vti_image *
 	vt_buf_free(&b);
 }
 
+/* Takes what was packed of the file for the file. */
+static void load_packed_elf(struct vti_finder *f, struct vti_image *image)
+{
+	uint64_t flags = vti_packed_flags(image->packed);
+	struct vt_error err = VT_ERROR_INIT;
+
+	image->elf = vti_packed_elf(image->packed, image->path, &err);
+	image->elf_why = image->elf				? VT_KNOWN
+			 : image->pub.type == VT_IMAGE_KERNEL ? VT_UNKNOWN_NO_VMLINUX
+							      : unknown_of_error(&err);
+	if (image->elf)
+		image->pub.machine = vt_elf_info(image->elf)->machine;
+	else if (err.code != VT_E_NOTFOUND)
+		warn_about_image(f, err.text);
+	image->verified = (flags & VT_FILE_VERIFIED) != 0;
+	image->changed = (flags & VT_FILE_CHANGED) != 0;
+	image->ident_tried = image->changed_tried = image->kcore_tried = image->debug_tried = true;
+}
+
 void vti_image_load_elf(struct vti_finder *f, struct vti_image *image)
 {
 	const struct vt_image *pub = &image->pub;
@@ -116,6 +136,10 @@ void vti_image_load_elf(struct vti_finder *f, struct vti_image *image)
 	if (image->elf_tried)
 		return;
 	image->elf_tried = true;
+	if (image->packed) {
+		load_packed_elf(f, image);
+		return;
+	}
 	image->elf_why = VT_UNKNOWN_NO_FILE;
 	if (pub->type == VT_IMAGE_KERNEL)
 		image->elf = vt_find_vmlinux(&f->opt.find, pub->buildid, pub->buildid_size, &err);
@@ -217,6 +241,20 @@ static void load_elf_symbols(struct vti_finder *f, struct vti_image *image)
 		rc = vt_symbols_add_plt(t, image->elf, &err);
 	if (t && rc == 0 && image->stripped)
 		rc = vt_symbols_add_frames(t, image->elf, &err);
+	if (rc < 0)
+		warn_about_image(f, err.text);
+	set_image_symbols(image, t, rc);
+}
+
+static void load_packed_symbols(struct vti_finder *f, struct vti_image *image)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_symbols *t = vt_symbols_new();
+	int rc = t ? vti_packed_symbols(image->packed, 0, t, &err) : 0;
+
+	vti_image_load_elf(f, image);
+	image->stripped = (vti_packed_flags(image->packed) & VT_FILE_STRIPPED) != 0;
+	image->delta = vti_packed_base(image->packed);
 	if (rc < 0)
 		warn_about_image(f, err.text);
 	set_image_symbols(image, t, rc);
@@ -356,10 +394,33 @@ static void make_ksymbol(struct vti_image *image)
 			  t ? vt_symbols_add(t, 0, size, VT_SYMBOL_GLOBAL, image->path, &err) : 0);
 }
 
+/* Makes the symbols of a process; `rc` is the result of filling the table. */
+static void set_jit_symbols(struct vti_jit *jit, struct vt_symbols *t, int rc)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (rc < 0 || !t || vt_symbols_finish(t, &err) < 0) {
+		vt_symbols_free(t);
+		jit->why = VT_UNKNOWN_UNREADABLE;
+		return;
+	}
+	jit->symbols = t;
+	jit->why = VT_KNOWN;
+}
+
+void vti_jit_load_packed(struct vti_jit *jit, const struct vt_packed *packed)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_symbols *t = vt_symbols_new();
+
+	set_jit_symbols(jit, t, t ? vti_packed_symbols(packed, jit->pid, t, &err) : 0);
+}
+
 void vti_jit_load(struct vti_finder *f, struct vti_jit *jit)
 {
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_buf path = VT_BUF_INIT;
+	struct vt_symbols *t;
 	char *text = NULL;
 	size_t size = 0;
 
@@ -375,15 +436,8 @@ void vti_jit_load(struct vti_finder *f, struct vti_jit *jit)
 	vt_buf_free(&path);
 	if (!text)
 		return;
-	jit->symbols = vt_symbols_new();
-	if (!jit->symbols || vt_symbols_add_perf_map(jit->symbols, text, size, &err) < 0 ||
-	    vt_symbols_finish(jit->symbols, &err) < 0) {
-		vt_symbols_free(jit->symbols);
-		jit->symbols = NULL;
-		jit->why = VT_UNKNOWN_UNREADABLE;
-	} else {
-		jit->why = VT_KNOWN;
-	}
+	t = vt_symbols_new();
+	set_jit_symbols(jit, t, t ? vt_symbols_add_perf_map(t, text, size, &err) : 0);
 	free(text);
 }
 
@@ -394,6 +448,10 @@ void vti_image_load_symbols(struct vti_finder *f, struct vti_image *image)
 	if (image->symbols_tried)
 		return;
 	image->symbols_tried = true;
+	if (image->packed) {
+		load_packed_symbols(f, image);
+		return;
+	}
 	switch (image->pub.type) {
 	case VT_IMAGE_KERNEL:
 		load_kernel_symbols(f, image);
@@ -417,8 +475,10 @@ struct vt_lines *vti_image_load_lines(struct vti_finder *f, struct vti_image *im
 		return image->lines;
 	image->lines_tried = true;
 	vti_image_load_elf(f, image);
-	if (!image->elf)
-		return NULL;
+	if (image->packed && vti_packed_flags(image->packed) & VT_FILE_LINES)
+		image->lines = vti_lines_new_packed(image->packed, &err);
+	if (!image->elf || image->packed)
+		return image->lines;
 	if (vt_elf_info(image->elf)->has_dwarf) {
 		image->lines = vt_lines_new(image->elf, &err);
 	} else {

@@ -3,6 +3,7 @@
 #define VT_IMAGE_IMAGEFILE_H
 
 #include "image/image.h"
+#include "image/packed.h"
 #include "image/symbols.h"
 #include "image/written.h"
 
@@ -16,6 +17,7 @@ struct vti_image {
 	uint64_t text;	 /* of the kernel: address of its reference symbol */
 	uint64_t etext;	 /* of the kernel: end of its code; 0: unknown */
 	uint64_t length; /* of generated kernel code; 0: unknown */
+	struct vt_packed *packed; /* what the stream has of its file, or NULL */
 
 	bool elf_tried;
 	bool verified;
@@ -84,6 +86,7 @@ struct vt_lines *vti_image_load_lines(struct vti_finder *f, struct vti_image *im
 struct vt_imagedata *vti_image_load_data(struct vti_finder *f, struct vti_image *image);
 struct vt_unwind *vti_image_load_unwind(struct vti_finder *f, struct vti_image *image);
 void vti_jit_load(struct vti_finder *f, struct vti_jit *jit);
+void vti_jit_load_packed(struct vti_jit *jit, const struct vt_packed *packed);
 
 /* Convert between offset and vaddr, after symbols were loaded; not for anonymous code. */
 bool vti_image_vaddr(const struct vti_image *image, uint64_t offset, uint64_t *vaddr);

@@ -32,6 +32,7 @@ struct vt_images {
 	uint32_t nksymbols;
 	uint32_t anon_pid; /* the only process with generated code; 0: none or several */
 	bool anon_seen;
+	struct vti_packed_left packed_left;
 };
 
 static const char *const unknown_texts[VT_NUNKNOWNS] = {
@@ -68,6 +69,7 @@ struct vt_images *vt_images_new(const struct vt_images_options *opt, struct vt_e
 		return NULL;
 	}
 	im->finder.opt = *opt;
+	im->packed_left = (struct vti_packed_left){VTI_PACKED_BYTES, VTI_PACKED_ENTRIES};
 	vt_hash_init(&im->slots, sizeof(struct slot), sizeof(uint32_t));
 	vt_hash_init(&im->jits, sizeof(struct vti_jit), sizeof(int32_t));
 	vti_idents_init(&im->idents);
@@ -108,6 +110,15 @@ static struct vti_image *find_image(const struct vt_images *im, uint32_t id)
 	return s ? s->image : NULL;
 }
 
+/* A repeated record of an image does not lose what was packed of it. */
+static void keep_packed(struct vti_image *image, struct vti_image *old)
+{
+	if (strcmp(image->path, old->path) != 0 || image->pub.type != old->pub.type)
+		return;
+	image->packed = old->packed;
+	old->packed = NULL;
+}
+
 int vt_images_add(struct vt_images *im, uint32_t id, unsigned type, const char *path,
 		  size_t path_size, const uint8_t *buildid, size_t buildid_size,
 		  struct vt_error *err)
@@ -132,6 +143,7 @@ int vt_images_add(struct vt_images *im, uint32_t id, unsigned type, const char *
 		im->finder.kernel = NULL;
 	/* Replacing an image does not undo the program's changes of its code. */
 	if (s->image) {
+		keep_packed(image, s->image);
 		image->patches = s->image->patches;
 		s->image->patches = (struct vti_ranges){0};
 	}
@@ -222,6 +234,24 @@ static int feed_image_ksymbol(struct vt_images *im, const struct vt_record *rec,
 	return rc;
 }
 
+static int feed_image_packed(struct vt_images *im, const struct vt_record *rec,
+			     struct vt_error *err)
+{
+	const unsigned field = vti_packed_image_field(rec->kind);
+	struct vti_image *image = find_image(im, (uint32_t)vt_record_u64(rec, field));
+
+	if (!image)
+		return vt_error_set(err, VT_E_FORMAT, "a packed image that was not declared");
+	if (image->elf_tried || image->symbols_tried)
+		return vt_error_set(err, VT_E_FORMAT, "%s: packed again after its use",
+				    image->path);
+	if (!image->packed)
+		image->packed = vti_packed_new();
+	if (!image->packed)
+		return vt_error_nomem(err);
+	return vti_packed_feed(image->packed, rec, &im->packed_left, err);
+}
+
 int vt_images_feed(struct vt_images *im, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_bytes path, buildid;
@@ -241,6 +271,10 @@ int vt_images_feed(struct vt_images *im, const struct vt_record *rec, struct vt_
 							 : vti_idents_feed(&im->idents, rec, err);
 	case VT_KSYMBOL:
 		return feed_image_ksymbol(im, rec, err);
+	case VT_FILE:
+	case VT_SYMBOL:
+	case VT_LINE:
+		return feed_image_packed(im, rec, err);
 	default:
 		return 0;
 	}
@@ -263,9 +297,25 @@ const struct vt_image *vt_images_at(const struct vt_images *im, size_t i)
 	return &((const struct slot *)vt_hash_at(&im->slots, i))->image->pub;
 }
 
+/* Returns the packed image of generated code with symbols of a process, or NULL. */
+static const struct vt_packed *find_packed_jit(const struct vt_images *im, int32_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < im->slots.count; i++) {
+		const struct vti_image *image = image_at_index(im, i);
+
+		if (image->packed && image->pub.type == VT_IMAGE_ANON &&
+		    vti_packed_has_process(image->packed, pid))
+			return image->packed;
+	}
+	return NULL;
+}
+
 /* Returns the symbols of a process's generated code. */
 static struct vt_symbols *load_jit_symbols(struct vt_images *im, int32_t pid, enum vt_unknown *why)
 {
+	const struct vt_packed *packed;
 	struct vti_jit *j;
 
 	/* COUNT records have no process, but often only one has generated code. */
@@ -278,7 +328,11 @@ static struct vt_symbols *load_jit_symbols(struct vt_images *im, int32_t pid, en
 			*why = VT_UNKNOWN_UNREADABLE;
 			return NULL;
 		}
-		vti_jit_load(&im->finder, j);
+		packed = find_packed_jit(im, pid);
+		if (packed)
+			vti_jit_load_packed(j, packed);
+		else
+			vti_jit_load(&im->finder, j);
 	}
 	*why = j->why;
 	return j->symbols;
@@ -396,6 +450,23 @@ struct vt_lines *vt_images_lines(struct vt_images *im, uint32_t id)
 	return image ? vti_image_load_lines(&im->finder, image) : NULL;
 }
 
+uint64_t vt_images_base(struct vt_images *im, uint32_t id)
+{
+	struct vti_image *image = find_image(im, id);
+
+	if (!image || image->pub.type == VT_IMAGE_ANON)
+		return 0;
+	vti_image_load_symbols(&im->finder, image);
+	return image->delta;
+}
+
+const struct vt_packed *vt_images_packed(const struct vt_images *im, uint32_t id)
+{
+	const struct vti_image *image = find_image(im, id);
+
+	return image ? image->packed : NULL;
+}
+
 void *vt_images_kept(const struct vt_images *im, uint32_t id)
 {
 	const struct vti_image *image = find_image(im, id);
@@ -420,7 +491,7 @@ enum vt_unknown vt_images_missing(const struct vt_images *im, size_t i)
 {
 	const struct vti_image *image = image_at_index(im, i);
 
-	if (image->pub.type != VT_IMAGE_FILE || !image->elf_tried || image->elf)
+	if (image->pub.type != VT_IMAGE_FILE || !image->elf_tried || image->elf || image->packed)
 		return VT_KNOWN;
 	return image->elf_why;
 }

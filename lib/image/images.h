@@ -20,6 +20,7 @@ struct vt_images;
 struct vt_lines;
 struct vt_imagedata;
 struct vt_unwind;
+struct vt_packed;
 
 /* Returns a text such as "file not found", never NULL. */
 const char *vt_unknown_text(enum vt_unknown why);
@@ -38,7 +39,9 @@ struct vt_location {
 struct vt_images *vt_images_new(const struct vt_images_options *opt, struct vt_error *err);
 void vt_images_free(struct vt_images *im);
 
-/* Processes a record: IMAGE, MAP, KSYMBOL or META; others are ignored.  -VT_E_NOMEM, -VT_E_LIMIT.
+/*
+ * Processes a record: IMAGE, MAP, KSYMBOL, META, FILE, SYMBOL or LINE; others are ignored.
+ * -VT_E_NOMEM, -VT_E_LIMIT, -VT_E_FORMAT: a FILE, SYMBOL or LINE record that contradicts itself.
  */
 int vt_images_feed(struct vt_images *im, const struct vt_record *rec, struct vt_error *err);
 
@@ -91,6 +94,15 @@ const struct vt_imagedata *vt_images_data(struct vt_images *im, uint32_t id);
 
 /* Returns an image's call frame information (unwind.h); NULL and borrowed likewise. */
 struct vt_unwind *vt_images_unwind(struct vt_images *im, uint32_t id);
+
+/*
+ * Returns vaddr - offset, modulo 2^64, of the kernel and of modules that are known by their list of
+ * symbols; 0 for others, whose offsets are their file's.
+ */
+uint64_t vt_images_base(struct vt_images *im, uint32_t id);
+
+/* Returns what the stream itself has of an image's file (packed.h), or NULL.  Borrowed likewise. */
+const struct vt_packed *vt_images_packed(const struct vt_images *im, uint32_t id);
 
 /*
  * Data that an analysis attaches to an image, for the lifetime of the image; free_fn frees it.

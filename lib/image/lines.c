@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "image/internal.h"
+#include "image/packed.h"
 
 /* Limit on the nesting of namespaces, functions and blocks. */
 #define MAX_DEPTH 200
@@ -58,6 +59,7 @@ struct vt_lines {
 	struct code_ranges units; /* for files whose .debug_aranges is missing or incomplete */
 	struct vt_hash loaded;	  /* of struct dwarf_unit */
 	struct inline_nest nest;  /* of the function requested last */
+	struct vt_packed *packed; /* instead of all these; or NULL */
 };
 
 /* A walk through debugging entries for the code ranges of those that have a certain tag. */
@@ -99,12 +101,27 @@ struct vt_lines *vt_lines_new(const struct vt_elf *elf, struct vt_error *err)
 	return l;
 }
 
+struct vt_lines *vti_lines_new_packed(struct vt_packed *packed, struct vt_error *err)
+{
+	struct vt_lines *l = calloc(1, sizeof(*l));
+
+	if (l)
+		l->packed = packed;
+	else
+		vt_error_nomem(err);
+	return l;
+}
+
 void vt_lines_free(struct vt_lines *l)
 {
 	size_t i;
 
 	if (!l)
 		return;
+	if (l->packed) {
+		free(l);
+		return;
+	}
 	for (i = 0; i < l->loaded.count; i++)
 		free(((struct dwarf_unit *)vt_hash_at(&l->loaded, i))->functions.v);
 	vt_hash_fini(&l->loaded);
@@ -330,6 +347,8 @@ bool vt_lines_at(struct vt_lines *l, uint64_t vaddr, struct vt_line *line)
 {
 	Dwarf_Die cu;
 
+	if (l->packed)
+		return vti_packed_line(l->packed, vaddr, line);
 	return find_dwarf_unit(l, vaddr, &cu) && read_line(l, &cu, vaddr, line);
 }
 
@@ -420,6 +439,8 @@ size_t vt_lines_frames(struct vt_lines *l, uint64_t vaddr, struct vt_frame *fram
 	Dwarf_Die chain[VT_MAX_INLINE], cu, function;
 	size_t n, i;
 
+	if (l->packed)
+		return vti_packed_frames(l->packed, vaddr, frames, max);
 	if (!find_dwarf_unit(l, vaddr, &cu) || !find_dwarf_function(l, &cu, vaddr, &function) ||
 	    !read_nest(l, &function))
 		return 0;
@@ -440,12 +461,78 @@ size_t vt_lines_frames(struct vt_lines *l, uint64_t vaddr, struct vt_frame *fram
 	return i;
 }
 
+/* Lowers *next to an address after `vaddr`. */
+static void lower_change(uint64_t *next, uint64_t vaddr, uint64_t at)
+{
+	if (at > vaddr && at < *next)
+		*next = at;
+}
+
+/* Lowers *next to the first start or end of a range after `vaddr`. */
+static void lower_to_ranges(uint64_t *next, uint64_t vaddr, const struct code_ranges *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->count && r->v[i].lo < *next; i++) {
+		lower_change(next, vaddr, r->v[i].lo);
+		lower_change(next, vaddr, r->v[i].hi);
+	}
+}
+
+/* Lowers *next to the row of the line table after `vaddr`. */
+static void lower_to_rows(uint64_t *next, uint64_t vaddr, Dwarf_Die *cu)
+{
+	Dwarf_Addr at = 0;
+	Dwarf_Lines *rows;
+	size_t low = 0, high;
+
+	if (dwarf_getsrclines(cu, &rows, &high) != 0)
+		return;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (dwarf_lineaddr(dwarf_onesrcline(rows, mid), &at) == 0 && at <= vaddr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (dwarf_lineaddr(dwarf_onesrcline(rows, low), &at) == 0)
+		lower_change(next, vaddr, at);
+}
+
+uint64_t vt_lines_change(struct vt_lines *l, uint64_t vaddr)
+{
+	uint64_t next = UINT64_MAX;
+	Dwarf_Die cu, function;
+	const struct dwarf_unit *u;
+	uint64_t offset;
+
+	if (l->packed)
+		return vti_packed_change(l->packed, vaddr);
+	if (!find_dwarf_unit(l, vaddr, &cu)) {
+		if (!l->indexed)
+			index_units(l);
+		lower_to_ranges(&next, vaddr, &l->units);
+		return next;
+	}
+	lower_to_rows(&next, vaddr, &cu);
+	if (find_dwarf_function(l, &cu, vaddr, &function) && read_nest(l, &function))
+		lower_to_ranges(&next, vaddr, &l->nest.calls);
+	offset = dwarf_dieoffset(&cu);
+	u = vt_hash_find(&l->loaded, &offset);
+	if (u)
+		lower_to_ranges(&next, vaddr, &u->functions);
+	return next;
+}
+
 bool vt_lines_function(struct vt_lines *l, uint64_t vaddr, struct vt_frame *function)
 {
 	Dwarf_Die cu, die;
 	const char *file;
 	int line = 0;
 
+	if (l->packed)
+		return vti_packed_function(l->packed, vaddr, function);
 	if (!find_dwarf_unit(l, vaddr, &cu) || !find_dwarf_function(l, &cu, vaddr, &die))
 		return false;
 	file = dwarf_decl_file(&die);

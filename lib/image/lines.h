@@ -8,42 +8,23 @@
 
 #include "base/error.h"
 #include "image/elf.h"
+#include "image/line.h"
 
 /*
  * Source lines and inlined calls of a file with DWARF.  Compilation units are read when first
  * needed.
  */
 struct vt_lines;
-
-/* Maximum depth of inlined calls; outer ones are omitted. */
-#define VT_MAX_INLINE 64
-
-/* A place in the source code.  Strings are borrowed from the vt_lines. */
-struct vt_line {
-	const char *file; /* as given to the compiler, made absolute */
-	unsigned line;	  /* 0: no line, according to the compiler */
-	unsigned column;
-	unsigned discriminator;
-	bool is_stmt;
-};
-
-/*
- * A function active at an address.  For the innermost one, `file` and `line` are those of the
- * address; for each other one, those of its inlined call of the function before it.
- */
-struct vt_frame {
-	const char
-		*function; /* linkage name if there is one (mangled), else the plain name, or "" */
-	const char *file;  /* "" if unknown */
-	unsigned line;
-	bool inlined; /* into the next frame */
-};
+struct vt_packed;
 
 /*
  * `elf` has the DWARF: the image's file or its separate debug file.  It is borrowed and must stay
  * open.  Owned by the caller.  NULL: VT_E_NOTFOUND (no DWARF), VT_E_DAMAGED, VT_E_NOMEM.
  */
 struct vt_lines *vt_lines_new(const struct vt_elf *elf, struct vt_error *err);
+
+/* Source lines that are packed in a stream.  `packed` is borrowed.  NULL: VT_E_NOMEM. */
+struct vt_lines *vti_lines_new_packed(struct vt_packed *packed, struct vt_error *err);
 void vt_lines_free(struct vt_lines *l);
 
 /* Finds the source line of a vaddr.  Returns false if there is none. */
@@ -54,6 +35,12 @@ bool vt_lines_at(struct vt_lines *l, uint64_t vaddr, struct vt_line *line);
  * number, 0 if the DWARF has no function there.
  */
 size_t vt_lines_frames(struct vt_lines *l, uint64_t vaddr, struct vt_frame *frames, size_t max);
+
+/*
+ * Returns the first address after a vaddr at which what the functions above tell may differ; it is
+ * not always different there.  UINT64_MAX if nothing is known of the rest.
+ */
+uint64_t vt_lines_change(struct vt_lines *l, uint64_t vaddr);
 
 /* Finds the declaration of the function, not inlined, that holds a vaddr.  False if unknown. */
 bool vt_lines_function(struct vt_lines *l, uint64_t vaddr, struct vt_frame *function);

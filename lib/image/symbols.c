@@ -174,15 +174,28 @@ static bool is_first_better(const struct vt_symbol *a, const struct vt_symbol *b
 	return strncmp(a->name, "SyS", 3) != 0 && strncmp(a->name, "compat_SyS", 10) != 0;
 }
 
+static bool append_alias(struct vt_symbols *t, uint64_t start, const char *name)
+{
+	if (!vt_array_grow(&t->aliases, &t->aliases_cap, t->naliases + 1, sizeof(*t->aliases)))
+		return false;
+	t->aliases[t->naliases++] = (struct alias){start, name};
+	return true;
+}
+
+int vti_symbols_add_alias(struct vt_symbols *t, uint64_t start, const char *name,
+			  struct vt_error *err)
+{
+	uint32_t id = vt_intern_str(t->names, name);
+
+	if (id == UINT32_MAX || !append_alias(t, start, vt_intern_get(t->names, id)))
+		return vt_error_set(err, VT_E_NOMEM, "out of memory for symbols");
+	return 0;
+}
+
 /* Keeps the name of a removed symbol as an alias, unless it equals the other's. */
 static bool add_alias(struct vt_symbols *t, const struct vt_symbol *loser, const char *winner)
 {
-	if (!strcmp(loser->name, winner))
-		return true;
-	if (!vt_array_grow(&t->aliases, &t->aliases_cap, t->naliases + 1, sizeof(*t->aliases)))
-		return false;
-	t->aliases[t->naliases++] = (struct alias){loser->start, loser->name};
-	return true;
+	return !strcmp(loser->name, winner) || append_alias(t, loser->start, loser->name);
 }
 
 /*

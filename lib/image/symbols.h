@@ -79,6 +79,10 @@ int vt_symbols_add_perf_map(struct vt_symbols *t, const char *text, size_t size,
 int vt_symbols_add(struct vt_symbols *t, uint64_t start, uint64_t size, uint32_t flags,
 		   const char *name, struct vt_error *err);
 
+/* Adds another name of the symbol at an address, and copies it.  -VT_E_NOMEM. */
+int vti_symbols_add_alias(struct vt_symbols *t, uint64_t start, const char *name,
+			  struct vt_error *err);
+
 /* Like vt_symbols_add(), but borrows the name for the lifetime of the table. */
 int vti_symbols_push(struct vt_symbols *t, uint64_t start, uint64_t size, uint32_t flags,
 		     const char *name, struct vt_error *err);

@@ -15,7 +15,7 @@
 #define OWN_KINDS                                                                                  \
 	(VT_KIND(VT_IMAGE) | VT_KIND(VT_MAP) | VT_KIND(VT_THREAD) | VT_KIND(VT_KSYMBOL) |          \
 	 VT_KIND(VT_META) | VT_KIND(VT_EVENT) | VT_KIND(VT_BLOCK) | VT_KIND(VT_LOST) |             \
-	 VT_KIND(VT_GAP))
+	 VT_KIND(VT_GAP) | VT_KIND(VT_FILE) | VT_KIND(VT_SYMBOL) | VT_KIND(VT_LINE))
 
 static_assert(VT_NKINDS <= 64, "a bit for each kind");
 

@@ -518,6 +518,9 @@ static int count_record(struct vt_profile *p, const struct vt_record *rec, struc
 	case VT_MAP:
 	case VT_THREAD:
 	case VT_KSYMBOL:
+	case VT_FILE:
+	case VT_SYMBOL:
+	case VT_LINE:
 		return check_mapping(p, rec, err);
 	case VT_META:
 		return vt_context_refused(p->context, err);

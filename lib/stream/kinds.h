@@ -75,6 +75,29 @@ enum vt_image_type {
 	VT_NIMAGETYPES
 };
 
+/* Flags of a FILE record. */
+enum vt_file_flags {
+	VT_FILE_VERIFIED = 1, /* it was known to be the recorded file */
+	VT_FILE_CHANGED = 2,  /* it was known to be modified since it was mapped */
+	VT_FILE_STRIPPED = 4, /* it has at most dynamic symbols */
+	VT_FILE_LINES = 8,    /* it has source lines: those of its LINE records */
+};
+
+/* Flags of a SYMBOL record, besides those of enum vt_symbol_flags (image/symbols.h). */
+enum vt_symbol_record_flags {
+	VT_SYMBOL_ALIAS = 128,	 /* another name of the symbol at this address */
+	VT_SYMBOL_ENDS = 256,	 /* without a name: no call of the procedure at `addr` returns */
+	VT_SYMBOL_ENTERED = 512, /* without a name: another procedure jumps to `addr` */
+};
+
+/* Flags of a LINE record. */
+enum vt_line_flags {
+	VT_LINE_KNOWN = 1,     /* `file` to `discriminator` are set */
+	VT_LINE_STATEMENT = 2, /* a recommended breakpoint location */
+	VT_LINE_FRAME = 4,     /* `function` is set */
+	VT_LINE_DECLARED = 8,  /* not code, but the declaration of the function at [addr, +size) */
+};
+
 enum vt_thread_op { VT_OP_COMM, VT_OP_EXEC, VT_OP_FORK, VT_OP_EXIT, VT_NOPS };
 
 /* How a basic block ends. */
