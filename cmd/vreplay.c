@@ -61,7 +61,8 @@ static bool make_model(struct app *a, const struct options *o, struct vt_conflic
 /* The records that name the places of pairs, and those that describe the recording. */
 #define PASSED_ON                                                                                  \
 	(VT_KIND(VT_IMAGE) | VT_KIND(VT_MAP) | VT_KIND(VT_THREAD) | VT_KIND(VT_KSYMBOL) |          \
-	 VT_KIND(VT_EVENT) | VT_KIND(VT_META) | VT_KIND(VT_LOST) | VT_KIND(VT_GAP))
+	 VT_KIND(VT_EVENT) | VT_KIND(VT_META) | VT_KIND(VT_LOST) | VT_KIND(VT_GAP) |               \
+	 VT_KIND(VT_FILE) | VT_KIND(VT_SYMBOL) | VT_KIND(VT_LINE))
 
 static int feed_replay_run(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
 			   struct vt_error *err)

@@ -41,7 +41,8 @@ static bool add_inputs(struct merge *m)
 	if (vt_merge_bad(m->merge))
 		app_say_lossy(m->app,
 			      "%" PRIu64
-			      " records of executed code that contradict themselves, left out",
+			      " records of executed code or of packed images that contradict "
+			      "themselves, left out",
 			      vt_merge_bad(m->merge));
 	return true;
 }

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "conflict/conflict.h"
+#include "image/packs.h"
 #include "merge/tally.h"
 #include "value/hot_record.h"
 
@@ -94,6 +95,7 @@ struct vt_merge {
 	struct vt_hotprofile *hots;
 	struct conflicts conflicts;
 	uint64_t bad;
+	struct vt_packs *packs;
 	struct vt_stream_tally tally; /* of the current stream */
 };
 
@@ -121,8 +123,9 @@ struct vt_merge *vt_merge_new(uint64_t seed)
 	init_tables(m);
 	m->strings = vt_intern_new();
 	m->hots = vt_hotprofile_new(seed);
+	m->packs = vt_packs_new();
 	ok = vt_tally_init(&m->tally, m->strings);
-	if (ok && m->strings && m->hots)
+	if (ok && m->strings && m->hots && m->packs)
 		return m;
 	vt_merge_free(m);
 	return NULL;
@@ -142,6 +145,7 @@ void vt_merge_free(struct vt_merge *m)
 	free(m->conflicts.rows);
 	vt_tally_fini(&m->tally);
 	vt_hotprofile_free(m->hots);
+	vt_packs_free(m->packs);
 	vt_intern_free(m->strings);
 	free(m);
 }
@@ -213,6 +217,13 @@ int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t 
 			return vt_error_nomem(err);
 	if (vt_hotprofile_feed(m->hots, b, first, count, err) < 0)
 		return -(int)err->code;
+	for (rec.row = first; rec.row < first + count; rec.row++) {
+		int code = vt_packs_feed(m->packs, b, rec.row, 1, err);
+
+		if (code == -VT_E_NOMEM)
+			return code;
+		m->bad += code < 0;
+	}
 	return vt_tally_feed(&m->tally, b, first, count, err);
 }
 
@@ -398,6 +409,7 @@ int vt_merge_end_stream(struct vt_merge *m, struct vt_error *err)
 	code = join_conflicts(m, err);
 	if (code < 0)
 		return code;
+	vt_packs_end_stream(m->packs);
 	vt_tally_fini(&m->tally);
 	if (!vt_tally_init(&m->tally, m->strings))
 		return vt_error_nomem(err);
@@ -543,6 +555,10 @@ static void write_merged_image(const struct vt_merge *m, struct vt_writer *w, vo
 	row[VT_IMAGE_MACHINE] = i->machine;
 	write_merged_string(m, w, VT_IMAGE_PATH, i->path);
 	write_merged_string(m, w, VT_IMAGE_BUILDID, i->buildid);
+	vt_packs_write(m->packs, (unsigned)i->type, vt_intern_get(m->strings, i->path),
+		       vt_intern_size(m->strings, i->path),
+		       vt_intern_get(m->strings, i->buildid),
+		       vt_intern_size(m->strings, i->buildid), i->id, w);
 }
 
 static void write_merged_place(const struct vt_merge *m, struct vt_writer *w, void *entry,

@@ -42,14 +42,17 @@ int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t 
  */
 int vt_merge_end_stream(struct vt_merge *m, struct vt_error *err);
 
-/* Records of executed code that contradict themselves and were left out, in all streams. */
+/*
+ * Records of executed code and of packed images that contradict themselves and were left out, in
+ * all streams.
+ */
 uint64_t vt_merge_bad(const struct vt_merge *m);
 
 /* The damaged hot lists that were left out.  Borrowed. */
 const struct vt_hot_damage *vt_merge_damage(const struct vt_merge *m);
 
 /*
- * Writes EVENT, IMAGE, LOST, GAP, COUNT, CONFLICT, META, MODULE, LABEL and HOT records, ordered by
+ * Writes EVENT, IMAGE with what is packed of it, LOST, GAP, COUNT, CONFLICT, META, MODULE, LABEL and HOT records, ordered by
  * name, path, image and offset.  Errors of the writer stick to it; -VT_E_NOMEM.
  */
 int vt_merge_write(struct vt_merge *m, struct vt_writer *w, struct vt_error *err);

@@ -55,6 +55,7 @@ static void forget_stream(struct vt_collect *c)
 {
 	vti_collect_forget_exec(c);
 	vt_hash_clear(&c->images);
+	vt_packs_end_stream(vt_sites_packs(c->sites));
 	vt_hash_clear(&c->values);
 }
 
@@ -140,6 +141,8 @@ static int collect_image(struct vt_collect *c, const struct vt_record *rec, stru
 	if (!n || image == UINT32_MAX)
 		return vt_error_nomem(err);
 	n->image = image;
+	if (vt_packs_feed(vt_sites_packs(c->sites), rec->block, rec->row, 1, err) < 0)
+		return -(int)err->code;
 	return vt_context_refused(c->context, err);
 }
 
@@ -247,6 +250,10 @@ static int collect_record(struct vt_collect *c, const struct vt_record *rec, str
 		return vt_context_refused(c->context, err);
 	case VT_IMAGE:
 		return collect_image(c, rec, err);
+	case VT_FILE:
+	case VT_SYMBOL:
+	case VT_LINE:
+		return vt_packs_feed(vt_sites_packs(c->sites), rec->block, rec->row, 1, err);
 	case VT_MAP:
 		return take_map(c, rec, err);
 	case VT_THREAD:

@@ -65,6 +65,7 @@ struct code {
 struct vt_sites {
 	struct vt_hotlists *lists;
 	struct vt_intern *strings;
+	struct vt_packs *packs;
 	struct vt_plugin_names *plugins;
 	struct vt_hash images;
 	struct vt_hash events;
@@ -92,8 +93,9 @@ struct vt_sites *vt_sites_new(const struct vt_hotlist_options *options, struct v
 	vt_hash_init(&s->maps, sizeof(struct map), MAP_KEY_SIZE);
 	s->strings = vt_intern_new();
 	s->plugins = vt_plugin_names_new();
+	s->packs = vt_packs_new();
 	s->lists = vt_hotlists_new(options, err);
-	if (!s->strings || !s->plugins || !s->lists) {
+	if (!s->strings || !s->plugins || !s->packs || !s->lists) {
 		if (s->lists)
 			vt_error_nomem(err);
 		vt_sites_free(s);
@@ -115,6 +117,7 @@ void vt_sites_free(struct vt_sites *s)
 	vt_buf_free(&s->code_bytes);
 	vt_intern_free(s->strings);
 	vt_plugin_names_free(s->plugins);
+	vt_packs_free(s->packs);
 	vt_hotlists_free(s->lists);
 	free(s);
 }
@@ -122,6 +125,11 @@ void vt_sites_free(struct vt_sites *s)
 struct vt_hotlists *vt_sites_lists(struct vt_sites *s)
 {
 	return s->lists;
+}
+
+struct vt_packs *vt_sites_packs(struct vt_sites *s)
+{
+	return s->packs;
 }
 
 struct vt_plugin_names *vt_sites_plugins(struct vt_sites *s)
@@ -422,6 +430,10 @@ static int write_images(struct vt_sites *s, struct vt_writer *w, struct vt_error
 		row[VT_IMAGE_MACHINE] = i->machine;
 		write_string(s, w, VT_IMAGE_PATH, i->path);
 		write_string(s, w, VT_IMAGE_BUILDID, i->buildid);
+		vt_packs_write(s->packs, (unsigned)i->type, vt_intern_get(s->strings, i->path),
+			       vt_intern_size(s->strings, i->path),
+			       vt_intern_get(s->strings, i->buildid),
+			       vt_intern_size(s->strings, i->buildid), i->id, w);
 	}
 	free(r);
 	return 0;

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "image/packs.h"
 #include "stream/bblock.h"
 #include "stream/record.h"
 #include "stream/writer.h"
@@ -60,6 +61,9 @@ struct vt_hotlist *vt_sites_list(struct vt_sites *s, const struct vt_site *site,
  * number in `reg`.
  */
 struct vt_plugin_names *vt_sites_plugins(struct vt_sites *s);
+
+/* Returns the packed images, which vt_sites_write() writes.  Borrowed. */
+struct vt_packs *vt_sites_packs(struct vt_sites *s);
 
 /* Returns the number of an event, which is added if it is new; UINT32_MAX when memory runs out. */
 uint32_t vt_sites_event(struct vt_sites *s, const char *name, enum vt_policy policy,
