@@ -23,6 +23,7 @@ static const struct program programs[] = {
 	{"info", NULL, cmd_info, "say what is in a stream"},
 	{"dump", NULL, cmd_dump, "print the records of a stream"},
 	{"merge", NULL, cmd_merge, "add up the profiles of several runs"},
+	{"pack", NULL, cmd_pack, "add names, lines and code: a profile to take elsewhere"},
 	{"db", "vdb", cmd_db, "keep profiles in a database"},
 	{"prof", "vprof", cmd_prof, "list where samples fell; compare profiles"},
 	{"list", "vlist", cmd_list, "list procedures: source and assembly, with samples or values"},

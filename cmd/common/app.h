@@ -44,6 +44,7 @@ struct app_file {
 
 struct app_trace; /* cmd/common/trace.h */
 struct app_slice; /* cmd/common/slice.h */
+struct vt_pt_decode_options;
 
 struct app {
 	const char *name; /* as messages begin: "vtrace dump" */
@@ -66,7 +67,8 @@ struct app {
 	char bad_record[VT_ERROR_SIZE];	     /* the first */
 	uint64_t kinds;			     /* of records in the stream read last: see app_saw() */
 	struct app_trace *traces;	     /* inputs that are being decoded */
-	struct app_slice *slice;	     /* of the streams that are read; NULL: all of them */
+	const struct vt_pt_decode_options *pt; /* how; NULL: as without options */
+	struct app_slice *slice;	       /* of the streams that are read; NULL: all of them */
 	struct app_file *files;
 	size_t nfiles;
 	size_t files_cap;

@@ -6,6 +6,7 @@
 
 #include "base/input.h"
 #include "cmd/common/find.h"
+#include "cmd/common/pack.h"
 #include "cmd/common/progress.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/trace.h"
@@ -114,6 +115,16 @@ static void tell_unused(struct app *a, const struct app_decode *d, const char *i
 		app_say(a, "%s: no raw trace of Intel PT: %s is not used", input, d->raw_option);
 }
 
+static void decode_packed(struct app *a, const struct app_decode *d, const char *path)
+{
+	a->pt = &d->pt;
+	app_pack(a,
+		 &(struct app_pack){
+			 .output = d->output, .compress = d->compress, .symfs = d->pt.symfs},
+		 path);
+	a->pt = NULL;
+}
+
 void app_decode(struct app *a, const struct app_decode *d, const char *path)
 {
 	struct vt_error err = VT_ERROR_INIT, stream_err = VT_ERROR_INIT;
@@ -123,6 +134,10 @@ void app_decode(struct app *a, const struct app_decode *d, const char *path)
 
 	if (!app_is_no_terminal(a, path))
 		return;
+	if (d->pack) {
+		decode_packed(a, d, path);
+		return;
+	}
 	if (vt_input_open(&in, path, &err) < 0) {
 		app_fail(a, &err);
 		return;

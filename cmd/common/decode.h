@@ -14,6 +14,7 @@ struct app_decode {
 	const char
 		*raw_option; /* an option that was given and is for raw traces of Intel PT only */
 	struct vt_pt_decode_options pt;
+	bool pack; /* with what listings need of the files of its images */
 };
 
 /* Makes a stream from a recorded trace, or writes a stream anew.  Failure: the app's status. */

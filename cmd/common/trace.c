@@ -114,6 +114,8 @@ static struct vt_reader *start_decoding(struct app_trace *t, const struct vt_inp
 	};
 	const char *const *symfs = app_option(t->app, "symfs");
 
+	if (t->app->pt)
+		t->pt = *t->app->pt;
 	t->cache = app_buildid_cache();
 	t->pt.symfs = symfs ? *symfs : NULL;
 	t->pt.cache = t->cache;

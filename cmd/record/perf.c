@@ -360,7 +360,8 @@ static int record_stream(struct perf *r)
 	if (r->app->status < APP_INPUT)
 		app_decode(r->app,
 			   &(struct app_decode){.output = r->opt->output,
-						.compress = r->opt->compress},
+						.compress = r->opt->compress,
+						.pack = r->opt->pack},
 			   vt_buf_str(&path));
 	unlink(vt_buf_str(&path));
 	vt_buf_free(&path);

@@ -37,6 +37,7 @@ struct perf_options {
 	uint64_t pid;
 	const char *output; /* NULL: perf.data */
 	const char *compress;
+	bool pack;
 };
 
 /* True if the recording is decoded to a stream: the output's name ends in .vt. */

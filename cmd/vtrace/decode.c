@@ -58,6 +58,8 @@ static void decode_as_asked(struct app *a, struct app_decode *d, const struct ar
 	if (d->pt.engine && strcmp(d->pt.engine, VT_PT_ENGINE_NONE) != 0 &&
 	    !vt_pt_engine_by_name(d->pt.engine))
 		app_usage(a, "--engine: there is no '%s'", d->pt.engine);
+	else if (d->pack && d->format)
+		app_usage(a, "--format: not with --pack");
 	else if (app_parse_crystal(a, args->crystal, UINT32_MAX, UINT32_MAX, &d->pt.clock))
 		app_decode(a, d, a->argc ? a->argv[0] : DEFAULT_INPUT);
 	free(cache);
@@ -72,6 +74,8 @@ int cmd_decode(int argc, char **argv)
 	const struct vt_opt opts[] = {
 		APP_OPT_OUTPUT(d.output),
 		APP_OPT_COMPRESS(d.compress),
+		{0, "pack", VT_OPT_FLAG, &d.pack,
+		 .help = "add names, source lines and code of what was hit, as\nvtrace pack does"},
 		{0, "format", VT_OPT_STRING, &d.format, .arg = "FORMAT",
 		 .help = "take the input to be of this format; else its first\nbytes decide"},
 		{0, "engine", VT_OPT_STRING, &d.pt.engine, .arg = "NAME",

@@ -33,6 +33,7 @@ static const char *is_perf_record_option_given(const struct record *r)
 	       : r->perf.period	      ? "--period"
 	       : r->perf.all_cpus     ? "--all-cpus"
 	       : r->perf.pid	      ? "--pid"
+	       : r->perf.pack	      ? "--pack"
 				      : NULL;
 }
 
@@ -65,6 +66,8 @@ static bool check_record_options(struct record *r)
 		return app_usage(r->app, "--stack: %" PRIu64 " is no multiple of 8", r->perf.stack);
 	if (r->perf.compress && !perf_makes_stream(&r->perf))
 		return app_usage(r->app, "--compress: goes with an output named *.vt");
+	if (r->perf.pack && !perf_makes_stream(&r->perf))
+		return app_usage(r->app, "--pack: goes with an output named *.vt");
 	if (r->perf.compress && !app_check_compression(r->app, r->perf.compress))
 		return false;
 	if (r->perf.output && strcmp(r->perf.output, "-") == 0 && isatty(STDOUT_FILENO))
@@ -125,6 +128,8 @@ int cmd_record(int argc, char **argv)
 		{'o', "output", VT_OPT_STRING, &r.perf.output, .arg = "FILE", .unrecorded = true,
 		 .help = "write FILE, not perf.data; a stream if its name ends in .vt"},
 		APP_OPT_COMPRESS(r.perf.compress),
+		{0, "pack", VT_OPT_FLAG, &r.perf.pack,
+		 .help = "add names, lines and code to the stream: vtrace pack"},
 		{0, "full", VT_OPT_FLAG, &r.full.full,
 		 .help = "record all that is executed, under valgrind; with it:"},
 		{0, "values", VT_OPT_CHOICE, &r.full.values, .arg = "WHICH",
