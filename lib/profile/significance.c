@@ -92,11 +92,11 @@ double vt_count_test(uint64_t n, uint64_t m, double share)
 	return fmin(1, 2 * fmin(low, high));
 }
 
-double vt_mean_test(const struct vt_moments *a, const struct vt_moments *b)
+/* vt_mean_test() of means that are `apart`. */
+static double test_distance(const struct vt_moments *a, const struct vt_moments *b, double apart)
 {
 	double va = variance(a) / (double)a->count;
 	double vb = variance(b) / (double)b->count;
-	double apart = a->mean - b->mean;
 	double t2, freedom;
 
 	if (a->count < 2 || b->count < 2)
@@ -108,6 +108,32 @@ double vt_mean_test(const struct vt_moments *a, const struct vt_moments *b)
 		  (va * va / (double)(a->count - 1) + vb * vb / (double)(b->count - 1));
 	/* Student's distribution: DLMF 8.17(ii), I_x(v/2, 1/2) with x = v / (v + t^2). */
 	return fmin(1, vt_incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t2)));
+}
+
+double vt_mean_test(const struct vt_moments *a, const struct vt_moments *b)
+{
+	return test_distance(a, b, a->mean - b->mean);
+}
+
+double vt_mean_least(const struct vt_moments *a, const struct vt_moments *b, double level)
+{
+	double low = 0, high = sqrt(variance(a) + variance(b));
+	unsigned i;
+
+	if (a->count < 2 || b->count < 2 || !(level > 0) || !(level < 1))
+		return NAN;
+	/* Of one degree of freedom and a level of 1e-6, t is 6e5. */
+	for (i = 0; i < 100 && test_distance(a, b, high) > level; i++)
+		high *= 2;
+	for (i = 0; i < 100; i++) {
+		double middle = (low + high) / 2;
+
+		if (test_distance(a, b, middle) > level)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
 }
 
 double vt_share_test(const struct vt_share_set *a, const struct vt_share_set *b)

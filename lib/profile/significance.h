@@ -42,6 +42,12 @@ double vt_count_test(uint64_t n, uint64_t m, double share);
 double vt_mean_test(const struct vt_moments *a, const struct vt_moments *b);
 
 /*
+ * The least distance of two means that vt_mean_test() would give a probability of at most `level`,
+ * above 0 and below 1, if the sets varied as these do; NaN for sets of fewer than two numbers.
+ */
+double vt_mean_least(const struct vt_moments *a, const struct vt_moments *b, double level);
+
+/*
  * A set of runs, for one thing that each run counts: `shares` are its shares of each run's total,
  * `count` and `total` the sums over all runs.
  */

@@ -123,6 +123,43 @@ t_is "is three coins on one side: no star" \
 	"$(jq -c '[.rows[] | select(.procedure == "other") | .events[0] | (.p * 1000 | round), .significant]' "$T_OUT")" \
 	"[250,0]"
 
+# ---- the total of runs ----
+
+# total FILE SAMPLES: of fifty images that all have as many
+total()
+{
+	{
+		echo "EVENT id=0 name=cycles policy=1 unit=cycles"
+		for image in $(seq 50); do
+			echo "IMAGE id=$image path=/opt/i$image buildid="
+			echo "COUNT image=$image offset=16 event=0 samples=$(($2 / 50)) period=$2"
+		done
+	} | "$VT_BUILD/tests/tools/stream_make" >"$1"
+}
+total a1.vt 1000
+total a2.vt 1200
+total a3.vt 1400
+total b1.vt 2500
+total b2.vt 3000
+total b3.vt 3500
+runs=(--before a1.vt --before a2.vt --before a3.vt b1.vt b2.vt b3.vt)
+t_status "three runs that take 2.5 times as long" 5 vprof --diff --by image --check "${runs[@]}"
+t_is "no row has a star, the total has" "$(grep -c ' \* ' "$T_OUT") $(grep "^Total of" "$T_OUT")" \
+	"0 Total of cycles: 1200.0 before, 3000.0 after (+150%), chance 1.47% *; with runs that vary so much, no change below 89.6% would be"
+t_like "and is told" 'grown by 1% of all before, or more: the total \(\+150%\), of that \+3% in ' "$T_ERR"
+vprof --diff --by image --json "${runs[@]}" >total.json
+t_is "JSON has an object of it" \
+	"$(jq -c '.total.events[0] | [.name, .before, .after, .delta, .percent, (.p * 1e4 | round), .significant, (.least_percent | round)]' total.json)" \
+	'["cycles",1200,3000,1800,150,147,1,90]'
+t_status "at a level that three runs do not reach" 0 \
+	vprof --diff --by image --check --false-rate 0.01 "${runs[@]}"
+t_like "it says what they would reach" '150%\), chance 1.47%, not significant; .*no change below [0-9]{3}% would be' "$T_OUT"
+t_status "the same runs have not grown" 0 vprof --diff --by image --check \
+	--before a1.vt --before a2.vt --before a3.vt a3.vt a1.vt a2.vt
+t_like "and say so" 'Total of cycles: 1200.0 before, 1200.0 after \(\+0%\), chance 100%, not significant' "$T_OUT"
+t_status "one run a side: 1000 and 1200, by counts" 5 vprof --diff --by image --check a1.vt a2.vt
+t_is "of rows of 20 and 24 no one shows it" "$(grep -c ' \* ' "$T_OUT")" 0
+
 # ---- events ----
 
 recorded user.vt 900 100 0 cpu-clock:u

@@ -264,7 +264,10 @@ static struct change gather_change(const struct profile_diff *d, size_t row, siz
 			       test_change(d, row, event, &g)};
 }
 
-/* Finds the greatest significant probability among the changes of an event and its total. */
+/*
+ * Finds the greatest significant probability among the changes of an event's rows.  The total is a
+ * question of its own, that was there before the data: it is not one of the rows that are searched.
+ */
 static bool find_change_threshold(const struct profile_diff *d, size_t event, double *threshold)
 {
 	size_t rows = vt_runs_rows(d->runs), i, count = 0;
@@ -272,8 +275,8 @@ static bool find_change_threshold(const struct profile_diff *d, size_t event, do
 
 	if (!p)
 		return false;
-	for (i = 0; i <= rows; i++) {
-		p[count] = gather_change(d, i < rows ? i : SIZE_MAX, event).p;
+	for (i = 0; i < rows; i++) {
+		p[count] = gather_change(d, i, event).p;
 		count += !isnan(p[count]);
 	}
 	*threshold = vt_discovery_threshold(p, count, d->opt->rate);
@@ -356,19 +359,28 @@ static void add_diff_columns(struct vt_table *t, const struct profile_diff *d)
 	vti_name_columns(t, vt_ranking_level(diff_run(d, 0)->ranking));
 }
 
+void vti_put_chance(struct vt_buf *out, double p)
+{
+	if (p >= 0.1)
+		vt_buf_printf(out, "%.0f%%", 100 * p);
+	else if (p >= 0.0001)
+		vt_buf_printf(out, "%.2f%%", 100 * p);
+	else
+		vt_buf_printf(out, "<0.01%%");
+}
+
 /* "12%", "0.3% *": the star stands for what is significant. */
 static void chance_cell(struct vt_table *t, double p, bool significant)
 {
-	const char *star = significant ? " *" : "  ";
+	struct vt_buf text = VT_BUF_INIT;
 
-	if (isnan(p))
+	if (isnan(p)) {
 		vt_table_empty(t);
-	else if (p >= 0.1)
-		vt_table_printf(t, "%.0f%%%s", 100 * p, star);
-	else if (p >= 0.0001)
-		vt_table_printf(t, "%.2f%%%s", 100 * p, star);
-	else
-		vt_table_printf(t, "<0.01%%%s", star);
+		return;
+	}
+	vti_put_chance(&text, p);
+	vt_table_printf(t, "%s%s", vt_buf_str(&text), significant ? " *" : "  ");
+	vt_buf_free(&text);
 }
 
 static void change_cells(struct vt_table *t, const struct profile_diff *d, const struct change *c,
@@ -413,8 +425,7 @@ static struct vt_profdiff_moved *moved_side(struct vt_profdiff_result *result, d
 	return by > 0 ? &result->grown : &result->shrunk;
 }
 
-/* "+12.3%": three digits, and more only of whole percents. */
-static void put_change(struct vt_buf *out, double by)
+void vti_put_change(struct vt_buf *out, double by)
 {
 	vt_buf_printf(out, fabs(by) < 100 ? "%+.3g%%" : "%+.0f%%", by);
 }
@@ -427,7 +438,7 @@ static void name_change(struct vt_profdiff_moved *m, const char *label, const ch
 	/* A whole image is called by its name alone, and so is the total. */
 	vt_buf_printf(&m->names, "%s%s%s%s (", m->names.size ? ", " : "", label,
 		      *label && *image ? " in " : "", image);
-	put_change(&m->names, by);
+	vti_put_change(&m->names, by);
 	vt_buf_printf(&m->names, ")");
 }
 
@@ -451,14 +462,13 @@ static void check_row(const struct profile_diff *d, size_t row, const struct cha
 
 /* Names a change of the total, and the row with the greatest change in the same direction. */
 static void check_total(const struct profile_diff *d, const struct changed_row *order,
-			const struct change *all, double threshold,
-			struct vt_profdiff_result *result)
+			const struct change *all, struct vt_profdiff_result *result)
 {
 	double by = share_percent(all->after - all->before, all->before);
 	struct vt_profdiff_moved *m = moved_side(result, by);
 	struct change c;
 
-	if (!is_checked(d, all, by, threshold))
+	if (!is_checked(d, all, by, d->opt->rate))
 		return;
 	name_change(m, "the total", "", by);
 	if (m->count > VT_PROFDIFF_NAMED || !vt_runs_rows(d->runs))
@@ -467,7 +477,7 @@ static void check_total(const struct profile_diff *d, const struct changed_row *
 	if ((c.after - c.before) * by <= 0)
 		return;
 	vt_buf_printf(&m->names, ", of that ");
-	put_change(&m->names, share_percent(c.after - c.before, all->before));
+	vti_put_change(&m->names, share_percent(c.after - c.before, all->before));
 	vt_buf_printf(&m->names, " in %s", *order->label ? order->label : order->image);
 }
 
@@ -536,9 +546,49 @@ static void fill_diff_rows(struct vt_table *t, const struct profile_diff *d,
 			cpi_cells(t, d, order[i].row);
 		vti_name_cells(t, vt_ranking_level(diff_run(d, 0)->ranking), d->runs, order[i].row);
 	}
-	check_total(d, order, &all[0], threshold[0], result);
+	check_total(d, order, &all[0], result);
 	find_unknown(d, result);
 	find_stripped(d, result);
+}
+
+/* The least change of an event's total that would be significant; NaN: not told by the runs. */
+static double find_least_change(const struct profile_diff *d, size_t event)
+{
+	struct gathered g = {.weight = {{0}}};
+	size_t run;
+
+	if (!d->shares || is_estimate(d, event))
+		return NAN;
+	for (run = 0; run < d->nruns; run++)
+		gather_diff_run(d, SIZE_MAX, event, run, &g);
+	return share_percent(vt_mean_least(&g.weight[0], &g.weight[1], d->opt->rate),
+			     g.weight[0].mean);
+}
+
+/* The totals of the events: all[e]. */
+static bool fill_totals(const struct profile_diff *d, const struct change *all,
+			struct vt_profdiff_result *result)
+{
+	double n[2] = {(double)d->sets[0].count, (double)d->sets[1].count};
+	size_t e;
+
+	result->total = calloc(d->nshown, sizeof(*result->total));
+	if (!result->total)
+		return false;
+	result->ntotals = d->nshown;
+	for (e = 0; e < d->nshown; e++)
+		result->total[e] = (struct vt_profdiff_total){
+			.label = d->label[e],
+			.before = (double)all[e].tally[0].samples / n[0],
+			.after = (double)all[e].tally[1].samples / n[1],
+			.by = all[e].before > 0
+				      ? share_percent(all[e].after - all[e].before, all[e].before)
+				      : NAN,
+			.p = all[e].p,
+			.significant = all[e].p <= d->opt->rate,
+			.least = find_least_change(d, e),
+		};
+	return true;
 }
 
 static bool list_changes(struct vt_table *t, const struct profile_diff *d,
@@ -554,6 +604,7 @@ static bool list_changes(struct vt_table *t, const struct profile_diff *d,
 		all[e] = gather_change(d, SIZE_MAX, e);
 		ok = find_change_threshold(d, e, &threshold[e]);
 	}
+	ok = ok && fill_totals(d, all, result);
 	if (ok) {
 		add_diff_columns(t, d);
 		fill_diff_rows(t, d, order, all, threshold, result);
@@ -607,4 +658,6 @@ void vt_profdiff_result_fini(struct vt_profdiff_result *r)
 	vt_buf_free(&r->shrunk.names);
 	vt_buf_free(&r->alone);
 	vt_buf_free(&r->stripped);
+	free(r->total);
+	r->total = NULL;
 }

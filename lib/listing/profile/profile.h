@@ -65,7 +65,8 @@ uint64_t vt_proflist_fill(struct vt_table *t, const struct vt_proflist_side *sid
 /* Options of a comparison of two sets of profiles. */
 struct vt_profdiff_options {
 	struct vt_proflist_options list;
-	double rate;  /* of false discoveries among significant changes */
+	double rate;  /* of false discoveries among significant rows; the level of the total's test
+		       */
 	double check; /* least change to report, in percent of the total before; NaN: none */
 };
 
@@ -84,6 +85,17 @@ struct vt_profdiff_moved {
 	struct vt_buf names; /* of the greatest: "work in prog (+12.1%), the total (+10%)" */
 };
 
+/* All samples of an event: one question of its own, tested by itself at the level `rate`. */
+struct vt_profdiff_total {
+	const char *label; /* borrowed from a run's events */
+	double before;	   /* samples of a run, on the average */
+	double after;
+	double by;	  /* the change in percent of all before; NaN: there are none before */
+	double p;	  /* the probability that it is due to chance; NaN: not tested */
+	bool significant; /* p is at most the rate */
+	double least;	  /* no change below so many percent would be; NaN: not known */
+};
+
 struct vt_profdiff_result {
 	uint64_t left_out;    /* rows */
 	uint64_t significant; /* rows with a significant change of the first event */
@@ -95,6 +107,8 @@ struct vt_profdiff_result {
 	size_t unknown_event;
 	struct vt_buf alone;	/* "a, b": events that only one set has, which are left out */
 	struct vt_buf stripped; /* "prog (after)": images without symbols in one set only */
+	struct vt_profdiff_total *total; /* of each event that is compared */
+	size_t ntotals;
 };
 
 /*
@@ -104,13 +118,20 @@ struct vt_profdiff_result {
  * event.
  *
  * The probability that a difference is due to chance is vt_share_test() if both sets have several
- * runs, else vt_count_test().  vt_runs_unknown() rows are not tested.  -VT_E_NOMEM; -VT_E_FORMAT if
+ * runs, else vt_count_test(); that of the total is the greater one of vt_mean_test() and
+ * vt_count_test().  vt_runs_unknown() rows are not tested.  -VT_E_NOMEM; -VT_E_FORMAT if
  * the sets have no event in common.  Call vt_profdiff_result_fini() also after an error.
  */
 int vt_proflist_diff(struct vt_table *t, const struct vt_profdiff_set sets[2],
 		     const struct vt_profdiff_options *opt, struct vt_profdiff_result *result,
 		     struct vt_error *err);
 void vt_profdiff_result_fini(struct vt_profdiff_result *r);
+
+/* "12%", "0.30%", "<0.01%": a probability that is not NaN. */
+void vti_put_chance(struct vt_buf *out, double p);
+
+/* "+12.3%": three digits, and more only of whole percents. */
+void vti_put_change(struct vt_buf *out, double by);
 
 /* The style of a share of the samples. */
 enum vt_style vt_heat(uint64_t part, uint64_t whole);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/escape.h"
@@ -62,6 +63,35 @@ static json_t *make_by(const struct vt_proflist_side *run)
 	return by;
 }
 
+/* A member that is null if it is not known. */
+static void set_real(json_t *object, const char *key, double v)
+{
+	json_object_set_new(object, key, isnan(v) ? json_null() : json_real(v));
+}
+
+/* The totals, one object for each event. */
+static json_t *make_totals(const struct vt_profdiff_result *r)
+{
+	json_t *events = json_array();
+	size_t i;
+
+	for (i = 0; i < r->ntotals; i++) {
+		const struct vt_profdiff_total *t = &r->total[i];
+		json_t *v = json_object();
+
+		json_object_set_new(v, "name", vt_json_text(t->label, strlen(t->label)));
+		set_real(v, "before", t->before);
+		set_real(v, "after", t->after);
+		set_real(v, "delta", t->after - t->before);
+		set_real(v, "percent", t->by);
+		set_real(v, "p", t->p);
+		json_object_set_new(v, "significant", json_integer(t->significant));
+		set_real(v, "least_percent", t->least);
+		json_array_append_new(events, v);
+	}
+	return json_pack("{s:o}", "events", events);
+}
+
 json_t *vt_profreport_json(const struct vt_profreport *r)
 {
 	const struct vt_proflist_side *run = &r->runs[0];
@@ -72,6 +102,7 @@ json_t *vt_profreport_json(const struct vt_profreport *r)
 	} else {
 		json_object_set_new(doc, "before", make_set(r, 0, r->before));
 		json_object_set_new(doc, "after", make_set(r, r->before, r->count));
+		json_object_set_new(doc, "total", make_totals(&r->result));
 		json_object_set_new(doc, "significant",
 				    json_integer((json_int_t)r->result.significant));
 		if (!isnan(r->how.check))
@@ -105,11 +136,43 @@ static void print_headers(const struct vt_profreport *r, struct vt_output *out)
 	vt_proflist_legend(r->how.list.by_period, r->before > 0, first.known, out);
 }
 
+/* "Total of cycles: 100 before, 250 after (+150%), chance 0.30% *" */
+static void print_total(const struct vt_profdiff_total *t, const struct vt_profreport *r,
+			struct vt_output *out)
+{
+	struct vt_buf line = VT_BUF_INIT;
+
+	vt_buf_printf(&line, "Total of ");
+	vt_escape_str(&line, t->label);
+	vt_buf_printf(&line,
+		      r->count > 2 ? ": %.1f before, %.1f after" : ": %.0f before, %.0f after",
+		      t->before, t->after);
+	if (!isnan(t->by)) {
+		vt_buf_printf(&line, " (");
+		vti_put_change(&line, t->by);
+		vt_buf_printf(&line, r->how.list.by_period ? " by period)" : ")");
+	}
+	if (!isnan(t->p)) {
+		vt_buf_printf(&line, ", chance ");
+		vti_put_chance(&line, t->p);
+		vt_buf_printf(&line, t->significant ? " *" : ", not significant");
+	}
+	if (!isnan(t->least))
+		vt_buf_printf(&line,
+			      "; with runs that vary so much, no change below %.3g%% would be",
+			      t->least);
+	vt_output_printf(out, "%s\n", vt_buf_str(&line));
+	vt_buf_free(&line);
+}
+
 static void print_footers(const struct vt_profreport *r, struct vt_output *out)
 {
 	struct vt_buf name = VT_BUF_INIT;
+	size_t i;
 
 	vt_table_print_left_out(out, r->result.left_out);
+	for (i = 0; i < r->result.ntotals; i++)
+		print_total(&r->result.total[i], r, out);
 	if (!r->before || !r->runs[0].events->count)
 		return;
 	vt_escape_str(&name, r->runs[0].events->label[0]);

@@ -351,9 +351,91 @@ static void test_family(void **state)
 	}
 }
 
+/* The totals of runs that differ by so much of their length (a standard deviation). */
+static struct vt_moments draw_totals(struct vt_rng *rng, size_t runs, double length, double vary)
+{
+	struct vt_moments m = {0};
+	size_t run;
+
+	for (run = 0; run < runs; run++)
+		vt_moments_add(&m, (double)poisson(rng, length * (1 + vary * normal(rng))));
+	return m;
+}
+
+/* In how many of 1000 comparisons the total of the runs after has grown significantly. */
+static unsigned count_grown(struct vt_rng *rng, size_t runs, double slower, double vary)
+{
+	unsigned round, grown = 0;
+
+	for (round = 0; round < 1000; round++) {
+		struct vt_moments a = draw_totals(rng, runs, 10000, 0.03);
+		struct vt_moments b = draw_totals(rng, runs, 10000 * slower, vary);
+		double n = (double)runs;
+		double by_count = vt_count_test((uint64_t)(a.mean * n + 0.5),
+						(uint64_t)(b.mean * n + 0.5), 0.5);
+
+		grown += b.mean > a.mean && fmax(vt_mean_test(&a, &b), by_count) <= 0.05;
+	}
+	return grown;
+}
+
+/*
+ * The total's own test at 5 %: a program that did not change has grown in 2.5 % of comparisons at
+ * most (the other half shrank), also if one side varies more; 25 expected, and 5 the standard
+ * deviation.  What it finds: runs vary by 3 %, and one by a hundredth in samples.
+ */
+static void test_total(void **state)
+{
+	static const struct {
+		size_t runs;
+		double slower, vary;
+		unsigned least, most;
+	} cases[] = {
+		{3, 1, 0.03, 0, 40},	   {5, 1, 0.03, 0, 40},		{10, 1, 0.03, 0, 40},
+		{3, 1, 0.15, 0, 40},	   {3, 1.05, 0.03, 200, 500},	{3, 1.1, 0.03, 550, 800},
+		{5, 1.05, 0.03, 500, 800}, {10, 1.05, 0.03, 880, 1000}, {3, 2.5, 0.15, 800, 1000},
+	};
+	struct vt_rng rng;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		unsigned grown;
+
+		vt_rng_init(&rng, 200 + i);
+		grown = count_grown(&rng, cases[i].runs, cases[i].slower, cases[i].vary);
+		print_message("# %zu runs a side, the total %g times as long, varying by %g: "
+			      "grown in %.1f %%\n",
+			      cases[i].runs, cases[i].slower, cases[i].vary, grown / 10.0);
+		assert_in_range(grown, cases[i].least, cases[i].most);
+	}
+}
+
+/* Variances 1 and 1, of three each: 4 degrees of freedom, where t is 2.776 at 5 %. */
+static void test_least(void **state)
+{
+	static const double x[] = {1, 2, 3}, y[] = {11, 12, 13}, still[] = {4, 4};
+	struct vt_moments a = moments_of(x, 3), b = moments_of(y, 3);
+	struct vt_moments one = moments_of(x, 1), same = moments_of(still, 2);
+
+	(void)state;
+	NEAR(vt_mean_least(&a, &b, 0.05), 2.7764451052 * sqrt(2.0 / 3), 1e-9);
+	NEAR(vt_mean_least(&a, &b, 0.01), 4.6040948713 * sqrt(2.0 / 3), 1e-9);
+	/* One degree of freedom, and a level at which t is 636619: it is far from where we begin.
+	 */
+	a = moments_of(x, 2);
+	NEAR(vt_mean_least(&a, &same, 1e-6), 636619.7723672 * 0.5, 1);
+	NEAR(vt_mean_least(&same, &same, 0.05), 0, 0);
+	assert_true(isnan(vt_mean_least(&one, &b, 0.05)));
+	assert_true(isnan(vt_mean_least(&b, &one, 0.05)));
+	assert_true(isnan(vt_mean_least(&b, &b, 0)));
+	assert_true(isnan(vt_mean_least(&b, &b, 1)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_total),	  cmocka_unit_test(test_least),
 		cmocka_unit_test(test_moments),	  cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_means),	  cmocka_unit_test(test_level),
 		cmocka_unit_test(test_discovery), cmocka_unit_test(test_shares),

@@ -50,7 +50,7 @@ static void make_run(struct listed *l, const char *event, const unsigned n[4])
 	make_two(l, event, n, 2, NULL, NULL);
 }
 
-#define MAX_RUNS 4
+#define MAX_RUNS 6
 
 /* Compares the first `before` runs with the others; a table of NULL is not looked at. */
 static void check_diff_in(bool color, enum vt_level level, enum vt_table_form form,
@@ -475,6 +475,53 @@ static void make_even(struct listed *l, unsigned images, unsigned samples)
 	list(l, fd, w, false, NULL, 0);
 }
 
+/*
+ * Three runs of 100, 120 and 140 samples, and three of 250, 300 and 350: Welch finds 2 %, and that
+ * is one question.  Forty images that did not change make noise of it if they count as questions.
+ * t^2 = 180^2 / (400 / 3 + 2500 / 3), with 2.62 degrees of freedom.
+ */
+static void test_total_of_runs(void **state)
+{
+	static const unsigned runs[6] = {100, 120, 140, 250, 300, 350};
+	struct vt_profdiff_options opt = {.rate = 0.05, .check = 10};
+	const double freedom = 2900.0 * 2900 / ((400.0 * 400 + 2500.0 * 2500) / 2);
+	const double t2 = 180.0 * 180 * 3 / 2900;
+	struct vt_profdiff_result result;
+	struct listed l[6];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 6; i++)
+		make_even(&l[i], 10, runs[i] / 10);
+	check_diff_as(VT_LEVEL_IMAGE, VT_TABLE_CSV, l, 3, 6, &opt, &result, NULL);
+	assert_int_equal(result.significant, 0);
+	assert_string_equal(vt_buf_str(&result.grown.names),
+			    "the total (+150%), of that +15% in a");
+	assert_int_equal(result.ntotals, 1);
+	assert_string_equal(result.total[0].label, "cycles");
+	assert_true(result.total[0].before == 120 && result.total[0].after == 300);
+	assert_true(result.total[0].by == 150 && result.total[0].significant);
+	assert_float_equal(result.total[0].p,
+			   vt_incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t2)), 1e-12);
+	assert_true(result.total[0].p < 0.05 && result.total[0].p > 0.01);
+	assert_true(result.total[0].least > 75 && result.total[0].least < 150);
+	vt_profdiff_result_fini(&result);
+	/* At a level that three such runs do not reach. */
+	opt.rate = 0.01;
+	check_diff_as(VT_LEVEL_IMAGE, VT_TABLE_CSV, l, 3, 6, &opt, &result, NULL);
+	assert_int_equal(result.grown.count, 0);
+	assert_false(result.total[0].significant);
+	assert_true(result.total[0].least > 150);
+	vt_profdiff_result_fini(&result);
+	/* One run a side: 180 of 120 more, by counts.  Nothing is said of how runs vary. */
+	check_diff_as(VT_LEVEL_IMAGE, VT_TABLE_CSV, l + 2, 1, 2, &opt, &result, NULL);
+	assert_float_equal(result.total[0].p, vt_count_test(140, 250, 0.5), 0);
+	assert_true(isnan(result.total[0].least));
+	vt_profdiff_result_fini(&result);
+	for (i = 0; i < 6; i++)
+		discard(&l[i]);
+}
+
 /* Five changes are named, the total among them; others are counted. */
 static void test_named_changes(void **state)
 {
@@ -630,6 +677,7 @@ int main(void)
 		cmocka_unit_test(test_diff_without_samples),
 		cmocka_unit_test(test_diff_by_period),
 		cmocka_unit_test(test_check_of_total),
+		cmocka_unit_test(test_total_of_runs),
 		cmocka_unit_test(test_named_changes),
 		cmocka_unit_test(test_diff_of_stripped),
 		cmocka_unit_test(test_diff_of_estimates),
