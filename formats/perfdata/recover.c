@@ -451,9 +451,17 @@ static enum pd_fit fits_before_damage(struct pd_session *s, const struct pd_view
 	return found || v->whole ? PD_DAMAGED : PD_UNDECIDED;
 }
 
+/* perf pads what it writes so that each record begins at a multiple of so many bytes. */
+#define ALIGNMENT 8
+
 /*
  * Checks a record whose contents do not show its size, and which records follow.  It is damaged if
  * a chain begins inside it: then its size is too large.
+ *
+ * Only records in step with this one count.  At other addresses the bytes of two numbers together
+ * may be any header, whose size leads to a real record sooner or later; an intact record must not
+ * look damaged.  In step with it the size is the upper quarter of a number, which for an id, a CPU
+ * or a thread is 0.
  */
 static enum pd_fit fits_around(struct pd_session *s, const struct pd_view *v, size_t size)
 {
@@ -461,7 +469,7 @@ static enum pd_fit fits_around(struct pd_session *s, const struct pd_view *v, si
 	size_t i;
 
 	reset_walks(s, v);
-	for (i = 1; i < size && found != CHAIN_OPEN; i++) {
+	for (i = ALIGNMENT; i < size && found != CHAIN_OPEN; i += ALIGNMENT) {
 		found = walk_chain(s, v, i);
 		if (found == CHAIN_GOOD)
 			return PD_DAMAGED;

@@ -408,6 +408,43 @@ static void takes_no_record_that_swallows_others(void **state)
 	pdsession_fini(&p);
 }
 
+/*
+ * The contents of a record that others follow may look like a record, that leads to its end:
+ * numbers of all values are at all addresses but the multiples of 8, where each begins in a word of
+ * its own.
+ */
+static void believes_records_that_others_follow(void **state)
+{
+	static const uint32_t types[] = {PD_ID_INDEX, PD_TIME_CONV, 60000};
+	const uint64_t words[10] = {2, 5, 0, 0, 700, 6, 0, 1, 700};
+	struct vt_buf b = VT_BUF_INIT;
+	struct pdsession p;
+	size_t i, at;
+
+	(void)state;
+	pdsession_init(&p, PLAIN);
+	for (i = 0; i < 3; i++) {
+		for (at = 17; at < 72; at++) {
+			if (at % 8 == 0)
+				continue;
+			b.size = 0;
+			pdsession_put(&b, types[i], 0, words, 10);
+			vt_put_le32(b.data + at, PD_FINISHED_INIT);
+			vt_put_le16(b.data + at + 4, 0);
+			vt_put_le16(b.data + at + 6, (uint16_t)(88 - at));
+			put_samples(&b, 2 * CHAIN);
+			if (fits(&p, &b) != PD_FITS)
+				fail_msg("type %u, a record at %zu", types[i], at);
+			/* One that has a kind of which any size is right. */
+			vt_put_le32(b.data + at, PD_TIME_CONV);
+			if (fits(&p, &b) != PD_FITS)
+				fail_msg("type %u, a record of any size at %zu", types[i], at);
+		}
+	}
+	vt_buf_free(&b);
+	pdsession_fini(&p);
+}
+
 /* Of a record that tells its size, that is right, and what is behind it does not matter. */
 static void believes_contents(void **state)
 {
@@ -656,6 +693,7 @@ int main(void)
 		cmocka_unit_test(takes_unknown_types),
 		cmocka_unit_test(wants_sample_ids_of_unknown_kernel_records),
 		cmocka_unit_test(takes_no_record_that_swallows_others),
+		cmocka_unit_test(believes_records_that_others_follow),
 		cmocka_unit_test(believes_contents),
 		cmocka_unit_test(waits_for_more),
 		cmocka_unit_test(finds_ends_of_attributes),
