@@ -2,6 +2,7 @@
 #include "base/escape.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <string.h>
 
 /*
@@ -23,6 +24,21 @@ static size_t utf8_length(const uint8_t *p, size_t left)
 	    (p[0] == 0xf4 && p[1] > 0x8f))
 		return 0;
 	return len;
+}
+
+/*
+ * True for a control of the direction of text (Unicode 15, table of Bidi_Control): U+061C, U+200E,
+ * U+200F, U+202A to U+202E, U+2066 to U+2069.  It would show what follows it in another order.
+ */
+static bool is_direction(const uint8_t *p, size_t len)
+{
+	if (len == 2)
+		return p[0] == 0xd8 && p[1] == 0x9c;
+	if (len != 3 || p[0] != 0xe2)
+		return false;
+	if (p[1] == 0x80)
+		return p[2] == 0x8e || p[2] == 0x8f || (p[2] >= 0xaa && p[2] <= 0xae);
+	return p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9;
 }
 
 static void escape_byte(struct vt_buf *out, uint8_t c)
@@ -53,7 +69,7 @@ void vt_escape(struct vt_buf *out, const void *text, size_t size)
 			break;
 		len = p[i] >= 0x80 ? utf8_length(p + i, size - i) : 0;
 		assert(len <= size - i);
-		if (len) {
+		if (len && !is_direction(p + i, len)) {
 			vt_buf_put(out, p + i, len);
 			i += len;
 		} else {

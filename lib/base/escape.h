@@ -12,8 +12,9 @@ extern "C" {
 
 /*
  * Appends untrusted text, escaped so that it is safe on a terminal, in line-based output and in
- * tab-separated tables.  Control characters (C0, DEL, C1), backslashes and bytes that are not
- * well-formed UTF-8 become \n, \t, \\ or \xHH.  All other text stays as it is.
+ * tab-separated tables.  Control characters (C0, DEL, C1), those of the direction of text
+ * (Bidi_Control), backslashes and bytes that are not well-formed UTF-8 become \n, \t, \\ or \xHH.
+ * All other text stays as it is.
  */
 void vt_escape(struct vt_buf *out, const void *text, size_t size);
 
