@@ -14,6 +14,7 @@
 #include "cmd/common/tables.h"
 #include "cmd/programs.h"
 #include "cmd/vprof/chains.h"
+#include "cmd/vprof/style.h"
 #include "listing/json.h"
 #include "listing/profile/report.h"
 #include "profile/locate.h"
@@ -24,6 +25,7 @@ struct options {
 	struct vt_opt_list events, before;
 	struct app_form form;
 	struct vprof_chains chains;
+	int style; /* enum vprof_style */
 	bool diff;
 	double rate, check;
 	bool rate_given;
@@ -180,7 +182,7 @@ static void list_sides(struct app *a, const struct options *o, const struct side
 
 static bool check_usage(struct app *a, const struct options *o)
 {
-	bool checks = !isnan(o->check);
+	bool checks = !isnan(o->check), perf = o->style == VPROF_STYLE_PERF;
 	const struct app_rule rules[] = {
 		{app_form_count(&o->form) > 1, "--json, --csv and --tsv exclude each other"},
 		{!o->diff && (o->before.count || checks || o->before_symfs),
@@ -195,12 +197,15 @@ static bool check_usage(struct app *a, const struct options *o)
 		 "reports of call chains are by procedure, image or line"},
 		{o->diff && o->by.nkeys,
 		 "--diff compares procedures, images, lines or instructions"},
+		{perf && (o->diff || vprof_chains_asked(&o->chains)),
+		 "--style perf is of samples, without --diff and call chains"},
+		{perf && app_form_count(&o->form), "--style perf is a form of its own"},
 		{!(o->list.min_percent >= 0 && o->list.min_percent <= 100),
 		 "--min takes a percentage"},
 		{!(o->rate > 0 && o->rate < 1), "--false-rate takes a number between 0 and 1"},
 	};
 
-	return APP_CHECK_RULES(a, rules);
+	return APP_CHECK_RULES(a, rules) && (!perf || vprof_style_check(a, &o->by));
 }
 
 static void list_profiles(struct app *a, const struct options *o)
@@ -230,11 +235,19 @@ static void run_vprof(struct app *a, const struct options *o)
 					     .list = &o->list,
 					     .events = &o->events,
 					     .form = &o->form};
+	const struct vprof_style_how style = {.path = how.path,
+					      .symfs = o->symfs,
+					      .output = o->form.output,
+					      .by = &o->by,
+					      .list = &o->list,
+					      .events = &o->events};
 
 	if (!check_usage(a, o) || !vprof_chains_check(a, &o->chains, &how, o->diff))
 		return;
 	if (vprof_chains_asked(&o->chains))
 		vprof_list_chains(a, &o->chains, &how);
+	else if (o->style == VPROF_STYLE_PERF)
+		vprof_list_perf(a, &style);
 	else
 		list_profiles(a, o);
 }
@@ -252,6 +265,7 @@ int cmd_prof(int argc, char **argv)
 			"only rows with at least PCT percent of the first event"),
 		APP_FLAG(0, "period", o.list.by_period,
 			 "weigh each sample by its period, as perf report does"),
+		VPROF_OPT_STYLE(o.style),
 		VPROF_OPT_CHAINS(o.chains),
 		APP_FLAG(0, "diff", o.diff,
 			 "compare two streams, or sets of them: before and after"),

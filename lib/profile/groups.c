@@ -8,7 +8,6 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "profile/data_source.h"
-#include "profile/threads.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 #define PAGE_SIZE     4096u
@@ -28,6 +27,8 @@ static const struct {
 	[VT_GROUP_TIME] = {VT_HAS_TIME, VT_SAMPLE_TIME, false},
 	[VT_GROUP_SOURCE] = {VT_HAS_DATA_SRC, VT_SAMPLE_DATA_SRC, false},
 	[VT_GROUP_PAGE] = {VT_HAS_ADDR, VT_SAMPLE_ADDR, false},
+	[VT_GROUP_MODE] = {VT_HAS_IP, VT_SAMPLE_MISC, true},
+	[VT_GROUP_ADDRESS] = {VT_HAS_IP, VT_SAMPLE_IP, false},
 };
 
 /* The values of the keys in the order given; all of it is the key of the table. */
@@ -98,6 +99,8 @@ static bool find_value(struct vt_groups *g, const struct vt_record *rec, enum vt
 		*value = raw - raw % g->slice;
 	else if (key == VT_GROUP_PAGE)
 		*value = raw - raw % PAGE_SIZE;
+	else if (key == VT_GROUP_MODE)
+		*value = raw & VT_MISC_CPUMODE;
 	else
 		return true;
 	return *value != UINT32_MAX || (key != VT_GROUP_COMM && key != VT_GROUP_SOURCE);
@@ -140,6 +143,11 @@ enum vt_group_key vt_groups_key(const struct vt_groups *g, size_t i)
 bool vt_groups_is_number(const struct vt_groups *g, size_t i)
 {
 	return facts[g->keys[i]].number;
+}
+
+const char *vt_groups_last_comm(const struct vt_groups *g, int32_t tid, char buf[VT_COMM_SIZE])
+{
+	return vt_threads_comm(g->threads, tid, buf);
 }
 
 static bool is_known(const struct group *v, size_t i)
@@ -187,6 +195,7 @@ void vt_groups_text(const struct vt_groups *g, uint32_t group, size_t i, struct 
 		print_seconds(v->values[i], g->slice, out);
 		break;
 	case VT_GROUP_PAGE:
+	case VT_GROUP_ADDRESS:
 		vt_buf_printf(out, "%" PRIx64, v->values[i]);
 		break;
 	default:

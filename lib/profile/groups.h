@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "profile/threads.h"
 #include "stream/record.h"
 
 /*
@@ -26,10 +27,14 @@ enum vt_group_key {
 	VT_GROUP_TIME,	 /* when the slice of time begins that the sample is in */
 	VT_GROUP_SOURCE, /* where the data of a memory access came from */
 	VT_GROUP_PAGE,	 /* the 4096 bytes that it accessed, by address */
+
+	/* What the keys from here on tell apart is for listings: they have no names. */
+	VT_GROUP_MODE,	  /* the CPU's mode: PERF_RECORD_MISC_CPUMODE */
+	VT_GROUP_ADDRESS, /* the sample's address: one group for each */
 	VT_NGROUPS
 };
 
-/* The names of the keys, ended by NULL. */
+/* The names of the keys but the last two, ended by NULL. */
 extern const char *const vt_group_words[];
 
 /*
@@ -56,6 +61,9 @@ enum vt_group_key vt_groups_key(const struct vt_groups *g, size_t i);
 /* Whether the i-th key's values are numbers: a group's, and whether it is known. */
 bool vt_groups_is_number(const struct vt_groups *g, size_t i);
 bool vt_groups_number(const struct vt_groups *g, uint32_t group, size_t i, int64_t *number);
+
+/* The name that a thread has at the last record, as vt_threads_comm(). */
+const char *vt_groups_last_comm(const struct vt_groups *g, int32_t tid, char buf[VT_COMM_SIZE]);
 
 /*
  * Appends the value of a group's i-th key, raw: "sort", "12.4" (seconds), "L1 hit", "7f0010000000";
