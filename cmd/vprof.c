@@ -252,6 +252,20 @@ static void run_vprof(struct app *a, const struct options *o)
 		list_profiles(a, o);
 }
 
+/* What users of perf report type. */
+static const struct vt_opt_hint perf_hints[] = {
+	{'s', "sort", "that is perf's; here it is --by, as in --by comm,image,procedure"},
+	{'i', "input", "that is perf's; here a file is an operand: vprof FILE"},
+	{'g', "call-graph", "that is perf's; here it is --callers, --callees or --tree"},
+	{'F', "fields", "that is perf's; here columns are those of --by; --csv has all"},
+	{0, "stdio", "that is perf's; here it is --style perf"},
+	{0, "no-children", "that is perf's; here it is so without --children"},
+	{0, "percent-limit", "that is perf's; here it is --min"},
+	{0, "dsos", "that is perf's; here it is --image"},
+	{0, "comms", "that is perf's; here it is --comm"},
+	{0, NULL, NULL},
+};
+
 int cmd_prof(int argc, char **argv)
 {
 	struct options o = {.by = APP_BY_INIT, .rate = 0.05, .check = DEFAULT_CHECK};
@@ -301,6 +315,7 @@ int cmd_prof(int argc, char **argv)
 		.about = "Lists where the samples of a stream fell, by procedure; or whose they "
 			 "are.",
 		.opts = opts,
+		.hints = perf_hints,
 		.notes = "exit status 5: done, and what --check looks for was found\n"
 			 "exit status 6: done, but too much code is unknown for --check to tell",
 		.max_operands = UINT_MAX,

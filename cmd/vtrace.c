@@ -55,12 +55,34 @@ static const struct program *find_link(const char *path)
 	return NULL;
 }
 
+/* perf's subcommands, and what does the same. */
+static const struct {
+	const char *perf;
+	const char *here;
+} perf_words[] = {
+	{"report", "vtrace prof; its --style perf prints perf's columns"},
+	{"script", "vtrace dump, with -F FIELDS"},
+	{"annotate", "vtrace list"},
+	{"stat", "vtrace record and vtrace prof: nothing is counted without a recording"},
+	{"top", "vtrace record --all-cpus and vtrace prof: nothing is shown while it runs"},
+	{"diff", "vtrace prof --diff"},
+	{"evlist", "vtrace info"},
+	{"mem", "vtrace prof --by source"},
+};
+
 /* By either name; NULL after app_usage(). */
 static const struct program *find_program(struct app *a, const char *name)
 {
 	struct vt_spelling near = vt_spelling_start(name);
 	const struct program *p;
+	size_t i;
 
+	for (i = 0; i < sizeof(perf_words) / sizeof(perf_words[0]); i++) {
+		if (strcmp(perf_words[i].perf, name) == 0) {
+			app_usage(a, "%s: that is perf's; here it is %s", name, perf_words[i].here);
+			return NULL;
+		}
+	}
 	for (p = programs; p->name; p++) {
 		if (strcmp(p->name, name) == 0 || (p->link && strcmp(p->link, name) == 0))
 			return p;

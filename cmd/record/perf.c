@@ -9,10 +9,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "cmd/common/decode.h"
+#include "cmd/common/progress.h"
 #include "cmd/record/command.h"
 #include "cmd/record/probe.h"
 
@@ -148,6 +150,11 @@ static void report_lacks(const struct perf *r)
 	const struct probe *m = &r->machine;
 	const struct app *a = r->app;
 
+	if (m->max_rate && r->opt->frequency > m->max_rate)
+		app_say(a,
+			"--freq %" PRIu64 " is above the kernel's limit, %" PRIu64
+			" a second (kernel.perf_event_max_sample_rate): perf will take the limit",
+			r->opt->frequency, m->max_rate);
 	if (!m->events)
 		app_say(a,
 			"this machine lets no event be opened: %s (kernel.perf_event_paranoid %d)",
@@ -193,7 +200,9 @@ static void add_cost(struct perf *r)
 	size_t events = o->events.count ? o->events.count : 1;
 	bool by_time = !o->events.count && !o->frequency;
 	uint64_t period = o->period ? o->period : strtoull(PERF_PERIOD, NULL, 10);
-	double mb, samples = o->frequency ? (double)(o->frequency * events) : 1e9 / (double)period;
+	uint64_t limit = r->machine.max_rate;
+	uint64_t rate = limit && o->frequency > limit ? limit : o->frequency;
+	double mb, samples = rate ? (double)rate * (double)events : 1e9 / (double)period;
 
 	if ((!by_time && !o->frequency) || (o->pt && r->machine.pt))
 		return;
@@ -269,8 +278,34 @@ static void forward_signal(int sig, siginfo_t *info, void *context)
 	errno = code;
 }
 
+#define GLANCE_NS 50000000 /* between two looks at a recording that is shown to grow */
+
+/* Waits for perf to end; on a terminal, shows meanwhile how much there is of its file. */
+static void wait_for_perf(struct perf *r, pid_t child, const char *path, int *status)
+{
+	const struct timespec glance = {.tv_nsec = GLANCE_NS};
+	struct progress progress;
+	struct stat st;
+	pid_t ended;
+
+	progress_start(&progress, r->app->name, "");
+	for (;;) {
+		ended = waitpid(child, status, progress.active ? WNOHANG : 0);
+		if (ended == child || (ended < 0 && errno != EINTR))
+			break;
+		if (!progress.active)
+			continue;
+		nanosleep(&glance, NULL);
+		progress_update(&progress, stat(path, &st) == 0 ? (uint64_t)st.st_size : 0);
+		/* What perf says goes over the line, not behind it. */
+		if (progress.shown)
+			fputc('\r', stderr);
+	}
+	progress_end(&progress);
+}
+
 /* Runs perf and waits.  Returns its exit status, or 128 + the signal that ended it. */
-static int run_and_wait(struct perf *r, char **argv)
+static int run_and_wait(struct perf *r, char **argv, const char *path)
 {
 	struct sigaction pass = {.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO};
 	struct sigaction old[NPASSED];
@@ -289,8 +324,8 @@ static int run_and_wait(struct perf *r, char **argv)
 	}
 	code = errno;
 	perf_pid = child;
-	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
+	if (child > 0)
+		wait_for_perf(r, child, path, &status);
 	perf_pid = 0;
 	for (i = 0; i < NPASSED; i++)
 		sigaction(forwarded[i], &old[i], NULL);
@@ -317,7 +352,7 @@ static int run_perf(struct perf *r, const char *path)
 	if (!argv)
 		return 0;
 	was = stat(path, &before) == 0;
-	status = run_and_wait(r, argv);
+	status = run_and_wait(r, argv, path);
 	free(argv);
 	is = stat(path, &after) == 0 && after.st_size > 0;
 	if (is && was && before.st_ino == after.st_ino && before.st_size == after.st_size &&

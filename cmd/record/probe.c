@@ -86,10 +86,12 @@ void probe_machine(struct probe *p)
 		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .exclude_kernel = 1};
 	struct perf_event_attr a = make_cycles_event();
 
-	long paranoid = NO_SUCH_LEVEL;
+	long paranoid = NO_SUCH_LEVEL, rate = 0;
 
 	probe_number("/proc/sys/kernel/perf_event_paranoid", &paranoid);
 	*p = (struct probe){.paranoid = (int)paranoid};
+	if (probe_number("/proc/sys/kernel/perf_event_max_sample_rate", &rate) && rate > 0)
+		p->max_rate = (uint64_t)rate;
 	p->why_not = try_event(&clock);
 	p->events = p->why_not == 0;
 	p->all_cpus = open_event(&clock, -1, 0) == 0;

@@ -15,6 +15,7 @@ struct probe {
 	bool pt;		/* Intel PT */
 	bool kernel;		/* this user may sample the kernel */
 	int paranoid;		/* kernel.perf_event_paranoid; -100 if it can't be read */
+	uint64_t max_rate;	/* samples a second, at most, by frequency; 0: not known */
 	int why_not;		/* errno of the attempt that `events` is from */
 	int why_no_cycles;
 	bool all_cpus; /* this user may sample whole processors */

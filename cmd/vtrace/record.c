@@ -7,6 +7,7 @@
 #include "cmd/common/app.h"
 #include "cmd/common/stream.h"
 #include "cmd/programs.h"
+#include "cmd/record/command.h"
 #include "cmd/record/full.h"
 #include "cmd/record/perf.h"
 
@@ -50,6 +51,21 @@ static bool check_full(struct record *r)
 	return true;
 }
 
+/* perf takes -g and, after a blank, --call-graph HOW: here HOW would be the program. */
+static bool check_detached_word(struct app *a)
+{
+	size_t i, n;
+
+	for (i = 0; a->argc && perf_chain_words[i]; i++) {
+		n = strlen(perf_chain_words[i]);
+		if (strncmp(a->argv[0], perf_chain_words[i], n) == 0 &&
+		    (!a->argv[0][n] || a->argv[0][n] == ',') && find_program(a->argv[0]))
+			return app_usage(a, "there is no program %s: is it --call-graph=%s?",
+					 a->argv[0], perf_chain_words[i]);
+	}
+	return true;
+}
+
 static bool check_record_options(struct record *r)
 {
 	const char *other = full_option_given(&r->full);
@@ -60,6 +76,11 @@ static bool check_record_options(struct record *r)
 		return app_usage(r->app, "%s: goes with --full", other);
 	if (r->perf.frequency && r->perf.period)
 		return app_usage(r->app, "--freq and --period exclude each other");
+	if (r->perf.all_cpus && r->perf.pid)
+		return app_usage(r->app, "--all-cpus and --pid exclude each other: the whole "
+					 "machine, or one process");
+	if (r->perf.chains_given && !check_detached_word(r->app))
+		return false;
 	if (!r->app->argc && !r->perf.pid && !r->perf.all_cpus)
 		return app_usage(r->app, "which program? or --pid, or --all-cpus");
 	if (r->perf.stack % 8)
@@ -106,6 +127,7 @@ int cmd_record(int argc, char **argv)
 		 .help = "registers and stack with each sample"},
 		{'g', "call-graph", VT_OPT_CHOICE_OR_NOT, &r.perf.chains, .arg = "HOW",
 		 .choices = perf_chain_words, .given = &r.perf.chains_given,
+		 .other_choice = "bytes of stack: --stack BYTES",
 		 .help = "the callers of each sample: dwarf (default), from a copy of the\n"
 			 "stack; fp, from frame pointers; lbr, from branch records"},
 		{0, "stack", VT_OPT_U64, &r.perf.stack, .arg = "BYTES", .max = MAX_STACK,

@@ -123,6 +123,8 @@ static int set_choice(const struct vt_opt *o, const char *what, const char *text
 	}
 	for (i = 0; o->choices[i]; i++)
 		vt_buf_printf(&b, "%s%s", i ? ", " : "not one of ", o->choices[i]);
+	if (o->other_choice)
+		vt_buf_printf(&b, " (%s)", o->other_choice);
 	i = reject_value(err, what, vt_buf_str(&b), text);
 	vt_buf_free(&b);
 	return i;
@@ -260,17 +262,32 @@ static bool reject_ambiguous(const struct vt_opt_page *page, const char *name, s
 	return n > 1;
 }
 
+/* What is said of an option that another program has, by its letter, or 0 and its name; or NULL. */
+static const char *find_hint(const struct vt_opt_page *page, int letter, const char *name)
+{
+	const struct vt_opt_hint *h;
+
+	for (h = page->hints; h && (h->letter || h->name); h++)
+		if (letter ? h->letter == letter : h->name && !strcmp(h->name, name))
+			return h->text;
+	return NULL;
+}
+
 /* A long option that is none: `word` is the argument, perhaps with a value. */
 static int reject_word(const struct vt_opt_page *page, const char *word, struct vt_error *err)
 {
 	struct vt_spelling near;
 	char name[80] = "";
+	const char *hint;
 	size_t i;
 
 	word += strspn(word, "-");
 	strncat(name, word, strcspn(word, "=") < sizeof(name) ? strcspn(word, "=") : 0);
 	if (reject_ambiguous(page, name, err))
 		return -VT_E_USAGE;
+	hint = find_hint(page, 0, name);
+	if (hint)
+		return vt_error_set(err, VT_E_USAGE, "--%s: %s", name, hint);
 	near = vt_spelling_start(name);
 	for (i = 0; page->opts[i].name; i++)
 		vt_spelling_try(&near, page->opts[i].name);
@@ -285,7 +302,10 @@ static int reject_option(const struct vt_opt_page *page, int code, const char *w
 			 struct vt_error *err)
 {
 	const struct vt_opt *o = optopt ? find_option(page, optopt) : NULL;
+	const char *hint = optopt ? find_hint(page, optopt, "") : NULL;
 
+	if (hint && !o)
+		return vt_error_set(err, VT_E_USAGE, "-%c: %s", optopt, hint);
 	if (code == ':' && o)
 		return vt_error_set(err, VT_E_USAGE, "--%s: needs an argument: %s", o->name,
 				    o->arg);

@@ -53,6 +53,14 @@ struct vt_opt {
 	uint64_t max;		    /* of a U64; 0: UINT64_MAX */
 	bool *given;		    /* set to true when the option occurs; may be NULL */
 	bool unrecorded;	    /* does not affect results: see vt_opt_parse() */
+	const char *other_choice;   /* said of a word that is no choice; may be NULL */
+};
+
+/* An option of another program that does the same: what is said of it.  A table ends as options. */
+struct vt_opt_hint {
+	char letter;	  /* 0: none */
+	const char *name; /* without dashes; NULL: none */
+	const char *text; /* follows "-x: " or "--name: " */
 };
 
 /* A program's synopsis, options and limits on operands. */
@@ -65,7 +73,8 @@ struct vt_opt_page {
 	bool stop_at_operand;  /* the first operand ends the options: a command to run follows */
 	unsigned min_operands; /* fewer are a usage error */
 	unsigned max_operands; /* more are a usage error; UINT_MAX for any number */
-	const char *missing_operand; /* the message for too few operands; may be NULL */
+	const char *missing_operand;	 /* the message for too few operands; may be NULL */
+	const struct vt_opt_hint *hints; /* may be NULL */
 };
 
 enum vt_opt_result {

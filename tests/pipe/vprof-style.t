@@ -70,6 +70,35 @@ t_status "nor has --json" 2 vprof --style perf --json made.data
 t_status "nor has --diff" 2 vprof --style perf --diff made.data made.data
 t_status "nor has --children" 2 vprof --style perf --children made.data
 
+# ---- what perf's users type ----
+
+while read -r option words; do
+	t_status "vprof $option" 2 vprof "$option" made.data
+	t_like "it says what is here" "^vprof: ${option%%=*}: that is perf's; here .*$words" "$T_ERR"
+done <<-'END'
+	--sort=comm,dso --by comm,image,procedure
+	-s --by comm
+	-i operand
+	-g --callers
+	--stdio --style perf
+	--no-children without --children
+	--percent-limit=1 --min
+	--dsos=x --image
+END
+while read -r word words; do
+	t_status "vtrace $word" 2 vtrace "$word" made.data
+	t_like "it says what is here" "^vtrace: $word: that is perf's; here it is $words" "$T_ERR"
+done <<-'END'
+	report vtrace prof
+	script vtrace dump
+	annotate vtrace list
+	stat vtrace record and vtrace prof
+	top vtrace record --all-cpus
+	diff vtrace prof --diff
+	evlist vtrace info
+	mem vtrace prof --by source
+END
+
 # ---- perf itself ----
 
 if ! command -v perf >/dev/null; then

@@ -33,8 +33,28 @@ t_ok "registers and chains without a copy of the stack" vtrace record --dry-run 
 t_status "chains from no stack" 2 vtrace record --dry-run -g --stack 0 true
 t_ok "events" vtrace record --dry-run -e page-faults -e cs:u -F 99 true
 t_like "as told" '-e page-faults -e cs:u -F 99 ' "$T_OUT"
-t_ok "a process and all processors" vtrace record --dry-run -p 17 -a -o x.data
-t_like "as told" '-a -p 17 -o x.data$' "$T_OUT"
+t_ok "a process" vtrace record --dry-run -p 17 -o x.data
+t_like "as told" '-p 17 -o x.data$' "$T_OUT"
+t_ok "all processors" vtrace record --dry-run -a -o x.data
+t_like "as told" '-a -o x.data$' "$T_OUT"
+t_status "a process and all processors" 2 vtrace record --dry-run -p 17 -a -o x.data
+t_like "exclude each other" 'all-cpus and --pid exclude each other' "$T_ERR"
+limit=$(cat /proc/sys/kernel/perf_event_max_sample_rate 2>/dev/null)
+if [ "${limit:-0}" -gt 0 ]; then
+	t_ok "more samples than the kernel allows" vtrace record --dry-run -F $((limit + 1)) true
+	t_like "it says the limit" "limit, $limit a second .*: perf will take the limit" "$T_ERR"
+	t_ok "as many as it allows" vtrace record --dry-run -F "$limit" true
+	t_unlike "it says nothing" 'limit' "$T_ERR"
+else
+	t_skip "more samples than the kernel allows" "its limit cannot be read"
+fi
+# What perf's users type.
+t_status "chains with their bytes" 2 vtrace record --dry-run --call-graph=dwarf,4096 true
+t_like "it says where bytes go" 'not one of dwarf, fp, lbr \(bytes of stack: --stack BYTES\)' "$T_ERR"
+for word in fp dwarf lbr dwarf,4096; do
+	t_status "--call-graph $word" 2 vtrace record --dry-run --call-graph $word true
+	t_like "it says how" "there is no program $word: is it --call-graph=${word%,*}[?]" "$T_ERR"
+done
 t_ok "options of the program are its own" vtrace record --dry-run ls -a -o y
 t_like "and passed on" '-o perf.data -- ls -a -o y$' "$T_OUT"
 t_status "nothing to record" 2 vtrace record
