@@ -116,7 +116,7 @@ static void load_packed_elf(struct vti_finder *f, struct vti_image *image)
 	struct vt_error err = VT_ERROR_INIT;
 
 	image->elf = vti_packed_elf(image->packed, image->path, &err);
-	image->elf_why = image->elf				? VT_KNOWN
+	image->elf_why = image->elf			      ? VT_KNOWN
 			 : image->pub.type == VT_IMAGE_KERNEL ? VT_UNKNOWN_NO_VMLINUX
 							      : unknown_of_error(&err);
 	if (image->elf)

@@ -13,10 +13,10 @@ struct vti_image {
 	char *path;
 	char *name;
 	uint8_t buildid[VT_BUILDID_MAX];
-	uint64_t base;	 /* of a module: its load address */
-	uint64_t text;	 /* of the kernel: address of its reference symbol */
-	uint64_t etext;	 /* of the kernel: end of its code; 0: unknown */
-	uint64_t length; /* of generated kernel code; 0: unknown */
+	uint64_t base;		  /* of a module: its load address */
+	uint64_t text;		  /* of the kernel: address of its reference symbol */
+	uint64_t etext;		  /* of the kernel: end of its code; 0: unknown */
+	uint64_t length;	  /* of generated kernel code; 0: unknown */
 	struct vt_packed *packed; /* what the stream has of its file, or NULL */
 
 	bool elf_tried;

@@ -556,8 +556,7 @@ static void write_merged_image(const struct vt_merge *m, struct vt_writer *w, vo
 	write_merged_string(m, w, VT_IMAGE_PATH, i->path);
 	write_merged_string(m, w, VT_IMAGE_BUILDID, i->buildid);
 	vt_packs_write(m->packs, (unsigned)i->type, vt_intern_get(m->strings, i->path),
-		       vt_intern_size(m->strings, i->path),
-		       vt_intern_get(m->strings, i->buildid),
+		       vt_intern_size(m->strings, i->path), vt_intern_get(m->strings, i->buildid),
 		       vt_intern_size(m->strings, i->buildid), i->id, w);
 }
 

@@ -52,8 +52,9 @@ uint64_t vt_merge_bad(const struct vt_merge *m);
 const struct vt_hot_damage *vt_merge_damage(const struct vt_merge *m);
 
 /*
- * Writes EVENT, IMAGE with what is packed of it, LOST, GAP, COUNT, CONFLICT, META, MODULE, LABEL and HOT records, ordered by
- * name, path, image and offset.  Errors of the writer stick to it; -VT_E_NOMEM.
+ * Writes EVENT, IMAGE with what is packed of it, LOST, GAP, COUNT, CONFLICT, META, MODULE, LABEL
+ * and HOT records, ordered by name, path, image and offset.  Errors of the writer stick to it;
+ * -VT_E_NOMEM.
  */
 int vt_merge_write(struct vt_merge *m, struct vt_writer *w, struct vt_error *err);
 
