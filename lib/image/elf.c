@@ -19,6 +19,9 @@
 /* Limit on segments; images have about four, core files, which are not images, thousands. */
 #define MAX_SEGMENTS 4096
 
+/* Limit on the bytes of a file's notes, which have some hundred.  libelf walks through all. */
+#define MAX_NOTES ((uint64_t)1 << 20)
+
 #define PAGE 4096
 
 struct vt_elf {
@@ -150,6 +153,25 @@ static bool read_elf_sections(struct vt_elf *e)
 	return true;
 }
 
+static bool has_few_notes(const struct vt_elf *e)
+{
+	uint64_t size = 0;
+	Elf_Scn *scn = NULL;
+	GElf_Phdr p;
+	GElf_Shdr s;
+	size_t n, i;
+
+	if (elf_getphdrnum(e->elf, &n) != 0)
+		return false;
+	for (i = 0; i < n && size <= MAX_NOTES; i++)
+		if (gelf_getphdr(e->elf, (int)i, &p) && p.p_type == PT_NOTE)
+			size = p.p_filesz > MAX_NOTES ? p.p_filesz : size + p.p_filesz;
+	while (size <= MAX_NOTES && (scn = elf_nextscn(e->elf, scn)))
+		if (gelf_getshdr(scn, &s) && s.sh_type == SHT_NOTE)
+			size = s.sh_size > MAX_NOTES ? s.sh_size : size + s.sh_size;
+	return size <= MAX_NOTES;
+}
+
 static int read_elf_headers(struct vt_elf *e, struct vt_error *err)
 {
 	const void *id = NULL;
@@ -168,7 +190,7 @@ static int read_elf_headers(struct vt_elf *e, struct vt_error *err)
 		      (uint64_t)ehdr.e_shnum * ehdr.e_shentsize > e->size - ehdr.e_shoff;
 	if (!read_elf_segments(e) || !read_elf_sections(e))
 		return vt_error_set(err, VT_E_NOMEM, "%s: out of memory", e->path);
-	n = dwelf_elf_gnu_build_id(e->elf, &id);
+	n = has_few_notes(e) ? dwelf_elf_gnu_build_id(e->elf, &id) : 0;
 	if (n > 0 && id) {
 		e->info.buildid_size = (size_t)n < VT_BUILDID_MAX ? (size_t)n : VT_BUILDID_MAX;
 		memcpy(e->info.buildid, id, e->info.buildid_size);

@@ -174,6 +174,48 @@ static void only_pieces_are_known(void **state)
 	end(&p);
 }
 
+/* The size of the build-id of a file whose notes have `size` bytes, the first of which is one. */
+static size_t buildid_of(uint64_t size)
+{
+	static const uint8_t note[] = {4, 0, 0,	  0,   4,   0, 0, 0, 3, 0,
+				       0, 0, 'G', 'N', 'U', 0, 1, 2, 3, 4};
+	struct {
+		Elf64_Ehdr e;
+		Elf64_Phdr p;
+	} h = {.e = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+		     .e_type = ET_EXEC,
+		     .e_machine = EM_X86_64,
+		     .e_version = EV_CURRENT,
+		     .e_phoff = sizeof(Elf64_Ehdr),
+		     .e_ehsize = sizeof(Elf64_Ehdr),
+		     .e_phentsize = sizeof(Elf64_Phdr),
+		     .e_phnum = 1},
+	       .p = {.p_type = PT_NOTE, .p_offset = CODE, .p_filesz = size, .p_align = 4}};
+	const struct vt_elf *elf;
+	enum vt_unknown why;
+	struct packed p;
+	size_t found;
+
+	begin(&p);
+	put_file(&p, 1, UINT64_C(1) << 35, 0, &h, sizeof(h));
+	put_file(&p, 1, UINT64_C(1) << 35, CODE, note, sizeof(note));
+	read_back(&p);
+	elf = vt_images_elf(p.images, 1, &why);
+	assert_non_null(elf);
+	found = vt_elf_info(elf)->buildid_size;
+	end(&p);
+	return found;
+}
+
+static void endless_notes_are_not_read(void **state)
+{
+	(void)state;
+	assert_int_equal(buildid_of(20), 4);
+	assert_int_equal(buildid_of(1 << 20), 4);
+	assert_int_equal(buildid_of((1 << 20) + 4), 0);
+	assert_int_equal(buildid_of(UINT64_C(1) << 34), 0);
+}
+
 static void symbols_and_aliases(void **state)
 {
 	struct vt_location loc;
@@ -375,6 +417,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_pieces_are_known),
+		cmocka_unit_test(endless_notes_are_not_read),
 		cmocka_unit_test(symbols_and_aliases),
 		cmocka_unit_test(lines_and_inlined_calls),
 		cmocka_unit_test(nothing_outside_its_file),
