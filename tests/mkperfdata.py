@@ -425,12 +425,14 @@ def show(samples, out):
         for event, id, period in events:
             fields = ['%d' % d['time'], '%d' % d['pid'], '%d' % d['tid'], '%d' % d['cpu'],
                       '%d' % event, '%x' % d['ip'], '%d' % period, '%x' % d['addr'], '%d' % id]
-            for name in ('weight', 'weight2', 'weight3', 'br_hw_idx'):
-                fields.append('%d' % d.get(name, 0))
+            # What was not recorded is empty.
+            for name in ('weight', 'weight2', 'weight3'):
+                fields.append('%d' % d[name] if name in d else '')
+            fields.append('%d' % d.get('br_hw_idx', 0))
             for name in ('data_src', 'transaction', 'phys_addr'):
-                fields.append('%x' % d.get(name, 0))
+                fields.append('%x' % d[name] if name in d else '')
             for name in ('data_page_size', 'code_page_size', 'cgroup'):
-                fields.append('%d' % d.get(name, 0))
+                fields.append('%d' % d[name] if name in d else '')
             for name in ('callchain', 'uregs', 'iregs', 'br_counters'):
                 fields.append(','.join('%x' % v for v in d.get(name, [])))
             fields.append(','.join('%x' % b[0] for b in d.get('branches', [])))

@@ -73,6 +73,44 @@ struct vt_dump_column vt_dump_column_of(const struct vt_kind_desc *kind, uint32_
 	return c;
 }
 
+/* The bits of linux/perf_event.h (PERF_SAMPLE_*) that record a field of samples. */
+static uint64_t bits_that_record(unsigned field)
+{
+	switch (field) {
+	case VT_SAMPLE_TIME:
+		return VT_HAS_TIME;
+	case VT_SAMPLE_ADDR:
+		return VT_HAS_ADDR;
+	case VT_SAMPLE_CPU:
+		return VT_HAS_CPU;
+	case VT_SAMPLE_PERIOD:
+		return VT_HAS_PERIOD;
+	case VT_SAMPLE_ID:
+		return 1u << 6 | 1u << 16;
+	case VT_SAMPLE_STREAM_ID:
+		return 1u << 9;
+	case VT_SAMPLE_WEIGHT:
+		return 1u << 14 | 1u << 24;
+	case VT_SAMPLE_WEIGHT2:
+	case VT_SAMPLE_WEIGHT3:
+		return 1u << 24;
+	case VT_SAMPLE_DATA_SRC:
+		return VT_HAS_DATA_SRC;
+	case VT_SAMPLE_TRANSACTION:
+		return 1u << 17;
+	case VT_SAMPLE_PHYS_ADDR:
+		return 1u << 19;
+	case VT_SAMPLE_CGROUP:
+		return 1u << 21;
+	case VT_SAMPLE_DATA_PAGE_SIZE:
+		return 1u << 22;
+	case VT_SAMPLE_CODE_PAGE_SIZE:
+		return 1u << 23;
+	default:
+		return 0;
+	}
+}
+
 bool vt_dump_column_find(const struct vt_kind_desc *kind, uint32_t number, const char *name,
 			 struct vt_dump_column *c)
 {
@@ -97,7 +135,15 @@ bool vt_dump_column_find(const struct vt_kind_desc *kind, uint32_t number, const
 		c->form = VT_DUMP_EVENT;
 	else if (strcmp(kind->fields[field].unit, "id:IMAGE") == 0)
 		c->form = VT_DUMP_IMAGE;
+	if (number == VT_SAMPLE)
+		c->needs = bits_that_record((unsigned)field);
 	return true;
+}
+
+static bool is_unrecorded(const struct vt_dump_column *c, const struct vt_record *rec)
+{
+	return c->needs && !vt_record_u64(rec, c->field) &&
+	       !(vt_record_u64(rec, VT_SAMPLE_HAS) & c->needs);
 }
 
 bool vt_dump_column_present(const struct vt_dump_column *c, const struct vt_record *rec)
@@ -388,6 +434,8 @@ void vt_dump_column_text(struct vt_buf *b, const struct vt_dump_column *c,
 {
 	struct vt_bytes bytes;
 
+	if (is_unrecorded(c, rec))
+		return;
 	switch (c->form) {
 	case VT_DUMP_KIND:
 		vt_escape_str(b, rec->block->desc->name);
@@ -483,6 +531,8 @@ json_t *vt_dump_column_json(const struct vt_dump_column *c, const struct vt_reco
 	struct vt_bytes bytes;
 	double d;
 
+	if (is_unrecorded(c, rec))
+		return json_null();
 	switch (c->form) {
 	case VT_DUMP_DECIMAL:
 		return vt_json_u64(vt_record_u64(rec, c->field));

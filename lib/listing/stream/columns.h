@@ -44,6 +44,8 @@ struct vt_dump_column {
 	enum vt_dump_form form;
 	unsigned field;
 	const char *(*word)(uint64_t value);
+	uint64_t needs; /* of a sample: bits of VT_SAMPLE_HAS, one of which says that a 0 was
+			   recorded; 0: it always is */
 };
 
 /*
@@ -60,11 +62,11 @@ bool vt_dump_column_find(const struct vt_kind_desc *kind, uint32_t number, const
 /* True if there is something to print, such as a number other than 0 or a text. */
 bool vt_dump_column_present(const struct vt_dump_column *c, const struct vt_record *rec);
 
-/* Appends the value as text, without tabs and newlines. */
+/* Appends the value as text, without tabs and newlines; nothing if it was not recorded. */
 void vt_dump_column_text(struct vt_buf *b, const struct vt_dump_column *c,
 			 const struct vt_record *rec, const struct vt_names *names);
 
-/* The value as JSON.  A new reference; NULL when memory runs out. */
+/* The value as JSON, null if it was not recorded.  A new reference; NULL when memory runs out. */
 json_t *vt_dump_column_json(const struct vt_dump_column *c, const struct vt_record *rec,
 			    const struct vt_names *names);
 

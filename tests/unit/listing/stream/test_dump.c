@@ -36,6 +36,7 @@ static struct vt_reader *make_stream(int fd)
 	vt_writer_text(w, VT_EVENT_NAME, "cycles");
 	row = vt_writer_row(w, VT_SAMPLE);
 	row[VT_SAMPLE_PID] = 10;
+	row[VT_SAMPLE_HAS] = VT_HAS_CPU;
 	row[VT_SAMPLE_IP] = 0x401000;
 	row[VT_SAMPLE_EVENT] = 7;
 	row[VT_SAMPLE_UREGS_ABI] = 2;
@@ -85,6 +86,17 @@ static void fields_are_separated_by_tabs(void **state)
 	assert_string_equal(dump(&opt, true), "# kind\tpid\tip\tevent\turegs\tbrstack\n"
 					      "SAMPLE\t10\t0x401000\tcycles\tABI:2 AX:0x1 SP:0xff\t"
 					      "\n");
+}
+
+static void what_was_not_recorded_is_empty(void **state)
+{
+	const struct vt_record_dump_options text = {.fields = "ip,cpu,weight,addr"};
+	const struct vt_record_dump_options json = {.fields = "cpu,weight,addr", .json = true};
+
+	(void)state;
+	assert_string_equal(dump(&text, false), "0x401000\t0\t\t\n");
+	assert_string_equal(dump(&json, false), "{\"schema\": \"vtrace-dump/1\", \"cpu\": 0, "
+						"\"weight\": null, \"addr\": null}\n");
 }
 
 static void json_has_members(void **state)
@@ -182,6 +194,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fields_are_separated_by_tabs),
+		cmocka_unit_test(what_was_not_recorded_is_empty),
 		cmocka_unit_test(json_has_members),
 		cmocka_unit_test(whole_records_have_names),
 		cmocka_unit_test(wrong_words_are_refused),
