@@ -507,6 +507,15 @@ static int check_mapping(struct vt_profile *p, const struct vt_record *rec, stru
 	return code;
 }
 
+/* What is packed of an image and contradicts itself is left out, and the rest is as good. */
+static int check_packed(struct vt_profile *p, struct vt_error *err)
+{
+	int code = vt_context_refused(p->context, err);
+
+	p->bad += code == -VT_E_FORMAT;
+	return code == -VT_E_FORMAT ? 0 : code;
+}
+
 static int count_record(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
 {
 	size_t event;
@@ -518,10 +527,11 @@ static int count_record(struct vt_profile *p, const struct vt_record *rec, struc
 	case VT_MAP:
 	case VT_THREAD:
 	case VT_KSYMBOL:
+		return check_mapping(p, rec, err);
 	case VT_FILE:
 	case VT_SYMBOL:
 	case VT_LINE:
-		return check_mapping(p, rec, err);
+		return check_packed(p, err);
 	case VT_META:
 		return vt_context_refused(p->context, err);
 	case VT_COUNT:

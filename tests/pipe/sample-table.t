@@ -77,7 +77,7 @@ for ways in 1 4 6; do
 	t_ok "the statistics of 1x$ways" "$PYTHON" - $ways <<'EOP'
 import json, sys
 ways = int(sys.argv[1])
-lines = [l.split() for l in open("samples")]
+lines = [l.rstrip("\n").split("\t") for l in open("samples")]
 samples = [tuple(l) for l in lines if l and l[0] != "pid"]
 assert len(samples) > 3000
 def play(ways, front):
