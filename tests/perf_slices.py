@@ -134,11 +134,11 @@ def compare_slices(c, samples, comms):
         # perf leaves out the column of a filter with one value only.
         c.compare(keys, ['--comm', comm], ['--comms', comm + ',no-such-thread'])
     if has & 0x80:
-        cpus = sorted({int(s[2]) for s in samples})
+        cpus = sorted({int(s[2] or 0) for s in samples})
         some = '%d-%d' % (cpus[0], cpus[len(cpus) // 2])
         c.compare(keys, ['--cpu', some], ['--cpu', some])
     if has & 4:
-        times = sorted(int(s[3]) for s in samples)
+        times = sorted(int(s[3] or 0) for s in samples)
         first, last = times[len(times) // 4], times[3 * len(times) // 4]
         for span in ('%s,%s' % (stamp(first), stamp(last)), stamp(last) + ',', ',' + stamp(first)):
             c.compare(keys, ['--time', span], ['--time', span])
