@@ -111,8 +111,9 @@ def vprof_totals(path, fold_kernel):
 
 def fold_stubs(their, our):
     """The linker's stubs: perf gives all those of a library's own resolvers one name, which is
-    "@plt", and those in .plt.got none."""
-    for image, symbol in [k for k in our if k[1].endswith('@plt') and k not in their]:
+    "@plt", and those in .plt.got none; nor has the code before the others, in some files."""
+    stubs = [k for k in our if k[1].endswith('@plt') or k[1] == '.plt']
+    for image, symbol in [k for k in stubs if k not in their]:
         name = '@plt' if symbol.startswith('*ABS*') else UNKNOWN
         our[image, name] += our.pop((image, symbol))
 

@@ -121,7 +121,7 @@ picture "they stay text" names.svg '
 assert len(scripts) == 1 and "alert" not in scripts[0].text
 names = sorted(n for n in frames if n not in ("all", "leaf"))
 assert names == sorted(["</title><script>alert(1)</script>", "]]>&amp;&#0;", "\"\x27\\x1b[31m",
-    "\\xff\\xfe\\xed\\xa0\\x80", "\\xef\\xbf\\xbe\\xef\\xbf\\xbf", "sm\u00f6rg\u00e5s\u202e",
+    "\\xff\\xfe\\xed\\xa0\\x80", "\\xef\\xbf\\xbe\\xef\\xbf\\xbf", "sm\u00f6rg\u00e5s\\xe2\\x80\\xae",
     "std::sort<std::vector<int>, int>"]), names
 assert frames["std::sort<std::vector<int>, int>"]["label"] == "std::sort<\u2026>"'
 
