@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "image/packs.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -19,6 +20,7 @@ struct pack_key {
 struct pack {
 	struct pack_key key; /* first */
 	struct vt_packed *packed;
+	bool partial; /* another stream has the image, and is not packed */
 };
 
 struct pack_id {
@@ -34,6 +36,7 @@ struct vt_packs {
 	struct vt_hash packs; /* struct pack */
 	struct vt_hash ids;   /* struct pack_id, of the current stream */
 	struct vti_packed_left left;
+	bool stream_packed; /* the current stream has something packed */
 };
 
 struct vt_packs *vt_packs_new(void)
@@ -109,6 +112,7 @@ static int feed_pack(struct vt_packs *p, const struct vt_record *rec, struct vt_
 	const struct pack_id *known = vt_hash_find(&p->ids, &id);
 	struct pack *pack;
 
+	p->stream_packed = true;
 	if (!known)
 		return vt_error_set(err, VT_E_FORMAT, "a packed image that was not declared");
 	if (known->pack == LEFT_OUT)
@@ -138,6 +142,15 @@ int vt_packs_feed(struct vt_packs *p, const struct vt_block *b, uint32_t first, 
 
 void vt_packs_end_stream(struct vt_packs *p)
 {
+	size_t i;
+
+	for (i = 0; i < p->ids.count && !p->stream_packed; i++) {
+		const struct pack_id *id = vt_hash_at(&p->ids, i);
+
+		if (id->pack != LEFT_OUT)
+			((struct pack *)vt_hash_at(&p->packs, (size_t)id->pack))->partial = true;
+	}
+	p->stream_packed = false;
 	vt_hash_clear(&p->ids);
 }
 
@@ -155,6 +168,6 @@ void vt_packs_write(const struct vt_packs *p, unsigned type, const void *path, s
 	}
 	pack = key.buildid == UINT32_MAX || key.path == UINT32_MAX ? NULL
 								   : vt_hash_find(&p->packs, &key);
-	if (pack && pack->packed)
+	if (pack && pack->packed && !pack->partial)
 		vti_packed_write(pack->packed, id, w);
 }

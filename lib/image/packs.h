@@ -13,7 +13,8 @@
  * The packed images (packed.h) of streams that are summed up, so that the sum has them, too.
  * Images are the same that have the same build-id, or without one the same type and path.
  * Generated code is left out: processes of several runs may have the same number.  So are kernels
- * and modules at several addresses.
+ * and modules at several addresses, and images of a stream that is not packed: what another one
+ * packed of them has not all that was hit.
  */
 struct vt_packs;
 

@@ -386,6 +386,28 @@ static void packs_are_joined(void **state)
 	end(&b);
 }
 
+static void packs_that_lack_a_stream_are_left_out(void **state)
+{
+	struct packed a, b;
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_record rec;
+	struct vt_reader *r;
+	int out = scratch_file();
+
+	(void)state;
+	begin(&a);
+	put_headers(&a);
+	read_back(&a);
+	begin(&b);
+	read_back(&b);
+	r = merge(&a, &b, out);
+	assert_int_equal(vt_reader_next(r, &rec, &err), 0);
+	vt_reader_close(r);
+	close(out);
+	end(&a);
+	end(&b);
+}
+
 static void kernels_at_two_addresses_are_not(void **state)
 {
 	struct packed a, b;
@@ -422,6 +444,7 @@ int main(void)
 		cmocka_unit_test(lines_and_inlined_calls),
 		cmocka_unit_test(nothing_outside_its_file),
 		cmocka_unit_test(packs_are_joined),
+		cmocka_unit_test(packs_that_lack_a_stream_are_left_out),
 		cmocka_unit_test(kernels_at_two_addresses_are_not),
 	};
 
