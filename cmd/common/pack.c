@@ -95,6 +95,10 @@ static void tell_packed(const struct packing *p)
 {
 	const struct vt_pack_totals *t = vt_pack_totals(p->pack);
 
+	if (!t->images && app_saw(p->app, VT_FILE)) {
+		app_say(p->app, "%s: is packed already", vt_reader_name(p->reader));
+		return;
+	}
 	app_say(p->app, "%s: packed %" PRIu64 " image%s: %" PRIu64 " procedures, %" PRIu64 " kB",
 		vt_reader_name(p->reader), t->images, t->images == 1 ? "" : "s", t->procedures,
 		(t->bytes + 512) / 1024);

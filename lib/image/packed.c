@@ -427,75 +427,102 @@ int vti_packed_feed(struct vt_packed *p, const struct vt_record *rec, struct vti
 /* Bytes of a file in one record: far below the limit of a frame. */
 #define PIECE_SIZE ((uint64_t)1 << 20)
 
-static void write_piece(const struct vt_packed *p, uint32_t id, uint64_t at, uint64_t size,
-			struct vt_writer *w)
+static void put_piece(struct vt_writer *w, uint32_t image, const struct vti_packed_file *f,
+		      uint64_t at, uint64_t size)
 {
 	uint64_t *row = vt_writer_row(w, VT_FILE);
 
-	row[VT_FILE_IMAGE] = id;
-	row[VT_FILE_FLAGS] = p->flags;
-	row[VT_FILE_BASE] = p->base;
-	row[VT_FILE_TOTAL] = p->total;
+	row[VT_FILE_IMAGE] = image;
+	row[VT_FILE_FLAGS] = f->flags;
+	row[VT_FILE_BASE] = f->base;
+	row[VT_FILE_TOTAL] = f->total;
 	row[VT_FILE_OFFSET] = at;
 	if (size)
-		vt_writer_bytes(w, VT_FILE_DATA, p->data + at, (size_t)size);
+		vt_writer_bytes(w, VT_FILE_DATA, f->bytes + at, (size_t)size);
 }
 
-static void write_packed_text(const struct vt_packed *p, struct vt_writer *w, unsigned field,
-			      uint32_t text)
+void vti_packed_put_file(struct vt_writer *w, uint32_t image, const struct vti_packed_file *f,
+			 uint64_t first, uint64_t end)
 {
-	vt_writer_bytes(w, field, vt_intern_get(p->texts, text), vt_intern_size(p->texts, text));
+	uint64_t size;
+
+	if (first == end)
+		put_piece(w, image, f, first, 0);
+	for (; first < end; first += size) {
+		size = end - first < PIECE_SIZE ? end - first : PIECE_SIZE;
+		put_piece(w, image, f, first, size);
+	}
 }
 
-static void write_packed_symbol(const struct vt_packed *p, uint32_t id,
-				const struct packed_symbol *s, struct vt_writer *w)
+void vti_packed_put_symbol(struct vt_writer *w, uint32_t image, int32_t pid,
+			   const struct vt_symbol *symbol)
 {
 	uint64_t *row = vt_writer_row(w, VT_SYMBOL);
 
-	row[VT_SYMBOL_IMAGE] = id;
-	row[VT_SYMBOL_PID] = (uint64_t)(int64_t)s->pid;
-	row[VT_SYMBOL_ADDR] = s->addr;
-	row[VT_SYMBOL_SIZE] = s->size;
-	row[VT_SYMBOL_FLAGS] = s->flags;
-	write_packed_text(p, w, VT_SYMBOL_NAME, s->name);
+	row[VT_SYMBOL_IMAGE] = image;
+	row[VT_SYMBOL_PID] = (uint64_t)(int64_t)pid;
+	row[VT_SYMBOL_ADDR] = symbol->start;
+	row[VT_SYMBOL_SIZE] = symbol->end - symbol->start;
+	row[VT_SYMBOL_FLAGS] = symbol->flags;
+	vt_writer_text(w, VT_SYMBOL_NAME, symbol->name);
 }
 
-static void write_packed_line(const struct vt_packed *p, uint32_t id, const struct packed_line *l,
-			      struct vt_writer *w)
+void vti_packed_put_line(struct vt_writer *w, uint32_t image, const struct vti_packed_source *s)
 {
 	uint64_t *row = vt_writer_row(w, VT_LINE);
 
-	row[VT_LINE_IMAGE] = id;
-	row[VT_LINE_ADDR] = l->addr;
-	row[VT_LINE_SIZE] = l->size;
-	row[VT_LINE_DEPTH] = l->depth;
-	row[VT_LINE_FLAGS] = l->flags;
-	row[VT_LINE_LINE] = l->line;
-	row[VT_LINE_COLUMN] = l->column;
-	row[VT_LINE_DISCRIMINATOR] = l->discriminator;
-	write_packed_text(p, w, VT_LINE_FUNCTION, l->function);
-	write_packed_text(p, w, VT_LINE_FILE, l->file);
+	row[VT_LINE_IMAGE] = image;
+	row[VT_LINE_ADDR] = s->addr;
+	row[VT_LINE_SIZE] = s->size;
+	row[VT_LINE_DEPTH] = s->depth;
+	row[VT_LINE_FLAGS] = s->flags;
+	row[VT_LINE_LINE] = s->line.line;
+	row[VT_LINE_COLUMN] = s->line.column;
+	row[VT_LINE_DISCRIMINATOR] = s->line.discriminator;
+	vt_writer_text(w, VT_LINE_FUNCTION, s->function);
+	vt_writer_text(w, VT_LINE_FILE, s->line.file);
+}
+
+static void write_packed_lines(const struct vt_packed *p, const struct packed_lines *lines,
+			       uint32_t id, struct vt_writer *w)
+{
+	size_t i;
+
+	for (i = 0; i < lines->count; i++) {
+		const struct packed_line *l = &lines->v[i];
+
+		vti_packed_put_line(
+			w, id,
+			&(struct vti_packed_source){l->addr,
+						    l->size,
+						    l->depth,
+						    l->flags,
+						    vt_intern_get(p->texts, l->function),
+						    {.file = vt_intern_get(p->texts, l->file),
+						     .line = l->line,
+						     .column = l->column,
+						     .discriminator = l->discriminator}});
+	}
 }
 
 void vti_packed_write(const struct vt_packed *p, uint32_t id, struct vt_writer *w)
 {
-	uint64_t at, size;
+	const struct vti_packed_file file = {p->flags, p->base, p->total, p->data};
 	size_t i;
 
 	if (p->several)
 		return;
-	write_piece(p, id, 0, 0, w);
+	vti_packed_put_file(w, id, &file, 0, 0);
 	for (i = 0; i < p->nheld; i++)
-		for (at = p->held[i].first; at < p->held[i].end; at += size) {
-			size = p->held[i].end - at;
-			if (size > PIECE_SIZE)
-				size = PIECE_SIZE;
-			write_piece(p, id, at, size, w);
-		}
-	for (i = 0; i < p->nsymbols; i++)
-		write_packed_symbol(p, id, &p->symbols[i], w);
-	for (i = 0; i < p->lines.count; i++)
-		write_packed_line(p, id, &p->lines.v[i], w);
-	for (i = 0; i < p->declared.count; i++)
-		write_packed_line(p, id, &p->declared.v[i], w);
+		vti_packed_put_file(w, id, &file, p->held[i].first, p->held[i].end);
+	for (i = 0; i < p->nsymbols; i++) {
+		const struct packed_symbol *s = &p->symbols[i];
+
+		vti_packed_put_symbol(w, id, s->pid,
+				      &(struct vt_symbol){s->addr, s->addr + s->size,
+							  vt_intern_get(p->texts, s->name),
+							  s->flags});
+	}
+	write_packed_lines(p, &p->lines, id, w);
+	write_packed_lines(p, &p->declared, id, w);
 }

@@ -44,6 +44,35 @@ int vti_packed_feed(struct vt_packed *p, const struct vt_record *rec, struct vti
 /* The field of these kinds of records that has the image. */
 unsigned vti_packed_image_field(uint32_t kind);
 
+/* A packed file, as its FILE records have it. */
+struct vti_packed_file {
+	uint64_t flags; /* enum vt_file_flags */
+	uint64_t base;
+	uint64_t total;
+	const uint8_t *bytes; /* `total` of them; NULL: none */
+};
+
+/*
+ * These write records of an image; errors stick to the writer.  vti_packed_put_file() writes the
+ * bytes of [first, end), or one record without bytes if that is empty.
+ */
+void vti_packed_put_file(struct vt_writer *w, uint32_t image, const struct vti_packed_file *f,
+			 uint64_t first, uint64_t end);
+void vti_packed_put_symbol(struct vt_writer *w, uint32_t image, int32_t pid,
+			   const struct vt_symbol *symbol);
+
+/* A LINE record: `line` is the place, `function` a linkage name. */
+struct vti_packed_source {
+	uint64_t addr;
+	uint64_t size;
+	uint64_t depth;
+	uint64_t flags; /* enum vt_line_flags */
+	const char *function;
+	struct vt_line line;
+};
+
+void vti_packed_put_line(struct vt_writer *w, uint32_t image, const struct vti_packed_source *s);
+
 /* Writes it as records of an image `id`.  Errors stick to the writer. */
 void vti_packed_write(const struct vt_packed *p, uint32_t id, struct vt_writer *w);
 

@@ -20,7 +20,7 @@ enum vt_symbol_flags {
 };
 
 struct vt_symbol {
-	uint64_t start;
+	uint64_t start;	  /* first: the key of a table that is sorted */
 	uint64_t end;	  /* first address after it */
 	const char *name; /* raw, not demangled; borrowed from the table */
 	uint32_t flags;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/buf.h"
 #include "flow/calls.h"
 #include "machine/insn/insn.h"
 #include "pack/internal.h"
@@ -126,21 +127,20 @@ static bool keep_references(struct vti_kept *k, const uint8_t *code, size_t size
 
 /* ---- procedures ---- */
 
+size_t vti_pack_symbol_from(const struct vt_symbols *t, uint64_t vaddr)
+{
+	size_t n = vt_symbols_count(t);
+
+	return n ? vt_array_below(vt_symbols_at(t, 0), n, sizeof(struct vt_symbol), vaddr) : 0;
+}
+
 /* Adds the symbols that begin in a range. */
 static bool keep_symbols_in(struct vti_kept *k, const struct vti_span *p)
 {
-	size_t low = 0, high = vt_symbols_count(k->symbols);
+	size_t i = vti_pack_symbol_from(k->symbols, p->first);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (vt_symbols_at(k->symbols, mid)->start < p->first)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	for (; low < vt_symbols_count(k->symbols); low++) {
-		const struct vt_symbol *sym = vt_symbols_at(k->symbols, low);
+	for (; i < vt_symbols_count(k->symbols); i++) {
+		const struct vt_symbol *sym = vt_symbols_at(k->symbols, i);
 
 		if (sym->start >= p->end)
 			break;

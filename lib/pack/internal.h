@@ -95,6 +95,9 @@ struct vti_kept {
  */
 bool vti_pack_code(struct vti_kept *k);
 
+/* The index of the first symbol that starts at or after a vaddr. */
+size_t vti_pack_symbol_from(const struct vt_symbols *t, uint64_t vaddr);
+
 /* Adds the symbol at a vaddr to the names, and the procedure that it is part of. */
 bool vti_pack_name(struct vti_kept *k, uint64_t vaddr);
 

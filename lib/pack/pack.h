@@ -18,7 +18,7 @@
  *	feed the stream to the context; then vt_pack_finish();
  *	while copying the stream: after each IMAGE record, vt_pack_write().
  *
- * Memory: 16 bytes for each distinct address that records lie at.
+ * Memory: 24 bytes for each distinct place that records lie at.
  */
 struct vt_pack;
 
