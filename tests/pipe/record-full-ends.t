@@ -209,8 +209,13 @@ else
 	echo >go
 	finish
 	t_is "memory runs out: the program runs on" "$status $(tail -n 1 out)" "3 finished"
-	t_is "what failed is told" "$(tail -n 1 err)" "vtrace record: out of memory"
-	t_is "in the stream, too" "$(end_of x.vt)" "2	vtrace record	out of memory"
+	t_like "what failed is told" '^vtrace record: (x\.vt: )?out of memory$' err
+	# If the writer of the stream was the first to need memory, the stream has no end.
+	case $(end_of x.vt 2>&1) in
+	"2	vtrace record	out of memory" | *"ends without END") told=1 ;;
+	*) told=0 ;;
+	esac
+	t_is "in the stream, too" "$told" 1
 	t_is "which has what was recorded" "$(($(insns x.vt) > 1000000))" 1
 fi
 
