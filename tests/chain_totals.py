@@ -15,6 +15,10 @@ caller: what such frames call is not compared where stacks are unwound.  perf
 looks up return addresses as they are; after a call that does not return, that is the next
 procedure, at its very start.  vprof looks up the call.  So symbols at whose start perf script shows
 a frame are not compared, and others may have as much more.
+
+In code without call frame information perf follows the frame pointer, whatever it is then: it
+leaves out callers, and ends with a frame at -1.  vprof ends such a chain, or finds the callers by
+other information.  Symbols may have as much more or less.
 """
 import argparse
 import collections
@@ -82,14 +86,15 @@ def vprof_children(path, event, level, fold):
     return rows, doc['events'][0]['samples'], unwound, unwound and doc['events'][0]['unknown']
 
 
-def moved_frames(path):
-    """The symbols at whose start a call seems to return, and the percentage of such samples, for
-    each event."""
+def doubtful_frames(path):
+    """The symbols at whose start a call seems to return, and for each event the percentage of such
+    samples, and that of those whose last frame is at -1."""
     cmd = ['perf', 'script', '-i', path, '-F', 'event,period,ip,sym,symoff', '--no-inline',
            '--no-demangle']
     out = subprocess.run(cmd, stdin=subprocess.DEVNULL, capture_output=True, check=False,
                          encoding='utf-8', errors='surrogateescape').stdout
-    symbols, moved, total = set(), collections.Counter(), collections.Counter()
+    symbols = set()
+    moved, broken, total = collections.Counter(), collections.Counter(), collections.Counter()
     event, period, frame, counted = '', 0, 0, False
     for line in out.split('\n'):
         head = re.match(r' +([0-9]+) +(\S+): *$', line)
@@ -99,11 +104,13 @@ def moved_frames(path):
             total[event] += period
             continue
         frame += 1
+        if re.match(r'\s+f{16}\s', line):
+            broken[event] += period
         if at and frame > 1:
             symbols.add(at.group(1))
             moved[event] += 0 if counted else period
             counted = True
-    return symbols, {e: 100 * moved[e] / total[e] for e in total if total[e]}
+    return symbols, *({e: 100 * n[e] / total[e] for e in total if total[e]} for n in (moved, broken))
 
 
 def own_only(rows):
@@ -114,8 +121,9 @@ def own_only(rows):
     return only
 
 
-def compare_rows(name, their, our, ignored, more):
-    """`ignored`: symbols, or images for the rows of images."""
+def compare_rows(name, their, our, ignored, more, less):
+    """`ignored`: symbols, or images for the rows of images. `more`, `less`: what ours may have, in
+    percent."""
     bad = []
     for key in sorted(set(their) | set(our)):
         t, o = their[key], our[key]
@@ -124,7 +132,8 @@ def compare_rows(name, their, our, ignored, more):
             bad.append('%s: self: perf %d, vprof %d' % (what, t[2], o[2]))
         if (key[1] or key[0]) in ignored or t[3] > 1 or o[3] > 1 or key[1] == UNKNOWN:
             continue
-        if abs(t[1] - o[1]) > 0.0051 or not -0.0051 < o[0] - t[0] < 0.0051 + more:
+        if abs(t[1] - o[1]) > 0.0051 or \
+                not -0.0051 - less < o[0] - t[0] < 0.0051 + more:
             bad.append('%s: perf %.2f%% %.2f%%, vprof %.2f%% %.2f%%' %
                        (what, t[0], t[1], o[0], o[1]))
     return bad
@@ -138,7 +147,7 @@ def main():
     bad, rows, samples = [], 0, 0
     with tempfile.TemporaryDirectory() as directory:
         path = cut_attributes(args.path, directory)
-        moved, more = moved_frames(path)
+        moved, more, broken = doubtful_frames(path)
         for level, fields in ('image', 'dso'), ('procedure', 'dso,sym'):
             for name, their in perf_children(path, fields, args.fold_kernel):
                 our, n, unwound, guessed = vprof_children(args.path, name, level, args.fold_kernel)
@@ -149,7 +158,8 @@ def main():
                 if guessed:
                     their, our = own_only(their), own_only(our)
                 ignored = moved | {'[unknown]'} if unwound else moved
-                bad += compare_rows(name, their, our, ignored, more.get(name, 0))
+                bad += compare_rows(name, their, our, ignored,
+                                    more.get(name, 0) + broken.get(name, 0), broken.get(name, 0))
                 rows += len(our)
                 samples = n
     if not rows and not bad:
