@@ -43,27 +43,52 @@ struct side {
 	struct vt_event_choice events;
 };
 
+static bool read_side_profile(struct app *a, const struct options *o, const char *path,
+			      const char *symfs, struct side *s)
+{
+	if (o->chains.children)
+		return app_profile_read_chains(a, &s->data, path, symfs, NULL);
+	if (o->by.nkeys) {
+		s->groups = app_by_groups(&o->by);
+		if (!s->groups)
+			return app_no_memory(a);
+	}
+	return app_profile_read_groups(a, &s->data, path, symfs, s->groups);
+}
+
+/* Counts samples in what a procedure called as its own. */
+static bool rank_children(struct app *a, const struct options *o, struct side *s)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (!vprof_chains_have(&s->data, &s->events))
+		return app_lacks(a, s->data.name, APP_NO_CHAINS);
+	return (vt_callgather_finish(s->data.chains, s->data.in.images.store, o->by.level,
+				     o->list.by_period, &err) == 0 &&
+		vt_callgather_rank_children(s->data.chains, s->data.profile, s->ranking, &err) ==
+			0) ||
+	       app_fail(a, &err);
+}
+
 static bool read_side(struct app *a, const struct options *o, const char *path, const char *symfs,
 		      struct side *s)
 {
 	struct vt_error err = VT_ERROR_INIT;
 	size_t first;
 
-	if (o->by.nkeys) {
-		s->groups = app_by_groups(&o->by);
-		if (!s->groups)
-			return app_no_memory(a);
-	}
-	if (!app_profile_read_groups(a, &s->data, path, symfs, s->groups))
+	if (!read_side_profile(a, o, path, symfs, s))
 		return false;
 	if (vt_event_choice_init(&s->events, s->data.profile, o->events.items, o->events.count,
 				 &err) < 0)
 		return app_fail(a, &err);
 	s->ranking = vt_ranking_new(s->data.profile, s->data.in.images.store, o->by.level, &err);
-	first = s->events.count ? s->events.index[0] : 0;
-	if (!s->ranking || vt_ranking_sort(s->ranking, first, o->list.by_period, &err) < 0)
+	if (!s->ranking)
 		return app_fail(a, &err);
-	return true;
+	if (o->chains.children && !rank_children(a, o, s))
+		return false;
+	first = s->events.count ? s->events.index[0] : 0;
+	return vt_ranking_sort(s->ranking, first, o->list.by_period, &err) == 0 ||
+	       app_fail(a, &err);
 }
 
 /* All inputs: those of the set before, then those of the set after, or the one that is listed. */
@@ -164,7 +189,7 @@ static void list_sides(struct app *a, const struct options *o, const struct side
 	struct vt_profreport r = {.runs = s->parts,
 				  .count = s->count,
 				  .before = s->before,
-				  .how = {o->list, o->rate, o->check}};
+				  .how = {o->list, o->rate, o->check, o->chains.children}};
 	struct vt_error err = VT_ERROR_INIT;
 	bool ok = vt_profreport_fill(&r, &err) == 0 || app_fail(a, &err);
 	struct vt_output *out = ok ? app_text(a, o->form.output) : NULL;
@@ -244,7 +269,7 @@ static void run_vprof(struct app *a, const struct options *o)
 
 	if (!check_usage(a, o) || !vprof_chains_check(a, &o->chains, &how, o->diff))
 		return;
-	if (vprof_chains_asked(&o->chains))
+	if (vprof_chains_asked(&o->chains) && !o->diff)
 		vprof_list_chains(a, &o->chains, &how);
 	else if (o->style == VPROF_STYLE_PERF)
 		vprof_list_perf(a, &style);

@@ -18,8 +18,12 @@ bool vprof_chains_check(struct app *a, const struct vprof_chains *c,
 	const struct app_rule rules[] = {
 		{c->children + c->callers + c->callees + c->tree > 1,
 		 "--children, --callers, --callees and --tree exclude each other"},
-		{vprof_chains_asked(c) && diff, "--diff compares no call chains"},
-		{vprof_chains_asked(c) && how->events->count > 1,
+		{(c->callers || c->callees || c->tree) && diff,
+		 "--diff compares samples of procedures, and with --children those in what they "
+		 "called; "
+		 "vflame --diff compares call trees"},
+		{c->pattern && diff, "--diff compares all procedures"},
+		{vprof_chains_asked(c) && !diff && how->events->count > 1,
 		 "call chains are those of one event"},
 		{vprof_chains_asked(c) && how->level == VT_LEVEL_INSTRUCTION,
 		 "call chains are of procedures, images or lines"},
@@ -88,7 +92,7 @@ static void report_event(struct app *a, const struct vprof_chains *c,
 	vt_ranking_free(ranking);
 }
 
-static bool has_chains(const struct app_profile *p, const struct vt_event_choice *events)
+bool vprof_chains_have(const struct app_profile *p, const struct vt_event_choice *events)
 {
 	size_t i = choose_event(p, events);
 	const struct vt_profile_event *e =
@@ -112,7 +116,7 @@ void vprof_list_chains(struct app *a, const struct vprof_chains *c,
 	ok = ok && (vt_event_choice_init(&events, p.profile, how->events->items, how->events->count,
 					 &err) == 0 ||
 		    app_fail(a, &err));
-	if (ok && has_chains(&p, &events))
+	if (ok && vprof_chains_have(&p, &events))
 		report_event(a, c, how, &p, &events);
 	else if (ok)
 		app_lacks(a, p.name, APP_NO_CHAINS);

@@ -7,6 +7,7 @@
 
 #include "base/opt.h"
 #include "cmd/common/app.h"
+#include "cmd/common/profiles.h"
 #include "cmd/common/tables.h"
 #include "listing/profile/profile.h"
 
@@ -43,6 +44,9 @@ struct vprof_chains_how {
 
 /* Whether a report of call chains was asked for. */
 bool vprof_chains_asked(const struct vprof_chains *c);
+
+/* Whether the chosen events, or the first of them with call chains, have any. */
+bool vprof_chains_have(const struct app_profile *p, const struct vt_event_choice *events);
 
 /* False after app_usage() if the options do not go together; `diff` tells whether --diff is one. */
 bool vprof_chains_check(struct app *a, const struct vprof_chains *c,

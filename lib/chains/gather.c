@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "chains/chain.h"
+#include "chains/sums.h"
 #include "chains/unwound.h"
 
 /* Keys are less than VT_CALL_SKID; a tree cannot have as many places as that. */
@@ -290,6 +291,46 @@ int vt_callgather_finish(struct vt_callgather *g, struct vt_images *images, enum
 	if (order_rows(g, err) < 0)
 		return -VT_E_NOMEM;
 	return vt_calltree_sort(g->tree, g->order, by_period, err);
+}
+
+/* Sets an event's samples in the rows; row[key] is that of a key of the tree. */
+static int rank_event(struct vt_callgather *g, uint32_t root, struct vt_ranking *ranking,
+		      const uint32_t *row, size_t event, struct vt_error *err)
+{
+	struct vt_callsums sums;
+	int code = vt_callsums_init(&sums, g->tree, root, err);
+	size_t i;
+
+	for (i = 0; i < sums.procedures.count && code == 0; i++) {
+		const struct vt_callsum *s = vt_hash_at(&sums.procedures, i);
+
+		if (s->key != VT_CALL_CUT)
+			code = vt_ranking_set(ranking, row[s->key], event, s->total, err);
+	}
+	vt_callsums_fini(&sums);
+	return code;
+}
+
+int vt_callgather_rank_children(struct vt_callgather *g, const struct vt_profile *profile,
+				struct vt_ranking *ranking, struct vt_error *err)
+{
+	uint32_t *from = find_rows(g, g->rows, err), *to = from ? find_rows(g, ranking, err) : NULL;
+	uint32_t *row = to ? calloc(vt_ranking_count(g->rows) + 1, sizeof(*row)) : NULL;
+	size_t i, n = vt_profile_nevents(profile);
+	int code = row ? 0 : vt_error_nomem(err);
+
+	for (i = 0; i < g->places.count && code == 0; i++)
+		row[from[i]] = to[i];
+	for (i = 0; i < n && code == 0; i++) {
+		const struct vt_profile_event *e = vt_profile_event(profile, i);
+
+		if (e->kind == VT_PROFILE_EVENT)
+			code = rank_event(g, vt_callgather_root(g, e->id), ranking, row, i, err);
+	}
+	free(from);
+	free(to);
+	free(row);
+	return code;
 }
 
 const struct vt_calltree *vt_callgather_tree(const struct vt_callgather *g)

@@ -57,6 +57,15 @@ const struct vt_calltree *vt_callgather_tree(const struct vt_callgather *g);
 /* Rows that have no samples of their own, and are not sorted.  More may be added. */
 struct vt_ranking *vt_callgather_rows(const struct vt_callgather *g);
 
+/*
+ * Replaces the samples of each row of a ranking of the same profile and level by those in it or in
+ * what it called, and adds rows that have only such.  Call it after vt_callgather_finish() and
+ * before the ranking is sorted; without groups.  Samples without a chain are where they were.
+ * -VT_E_NOMEM.
+ */
+int vt_callgather_rank_children(struct vt_callgather *g, const struct vt_profile *profile,
+				struct vt_ranking *ranking, struct vt_error *err);
+
 /* A root of the tree: the samples of an event, those of one group. */
 struct vt_callroot {
 	uint64_t event; /* id of its EVENT record */

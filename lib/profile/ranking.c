@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/ranking.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -292,6 +293,19 @@ struct vt_ranking *vt_ranking_new_empty(struct vt_images *images, enum vt_level 
 	if (!r)
 		vt_error_nomem(err);
 	return r;
+}
+
+int vt_ranking_set(struct vt_ranking *r, size_t row, size_t event, struct vt_tally tally,
+		   struct vt_error *err)
+{
+	struct cell at = {.row = row, .event = event}, *cell;
+
+	assert(row < r->rows.count && event < r->nevents);
+	cell = vt_hash_add(&r->cells, &at, NULL);
+	if (!cell)
+		return vt_error_nomem(err);
+	cell->tally = tally;
+	return 0;
 }
 
 static struct vt_tally find_row_tally(const struct vt_ranking *r, size_t row, size_t event)

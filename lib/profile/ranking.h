@@ -59,6 +59,11 @@ void vt_ranking_free(struct vt_ranking *r);
 struct vt_ranking *vt_ranking_new_empty(struct vt_images *images, enum vt_level level,
 					struct vt_error *err);
 
+/* Replaces the samples of an event of the profile in a row, whose index is as vt_ranking_row()
+ * gives it.  -VT_E_NOMEM. */
+int vt_ranking_set(struct vt_ranking *r, size_t row, size_t event, struct vt_tally tally,
+		   struct vt_error *err);
+
 /*
  * Finds or adds the row of a place without counting its samples.  *row is the index for
  * vt_ranking_at() as long as nothing is sorted.  -VT_E_NOMEM.

@@ -249,10 +249,43 @@ check "no sample of theirs is lost" hostile-stacks.json '
 assert by["work"]["self"] == 8 and doc["cut_chains"] == 1 and doc["unwound_chains"] == 6, doc'
 t_status "other machines are not unwound" 3 vprof --children -e arm hostile-stacks.vt
 
+# ---- differences ----
+
+# main calls leaf 40 times through work, and 10 times itself.
+{
+	for _ in $(seq 40); do
+		echo "$sample event=1 period=1 ip=0x401025 callchain=$USER,0x401025,0x401018,0x401008"
+	done
+	for _ in $(seq 10); do
+		echo "$sample event=1 period=1 ip=0x401026 callchain=$USER,0x401026,0x401004"
+	done
+} | stream >more.vt
+t_ok "--diff --children" vprof --diff --children x.vt more.vt
+t_like "says what is counted" 'samples of its event in a procedure or in what it called,$' "$T_OUT"
+vprof --diff --children --json x.vt more.vt >diff.json
+check "compares inclusive totals" diff.json '
+assert doc["children"] is True
+e = {n: [r["events"]["cycles"][k] for k in ("before", "after")] for n, r in by.items()}
+assert e == {"main": [5, 50], "work": [3, 40], "leaf": [3, 50]}, e
+assert doc["total"]["events"][0]["after"] == 50 and doc["before"][0]["events"][0]["samples"] == 5'
+vprof --diff --json x.vt more.vt >own.json
+check "without it, own samples" own.json '
+assert doc["children"] is False
+e = {n: [r["events"]["cycles"][k] for k in ("before", "after")] for n, r in by.items()}
+assert e == {"main": [1, 0], "work": [1, 0], "leaf": [3, 50]}, e'
+vprof --diff --children --period -b image --json x.vt more.vt >image.json
+check "by image, by period" image.json '
+assert len(rows) == 1 and rows[0]["events"]["cycles"]["before"] == 5
+assert rows[0]["events"]["cycles"]["before_percent"] == 100'
+t_status "--check finds what a procedure called" 5 vprof --diff --children --check=10 x.vt more.vt
+t_like "and names it" 'work' "$T_ERR"
+t_status "--diff of callers" 2 vprof --callers --diff x.vt x.vt
+t_like "says what there is" 'vflame --diff compares call trees' "$T_ERR"
+t_status "--procedure with --diff" 2 vprof --children --procedure main --diff x.vt x.vt
+
 # ---- usage ----
 
 t_status "two reports" 2 vprof --children --tree x.vt
-t_status "chains with --diff" 2 vprof --children --diff x.vt x.vt
 t_status "chains by instruction" 2 vprof --children --by instruction x.vt
 t_status "--depth without --tree" 2 vprof --depth 3 x.vt
 t_status "--procedure without a report" 2 vprof --procedure main x.vt

@@ -159,17 +159,18 @@ void vt_proflist_sign(struct vt_output *out)
 			    "points.\n");
 }
 
-void vt_proflist_legend(bool by_period, bool diff, bool intervals, struct vt_output *out)
+void vt_proflist_legend(const struct vt_proflist_legend *l, struct vt_output *out)
 {
 	vt_output_printf(
-		out, "\nA column counts the samples of its event%s.\n",
-		diff ? ",\nbefore and after, with the change in samples and in percentage "
-		       "points,\nand how likely chance alone makes such a change; a star if "
-		       "it is significant"
-		     : "");
-	if (by_period)
+		out, "\nA column counts the samples of its event%s%s.\n",
+		l->children ? " in a procedure or in what it called" : "",
+		l->diff ? ",\nbefore and after, with the change in samples and in percentage "
+			  "points,\nand how likely chance alone makes such a change; a star if "
+			  "it is significant"
+			: "");
+	if (l->by_period)
 		vt_output_text(out, "The percentages weigh each sample by its period.\n");
-	if (intervals)
+	if (l->intervals)
 		vt_proflist_sign(out);
 	vt_output_text(out, "============================================================="
 			    "===================\n");

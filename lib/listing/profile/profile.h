@@ -39,8 +39,16 @@ struct vt_proflist_side {
 void vt_proflist_header(const struct vt_profile *p, const struct vt_ranking *r,
 			const struct vt_event_choice *events, struct vt_output *out);
 
+/* What the numbers of a table are, for the lines that explain them. */
+struct vt_proflist_legend {
+	bool by_period;
+	bool diff;
+	bool children;
+	bool intervals;
+};
+
 /* Prints the lines between header and table, which explain the numbers. */
-void vt_proflist_legend(bool by_period, bool diff, bool intervals, struct vt_output *out);
+void vt_proflist_legend(const struct vt_proflist_legend *l, struct vt_output *out);
 
 /* Prints what the sign ± of an interval means. */
 void vt_proflist_sign(struct vt_output *out);
@@ -65,9 +73,10 @@ uint64_t vt_proflist_fill(struct vt_table *t, const struct vt_proflist_side *sid
 /* Options of a comparison of two sets of profiles. */
 struct vt_profdiff_options {
 	struct vt_proflist_options list;
-	double rate;  /* of false discoveries among significant rows; the level of the total's test
-		       */
-	double check; /* least change to report, in percent of the total before; NaN: none */
+	double rate;   /* of false discoveries among significant rows; the level of the total's test
+			*/
+	double check;  /* least change to report, in percent of the total before; NaN: none */
+	bool children; /* the rankings' samples are vt_callgather_rank_children()'s */
 };
 
 /* The profiles of one run, or of several runs of the same work. */

@@ -103,6 +103,7 @@ json_t *vt_profreport_json(const struct vt_profreport *r)
 		json_object_set_new(doc, "before", make_set(r, 0, r->before));
 		json_object_set_new(doc, "after", make_set(r, r->before, r->count));
 		json_object_set_new(doc, "total", make_totals(&r->result));
+		json_object_set_new(doc, "children", json_boolean(r->how.children));
 		json_object_set_new(doc, "significant",
 				    json_integer((json_int_t)r->result.significant));
 		if (!isnan(r->how.check))
@@ -133,7 +134,9 @@ static void print_headers(const struct vt_profreport *r, struct vt_output *out)
 		first = vt_proflist_first(&r->runs[0], r->how.list.by_period);
 	if (first.known)
 		vt_proflist_enough(&first, first_samples(&r->runs[0]), out);
-	vt_proflist_legend(r->how.list.by_period, r->before > 0, first.known, out);
+	vt_proflist_legend(&(struct vt_proflist_legend){r->how.list.by_period, r->before > 0,
+							r->how.children, first.known},
+			   out);
 }
 
 /* "Total of cycles: 100 before, 250 after (+150%), chance 0.30% *" */

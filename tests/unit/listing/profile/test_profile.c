@@ -112,11 +112,11 @@ static void test_legend(void **state)
 
 	(void)state;
 	print_begin(&out);
-	vt_proflist_legend(false, false, false, &out);
+	vt_proflist_legend(&(struct vt_proflist_legend){0}, &out);
 	snprintf(want, sizeof(want), "\nA column counts the samples of its event.\n%s", rule);
 	assert_string_equal(print_end(&out), want);
 	print_begin(&out);
-	vt_proflist_legend(true, true, false, &out);
+	vt_proflist_legend(&(struct vt_proflist_legend){.by_period = true, .diff = true}, &out);
 	snprintf(want, sizeof(want),
 		 "\nA column counts the samples of its event,\nbefore and after, with the change "
 		 "in samples and in percentage points,\nand how likely chance alone makes such a "
