@@ -87,11 +87,11 @@ static bool parse_keys(struct app *a, struct app_by *by)
 		enum vt_level level;
 
 		if (!find_key(at, size, &level, &key))
-			return app_usage(
-				a,
-				"--by: '%.*s' is none of procedure, image, line, "
-				"instruction, process, comm, thread, cpu, time, source, page",
-				(int)size, at);
+			return app_usage(a,
+					 "--by: '%.*s' is none of procedure, image, line, "
+					 "instruction, inlined, process, comm, thread, cpu, time, "
+					 "source, page",
+					 (int)size, at);
 		if (key != VT_NGROUPS)
 			add_key(by, key);
 		else if (!add_level(a, by, level))
@@ -110,6 +110,10 @@ bool app_by_parse(struct app *a, struct app_by *by)
 	by->level = VT_LEVEL_PROCEDURE;
 	if (by->text && !parse_keys(a, by))
 		return false;
+	if (by->inlined && by->level != VT_LEVEL_PROCEDURE && by->level != VT_LEVEL_INLINED)
+		return app_usage(a, "--inline goes with rows of procedures");
+	if (by->inlined)
+		by->level = VT_LEVEL_INLINED;
 	for (i = 0; i < by->nkeys; i++)
 		times = times || by->keys[i] == VT_GROUP_TIME;
 	if (by->slice_given && !times)

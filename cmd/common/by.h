@@ -15,6 +15,7 @@ struct app_by {
 	const char *text; /* NULL: procedures */
 	double slice;	  /* seconds */
 	bool slice_given;
+	bool inlined;	     /* rows of procedures become rows of inlined functions, too */
 	enum vt_level level; /* VT_LEVEL_ALL: only groups are named */
 	enum vt_group_key keys[VT_NGROUPS];
 	size_t nkeys;
@@ -25,12 +26,15 @@ struct app_by {
 		.slice = 0.1                                                                       \
 	}
 
-/* The two rows of an option table. */
+/* The rows of an option table. */
 /* clang-format off */
 #define APP_OPT_BY(by)                                                                             \
 	{.letter = 'b', .name = "by", .type = VT_OPT_STRING, .value = &(by).text, .arg = "KEYS",   \
-	 .help = "one row for each procedure (default), image, line or instruction, or for\n"      \
-		 "each process, comm, thread, cpu, time, source or page; several with commas"},    \
+	 .help = "one row for each procedure (default), image, line, instruction, inlined\n"      \
+		 "function, process, comm, thread, cpu, time, source or page; several with\n"      \
+		 "commas"},                                                                        \
+	{.name = "inline", .type = VT_OPT_FLAG, .value = &(by).inlined,                            \
+	 .help = "functions that are inlined have rows of their own, as with --by inlined"},       \
 	{.name = "slice", .type = VT_OPT_F64, .value = &(by).slice, .given = &(by).slice_given,    \
 	 .arg = "SECONDS", .help = "the slices of --by time (default 0.1)"}
 /* clang-format on */

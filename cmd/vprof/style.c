@@ -13,7 +13,8 @@ bool vprof_style_check(struct app *a, const struct app_by *by)
 {
 	size_t i;
 
-	if (by->level == VT_LEVEL_LINE || by->level == VT_LEVEL_INSTRUCTION)
+	if (by->level == VT_LEVEL_LINE || by->level == VT_LEVEL_INSTRUCTION ||
+	    by->level == VT_LEVEL_INLINED)
 		return app_usage(a, "--style perf has no rows by %s: by procedure or image",
 				 vt_level_words[by->level]);
 	for (i = 0; i < by->nkeys; i++)

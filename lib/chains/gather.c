@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/buf.h"
 #include "base/hash.h"
 #include "chains/chain.h"
 #include "chains/sums.h"
@@ -197,26 +198,50 @@ int vt_callgather_feed(void *gather, const struct vt_block *block, uint32_t firs
 
 /* ---- procedures ---- */
 
-/* map[place]: its row in a ranking.  NULL: VT_E_NOMEM. */
-static uint32_t *find_rows(struct vt_callgather *g, struct vt_ranking *rows, struct vt_error *err)
+/* The rows of each place in a ranking, as a struct vt_callmap. */
+struct place_rows {
+	uint32_t *first;
+	uint32_t *rows;
+	size_t count;
+	size_t cap;
+};
+
+static void free_rows(struct place_rows *m)
 {
-	uint32_t *map = calloc(g->places.count + 1, sizeof(*map));
-	size_t i, row = 0;
+	free(m->first);
+	free(m->rows);
+}
 
-	if (!map)
-		vt_error_nomem(err);
-	for (i = 0; i < g->places.count && map; i++) {
-		const struct frame_place *p = vt_hash_at(&g->places, i);
-		const struct vt_place place = {
-			.offset = p->offset, .image = p->image, .pid = p->pid};
+static int add_rows(struct place_rows *m, struct vt_ranking *rows, const struct frame_place *p,
+		    struct vt_error *err)
+{
+	const struct vt_place place = {.offset = p->offset, .image = p->image, .pid = p->pid};
+	size_t found[VT_RANK_ROWS];
+	int i, n = vt_ranking_rows(rows, &place, found, err);
 
-		if (vt_ranking_row(rows, &place, &row, err) < 0) {
-			free(map);
-			return NULL;
-		}
-		map[i] = (uint32_t)row;
+	if (n < 0)
+		return n;
+	if (!vt_array_grow(&m->rows, &m->cap, m->count + (size_t)n, sizeof(*m->rows)))
+		return vt_error_nomem(err);
+	for (i = 0; i < n; i++)
+		m->rows[m->count++] = (uint32_t)found[i];
+	return 0;
+}
+
+/* Call free_rows() in either case. */
+static int find_rows(const struct vt_callgather *g, struct vt_ranking *rows, struct place_rows *m,
+		     struct vt_error *err)
+{
+	int code;
+	size_t i;
+
+	*m = (struct place_rows){.first = calloc(g->places.count + 1, sizeof(*m->first))};
+	code = m->first ? 0 : vt_error_nomem(err);
+	for (i = 0; i < g->places.count && code == 0; i++) {
+		code = add_rows(m, rows, vt_hash_at(&g->places, i), err);
+		m->first[i + 1] = (uint32_t)m->count;
 	}
-	return map;
+	return code;
 }
 
 struct named_row {
@@ -253,28 +278,33 @@ static int order_rows(struct vt_callgather *g, struct vt_error *err)
 	return 0;
 }
 
-/* map[place]: its procedure's row in a ranking that is gone.  NULL: VT_E_NOMEM. */
-static uint32_t *find_procedures(struct vt_callgather *g, struct vt_images *images,
-				 struct vt_error *err)
+/* The procedure of each place, as its row in a ranking that is gone. */
+static int find_procedures(struct vt_callgather *g, struct vt_images *images, struct place_rows *m,
+			   struct vt_error *err)
 {
 	struct vt_ranking *procedures = vt_ranking_new_empty(images, VT_LEVEL_PROCEDURE, err);
-	uint32_t *map = procedures ? find_rows(g, procedures, err) : NULL;
+	int code = procedures ? find_rows(g, procedures, m, err) : -VT_E_NOMEM;
 
 	vt_ranking_free(procedures);
-	return map;
+	return code;
 }
 
 /* Puts a tree of rows in the place of the tree of places. */
 static int map_tree(struct vt_callgather *g, struct vt_images *images, struct vt_error *err)
 {
-	bool finer = vt_ranking_level(g->rows) == VT_LEVEL_INSTRUCTION;
-	uint32_t *map = find_rows(g, g->rows, err);
-	uint32_t *same = finer && map ? find_procedures(g, images, err) : map;
-	struct vt_calltree *tree = same ? vt_calltree_map(g->tree, map, same, err) : NULL;
+	enum vt_level level = vt_ranking_level(g->rows);
+	bool finer = level == VT_LEVEL_INSTRUCTION || level == VT_LEVEL_INLINED;
+	struct place_rows map, same = {NULL};
+	struct vt_calltree *tree = NULL;
+	int code = find_rows(g, g->rows, &map, err);
 
-	free(map);
-	if (finer)
-		free(same);
+	if (code == 0 && finer)
+		code = find_procedures(g, images, &same, err);
+	if (code == 0)
+		tree = vt_calltree_map(g->tree, &(struct vt_callmap){map.first, map.rows},
+				       finer ? same.rows : map.rows, err);
+	free_rows(&map);
+	free_rows(&same);
 	if (!tree)
 		return -VT_E_NOMEM;
 	vt_calltree_free(g->tree);
@@ -314,21 +344,26 @@ static int rank_event(struct vt_callgather *g, uint32_t root, struct vt_ranking 
 int vt_callgather_rank_children(struct vt_callgather *g, const struct vt_profile *profile,
 				struct vt_ranking *ranking, struct vt_error *err)
 {
-	uint32_t *from = find_rows(g, g->rows, err), *to = from ? find_rows(g, ranking, err) : NULL;
-	uint32_t *row = to ? calloc(vt_ranking_count(g->rows) + 1, sizeof(*row)) : NULL;
+	uint32_t *row = calloc(vt_ranking_count(g->rows) + 1, sizeof(*row));
+	struct place_rows from, to = {NULL};
 	size_t i, n = vt_profile_nevents(profile);
-	int code = row ? 0 : vt_error_nomem(err);
+	int code = find_rows(g, g->rows, &from, err);
 
-	for (i = 0; i < g->places.count && code == 0; i++)
-		row[from[i]] = to[i];
+	if (code == 0)
+		code = find_rows(g, ranking, &to, err);
+	if (code == 0 && !row)
+		code = vt_error_nomem(err);
+	/* Of equal levels: a place has as many rows in both. */
+	for (i = 0; i < from.count && code == 0; i++)
+		row[from.rows[i]] = to.rows[i];
 	for (i = 0; i < n && code == 0; i++) {
 		const struct vt_profile_event *e = vt_profile_event(profile, i);
 
 		if (e->kind == VT_PROFILE_EVENT)
 			code = rank_event(g, vt_callgather_root(g, e->id), ranking, row, i, err);
 	}
-	free(from);
-	free(to);
+	free_rows(&from);
+	free_rows(&to);
 	free(row);
 	return code;
 }

@@ -103,13 +103,6 @@ int vt_calltree_add(struct vt_calltree *t, uint32_t root, const uint32_t *keys, 
 
 /* ---- another tree of the same samples ---- */
 
-static uint32_t map_key(const struct vt_callnode *n, const uint32_t *map)
-{
-	if (n->parent == VT_CALL_NONE || n->key == VT_CALL_CUT)
-		return n->key;
-	return map[n->key & ~VT_CALL_SKID];
-}
-
 /* Whether a node and its parent stand for the same call. */
 static bool joins_parent(const struct vt_calltree *t, const struct vt_callnode *n,
 			 const uint32_t *same)
@@ -123,33 +116,61 @@ static bool joins_parent(const struct vt_calltree *t, const struct vt_callnode *
 	       same[parent->key & ~VT_CALL_SKID] == same[n->key & ~VT_CALL_SKID];
 }
 
-/* Adds the image of a node, whose parent has one: nodes[] tells which. */
-static int map_node(struct vt_calltree *to, const struct vt_callnode *n, uint32_t key, bool joins,
-		    const uint32_t *nodes, uint32_t *node, struct vt_error *err)
+/* The node of a key below a parent; where there are no more nodes, that of VT_CALL_CUT. */
+static int map_key(struct vt_calltree *to, uint32_t parent, uint32_t key, uint32_t *node,
+		   struct vt_error *err)
 {
-	uint32_t parent = n->parent == VT_CALL_NONE ? VT_CALL_NONE : nodes[n->parent];
-
-	if (joins)
+	*node = find_node(to, parent, key);
+	if (*node != VT_CALL_NONE)
+		return 0;
+	if (to->nodes.count < to->max || parent == VT_CALL_NONE || key == VT_CALL_CUT)
+		return add_node(to, parent, key, node, err);
+	while (get_node(to, parent)->parent != VT_CALL_NONE)
 		parent = get_node(to, parent)->parent;
-	if (add_node(to, parent, key, node, err) < 0)
-		return -VT_E_NOMEM;
-	vt_tally_add(&get_node(to, *node)->self, n->self);
-	return 0;
+	return add_node(to, parent, VT_CALL_CUT, node, err);
 }
 
-struct vt_calltree *vt_calltree_map(const struct vt_calltree *t, const uint32_t *map,
+/* Adds what a node becomes to those below `parent`; *node is the last of it. */
+static int map_node(struct vt_calltree *to, const struct vt_callnode *n,
+		    const struct vt_callmap *map, uint32_t parent, uint32_t *node,
+		    struct vt_error *err)
+{
+	uint32_t key = n->key & ~VT_CALL_SKID, i;
+	bool kept = n->parent == VT_CALL_NONE || n->key == VT_CALL_CUT;
+	int code = 0;
+
+	*node = parent;
+	if (parent != VT_CALL_NONE && get_node(to, parent)->key == VT_CALL_CUT) {
+		vt_tally_add(&get_node(to, parent)->self, n->self);
+		return 0;
+	}
+	if (kept)
+		code = map_key(to, parent, n->key, node, err);
+	for (i = kept ? 0 : map->first[key]; !kept && i < map->first[key + 1] && code == 0; i++)
+		if (*node == parent || get_node(to, *node)->key != VT_CALL_CUT)
+			code = map_key(to, *node, map->keys[i], node, err);
+	if (code == 0)
+		vt_tally_add(&get_node(to, *node)->self, n->self);
+	return code;
+}
+
+struct vt_calltree *vt_calltree_map(const struct vt_calltree *t, const struct vt_callmap *map,
 				    const uint32_t *same, struct vt_error *err)
 {
 	struct vt_calltree *to = vt_calltree_new(t->max);
-	uint32_t *nodes = calloc(t->nodes.count + 1, sizeof(*nodes));
+	/* By node: the last of what it has become, and the parent of the first. */
+	uint32_t *nodes = calloc(2 * (t->nodes.count + 1), sizeof(*nodes));
+	uint32_t *parents = nodes + t->nodes.count + 1;
 	int code = to && nodes ? 0 : vt_error_nomem(err);
 	size_t i;
 
 	for (i = 0; i < t->nodes.count && code == 0; i++) {
 		const struct vt_callnode *n = get_node(t, i);
 
-		code = map_node(to, n, map_key(n, map), joins_parent(t, n, same), nodes, &nodes[i],
-				err);
+		parents[i] = n->parent == VT_CALL_NONE	? VT_CALL_NONE
+			     : joins_parent(t, n, same) ? parents[n->parent]
+							: nodes[n->parent];
+		code = map_node(to, n, map, parents[i], &nodes[i], err);
 	}
 	free(nodes);
 	if (code == 0)

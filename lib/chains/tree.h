@@ -51,12 +51,19 @@ void vt_calltree_free(struct vt_calltree *t);
 int vt_calltree_add(struct vt_calltree *t, uint32_t root, const uint32_t *keys, size_t n,
 		    struct vt_tally tally, struct vt_error *err);
 
+/* What a key k becomes: keys[first[k]] to keys[first[k + 1] - 1], at least one, outermost first. */
+struct vt_callmap {
+	const uint32_t *first;
+	const uint32_t *keys;
+};
+
 /*
- * Returns a tree with key k replaced by map[k], except in roots and VT_CALL_CUT, and nodes joined
- * that get equal chains.  A node with VT_CALL_SKID stands for the same call as its parent if same[]
- * is equal for both; `map` may be passed for it.  NULL: VT_E_NOMEM.
+ * Returns a tree with keys replaced, except in roots and VT_CALL_CUT, and nodes joined that get
+ * equal chains.  A node with VT_CALL_SKID stands for the same call as its parent if same[k] is
+ * equal for both.  If it gets more nodes than its maximum, it is as with vt_calltree_add().  NULL:
+ * VT_E_NOMEM.
  */
-struct vt_calltree *vt_calltree_map(const struct vt_calltree *t, const uint32_t *map,
+struct vt_calltree *vt_calltree_map(const struct vt_calltree *t, const struct vt_callmap *map,
 				    const uint32_t *same, struct vt_error *err);
 
 /*

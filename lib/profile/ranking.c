@@ -8,9 +8,12 @@
 
 #include "base/hash.h"
 #include "base/intern.h"
+#include "image/demangle.h"
 #include "image/lines.h"
 
-const char *const vt_level_words[] = {"procedure", "image", "line", "instruction", NULL};
+_Static_assert(VT_RANK_ROWS > VT_MAX_INLINE, "a procedure and all that is inlined");
+
+const char *const vt_level_words[] = {"procedure", "image", "line", "instruction", "inlined", NULL};
 
 /* What makes two places fall into one row. */
 struct place_key {
@@ -30,6 +33,7 @@ enum key_kind {
 	KEY_PROCEDURE,	 /* value: where it starts */
 	KEY_LINE,	 /* value: the file's id */
 	KEY_INSTRUCTION, /* value: the offset */
+	KEY_INLINED,	 /* value: the function's id */
 	KEY_ALL,	 /* the group says all */
 };
 
@@ -63,7 +67,7 @@ struct vt_ranking {
 	struct vt_tally *unverified;
 	size_t nevents;
 	struct ranked_row *order;
-	struct vt_intern *files;
+	struct vt_intern *strings; /* source files, and functions that are inlined */
 };
 
 void vt_ranking_free(struct vt_ranking *r)
@@ -71,7 +75,7 @@ void vt_ranking_free(struct vt_ranking *r)
 	if (!r)
 		return;
 	vt_hash_fini(&r->rows);
-	vt_intern_free(r->files);
+	vt_intern_free(r->strings);
 	vt_hash_fini(&r->cells);
 	free(r->unknown);
 	free(r->unverified);
@@ -86,6 +90,7 @@ struct found {
 	struct vt_location loc;
 	struct vt_line line;
 	bool has_line;
+	const char *inlined; /* of VT_LEVEL_INLINED: a function that is inlined there; else NULL */
 };
 
 static void look_up_place(struct vt_ranking *r, const struct vt_place *p, struct found *f)
@@ -100,6 +105,19 @@ static void look_up_place(struct vt_ranking *r, const struct vt_place *p, struct
 		return;
 	lines = vt_images_lines(r->images, p->image);
 	f->has_line = lines && vt_lines_at(lines, f->loc.vaddr, &f->line) && f->line.line;
+}
+
+/*
+ * The functions that are inlined at a place that was looked up, innermost first.  `frames` has room
+ * for VT_MAX_INLINE.
+ */
+static size_t find_inlined(struct vt_ranking *r, const struct vt_place *p, const struct found *f,
+			   struct vt_frame *frames)
+{
+	struct vt_lines *lines = f->loc.symbol ? vt_images_lines(r->images, p->image) : NULL;
+	size_t n = lines ? vt_lines_frames(lines, f->loc.vaddr, frames, VT_MAX_INLINE) : 0;
+
+	return n ? n - 1 : 0;
 }
 
 static struct place_key procedure_key(const struct vt_place *p, const struct found *f)
@@ -133,9 +151,12 @@ static struct place_key make_row_key(struct vt_ranking *r, const struct vt_place
 	} else if (r->level == VT_LEVEL_INSTRUCTION) {
 		k.kind = KEY_INSTRUCTION;
 		k.value = p->offset;
+	} else if (f->inlined) {
+		k.kind = KEY_INLINED;
+		k.value = vt_intern_str(r->strings, f->inlined);
 	} else if (r->level == VT_LEVEL_LINE && f->has_line) {
 		k.kind = KEY_LINE;
-		k.value = vt_intern_str(r->files, f->line.file);
+		k.value = vt_intern_str(r->strings, f->line.file);
 		k.line = f->line.line;
 	} else {
 		return procedure_key(p, f);
@@ -158,7 +179,8 @@ static void fill_rank(struct vt_ranking *r, const struct vt_place *p, const stru
 {
 	const struct vt_symbol *sym = f->loc.symbol;
 
-	*k = (struct vt_rank){p->image, p->pid, "", "", "", "", 0, 0, "", 0, false, p->group};
+	*k = (struct vt_rank){p->image, p->pid, "", "",	   "",	     "",   0,
+			      0,	"",	0,  false, p->group, false};
 	if (key->kind == KEY_ALL)
 		return;
 	if (key->kind == KEY_UNMAPPED) {
@@ -170,8 +192,10 @@ static void fill_rank(struct vt_ranking *r, const struct vt_place *p, const stru
 	if (key->kind == KEY_IMAGE)
 		return;
 	k->stripped = vt_images_stripped(r->images, p->image);
+	if (key->kind == KEY_INLINED)
+		return;
 	if (key->kind == KEY_LINE) {
-		k->file = vt_intern_get(r->files, (uint32_t)key->value);
+		k->file = vt_intern_get(r->strings, (uint32_t)key->value);
 		k->line = key->line;
 		return;
 	}
@@ -186,6 +210,26 @@ static void fill_rank(struct vt_ranking *r, const struct vt_place *p, const stru
 	}
 }
 
+/* -VT_E_NOMEM. */
+static int fill_inlined(struct vt_ranking *r, const struct place_key *key, struct vt_rank *k,
+			struct vt_error *err)
+{
+	struct vt_buf name = VT_BUF_INIT;
+	uint32_t id;
+
+	k->inlined = true;
+	k->symbol = vt_intern_get(r->strings, (uint32_t)key->value);
+	k->procedure = *k->symbol ? k->symbol : "[inlined]";
+	if (!vt_demangle(&name, k->symbol, false))
+		return 0;
+	id = vt_intern_str(r->strings, vt_buf_str(&name));
+	vt_buf_free(&name);
+	if (id == UINT32_MAX)
+		return vt_error_nomem(err);
+	k->procedure = vt_intern_get(r->strings, id);
+	return 0;
+}
+
 static bool is_unverified(struct vt_ranking *r, uint32_t id)
 {
 	const struct vt_image *image = vt_images_get(r->images, id);
@@ -193,23 +237,32 @@ static bool is_unverified(struct vt_ranking *r, uint32_t id)
 	return image && image->type == VT_IMAGE_FILE && !vt_images_verified(r->images, id);
 }
 
-/* Looks a place up, and finds or adds its row. */
-static int find_place_row(struct vt_ranking *r, const struct vt_place *p, struct found *f,
-			  size_t *index, struct vt_error *err)
+/* Finds or adds the row of a place that was looked up. */
+static int find_row(struct vt_ranking *r, const struct vt_place *p, const struct found *f,
+		    size_t *index, struct vt_error *err)
 {
-	struct place_key key;
-	struct ranking_row *row;
-	bool added;
+	struct place_key key = make_row_key(r, p, f);
+	bool added, named = key.kind == KEY_LINE || key.kind == KEY_INLINED;
+	struct ranking_row *row = vt_hash_add(&r->rows, &key, &added);
 
-	look_up_place(r, p, f);
-	key = make_row_key(r, p, f);
-	row = vt_hash_add(&r->rows, &key, &added);
-	if (!row || (key.kind == KEY_LINE && key.value == UINT32_MAX))
+	if (!row || (named && key.value == UINT32_MAX))
 		return vt_error_nomem(err);
 	if (added)
 		fill_rank(r, p, f, &key, &row->rank);
 	*index = vt_hash_index(&r->rows, row);
-	return 0;
+	return added && key.kind == KEY_INLINED ? fill_inlined(r, &key, &row->rank, err) : 0;
+}
+
+/* Looks a place up, and finds or adds its row. */
+static int find_place_row(struct vt_ranking *r, const struct vt_place *p, struct found *f,
+			  size_t *index, struct vt_error *err)
+{
+	struct vt_frame frames[VT_MAX_INLINE];
+
+	look_up_place(r, p, f);
+	if (r->level == VT_LEVEL_INLINED && find_inlined(r, p, f, frames))
+		f->inlined = frames[0].function;
+	return find_row(r, p, f, index, err);
 }
 
 int vt_ranking_row(struct vt_ranking *r, const struct vt_place *p, size_t *row,
@@ -218,6 +271,25 @@ int vt_ranking_row(struct vt_ranking *r, const struct vt_place *p, size_t *row,
 	struct found f;
 
 	return find_place_row(r, p, &f, row, err);
+}
+
+int vt_ranking_rows(struct vt_ranking *r, const struct vt_place *p, size_t *rows,
+		    struct vt_error *err)
+{
+	struct vt_frame frames[VT_MAX_INLINE];
+	struct found f;
+	size_t i, n;
+
+	look_up_place(r, p, &f);
+	n = r->level == VT_LEVEL_INLINED ? find_inlined(r, p, &f, frames) : 0;
+	if (find_row(r, p, &f, &rows[0], err) < 0)
+		return -VT_E_NOMEM;
+	for (i = 0; i < n; i++) {
+		f.inlined = frames[n - 1 - i].function;
+		if (find_row(r, p, &f, &rows[i + 1], err) < 0)
+			return -VT_E_NOMEM;
+	}
+	return (int)n + 1;
 }
 
 static int rank_place(struct vt_ranking *r, const struct vt_place *p, struct vt_error *err)
@@ -258,8 +330,8 @@ static struct vt_ranking *make_ranking(struct vt_images *images, enum vt_level l
 	vt_hash_init(&r->cells, sizeof(struct cell), offsetof(struct cell, tally));
 	r->unknown = calloc(r->nevents + 1, sizeof(*r->unknown));
 	r->unverified = calloc(r->nevents + 1, sizeof(*r->unverified));
-	r->files = vt_intern_new();
-	if (r->unknown && r->unverified && r->files)
+	r->strings = vt_intern_new();
+	if (r->unknown && r->unverified && r->strings)
 		return r;
 	vt_ranking_free(r);
 	return NULL;
@@ -330,6 +402,10 @@ int vt_rank_compare(const struct vt_rank *a, const struct vt_rank *b)
 		c = a->line < b->line ? -1 : 1;
 	if (!c)
 		c = strcmp(a->cause, b->cause);
+	if (!c && a->inlined != b->inlined)
+		c = a->inlined ? 1 : -1;
+	if (!c)
+		c = strcmp(a->symbol, b->symbol);
 	if (!c && a->start != b->start)
 		c = a->start < b->start ? -1 : 1;
 	if (!c && a->address != b->address)
@@ -438,7 +514,7 @@ void vt_rank_label(const struct vt_rank *k, enum vt_level level, struct vt_buf *
 	else if (*k->procedure && level == VT_LEVEL_INSTRUCTION)
 		vt_buf_printf(out, "%s+0x%" PRIx64, k->procedure, k->address - k->start);
 	else if (*k->procedure)
-		vt_buf_printf(out, "%s", k->procedure);
+		vt_buf_printf(out, k->inlined ? "%s (inlined)" : "%s", k->procedure);
 	else if (level == VT_LEVEL_INSTRUCTION && k->image != VT_UNMAPPED_IMAGE)
 		vt_buf_printf(out, "0x%" PRIx64 " [%s]", k->address, k->cause);
 	else if (*k->cause)

@@ -13,8 +13,8 @@
 #include "profile/tally.h"
 
 /*
- * A profile's places summed up by image, procedure, source line or instruction, in order of
- * samples.  Places without a mapping, file, symbol or line get one row for each cause and image.
+ * A profile's places summed up by image, procedure, source line, instruction or function, in order
+ * of samples.  Places without a mapping, file, symbol or line get one row for each cause and image.
  * Where the profile has groups, each has rows of its own.
  */
 struct vt_ranking;
@@ -24,7 +24,8 @@ enum vt_level {
 	VT_LEVEL_IMAGE,
 	VT_LEVEL_LINE,
 	VT_LEVEL_INSTRUCTION,
-	VT_LEVEL_ALL, /* one row for each group of the profile: no name but theirs */
+	VT_LEVEL_INLINED, /* procedures, and functions that are inlined in them */
+	VT_LEVEL_ALL,	  /* one row for each group of the profile: no name but theirs */
 	VT_NLEVELS
 };
 
@@ -45,7 +46,11 @@ struct vt_rank {
 	unsigned line;
 	bool stripped;	/* the image's procedures are named by their addresses */
 	uint32_t group; /* of vt_profile_groups() */
+	bool inlined;	/* a function that is inlined: all of its places in the image */
 };
+
+/* The most rows of a place: a procedure's, and those of functions that are inlined there. */
+#define VT_RANK_ROWS 65
 
 /*
  * Owned by the caller.  Borrows `images`, which resolve each place, and the profile's groups. NULL:
@@ -58,6 +63,14 @@ void vt_ranking_free(struct vt_ranking *r);
 /* The same without rows, for vt_ranking_row(). */
 struct vt_ranking *vt_ranking_new_empty(struct vt_images *images, enum vt_level level,
 					struct vt_error *err);
+
+/*
+ * The same for all functions that are active at a place, the outermost first; the last one is that
+ * of vt_ranking_row().  More than one only with VT_LEVEL_INLINED.  `rows` has room for
+ * VT_RANK_ROWS; returns their number, or -VT_E_NOMEM.
+ */
+int vt_ranking_rows(struct vt_ranking *r, const struct vt_place *p, size_t *rows,
+		    struct vt_error *err);
 
 /* Replaces the samples of an event of the profile in a row, whose index is as vt_ranking_row()
  * gives it.  -VT_E_NOMEM. */
@@ -96,7 +109,8 @@ struct vt_tally vt_ranking_unknown(const struct vt_ranking *r, size_t event);
  */
 struct vt_tally vt_ranking_unverified(const struct vt_ranking *r, size_t event);
 
-/* Appends the row's raw label: "main", "main+0x1c", "smooth.c:12", "[file not found]". */
+/* Appends the row's raw label: "main", "main+0x1c", "smooth.c:12", "min (inlined)",
+ * "[file not found]". */
 void vt_rank_label(const struct vt_rank *k, enum vt_level level, struct vt_buf *out);
 
 #endif

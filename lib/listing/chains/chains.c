@@ -107,7 +107,9 @@ void vti_call_share_cells(struct vt_callreport *r, struct vt_tally part, struct 
 
 const char *vti_call_word(const struct vt_callreport *r)
 {
-	return vt_level_words[vt_ranking_level(vt_callgather_rows(r->gather))];
+	enum vt_level level = vt_ranking_level(vt_callgather_rows(r->gather));
+
+	return vt_level_words[level == VT_LEVEL_INLINED ? VT_LEVEL_PROCEDURE : level];
 }
 
 void vti_call_image_column(struct vt_callreport *r, const char *key)

@@ -35,9 +35,12 @@ static bool matches_pattern(const struct vt_callreport *r, uint32_t key)
 	vti_call_label(r, key, "", &label);
 	ok = vt_pattern_names(r->how.pattern, vt_buf_str(&label));
 	vt_buf_free(&label);
-	if (!ok && key != VT_CALL_CUT)
-		ok = vt_pattern_matches(r->how.pattern,
-					vt_ranking_at(vt_callgather_rows(r->gather), key)->symbol);
+	if (!ok && key != VT_CALL_CUT) {
+		const struct vt_rank *k = vt_ranking_at(vt_callgather_rows(r->gather), key);
+
+		ok = vt_pattern_matches(r->how.pattern, k->symbol) ||
+		     (k->inlined && vt_pattern_names(r->how.pattern, k->procedure));
+	}
 	return ok;
 }
 

@@ -107,10 +107,47 @@ static void maps_keys(void **state)
 	/* A frame near the sample: the same procedure is the same call, another one is not. */
 	ADD(t, 3, 4, 1, 2 | VT_CALL_SKID);
 	ADD(t, 3, 5, 1 | VT_CALL_SKID);
-	m = vt_calltree_map(t, map, map, &err);
+	m = vt_calltree_map(t, &(struct vt_callmap){in_order, map}, map, &err);
 	assert_non_null(m);
 	assert_int_equal(vt_calltree_sort(m, (const uint32_t[]){0, 1}, false, &err), 0);
 	expect_walk(m, 3, 9, rows, 3);
+	vt_calltree_free(m);
+	vt_calltree_free(t);
+}
+
+/* A key may become several, as a place in code that is inlined. */
+static void expands_keys(void **state)
+{
+	/* 0 becomes 5, 6; 1 becomes 7; 2 becomes 5, 6, 7. */
+	static const uint32_t first[] = {0, 2, 3, 6}, keys[] = {5, 6, 7, 5, 6, 7};
+	static const uint32_t procedure[] = {5, 7, 5};
+	static const uint64_t rows[][4] = {{0, 5, 0, 9}, {1, 6, 3, 9}, {2, 7, 6, 6}, {0, 7, 4, 4}};
+	static const uint64_t cut[][4] = {
+		{0, 5, 0, 3}, {1, 6, 3, 3}, {0, 7, 4, 4}, {0, VT_CALL_CUT, 6, 6}};
+	const struct vt_callmap map = {first, keys};
+	struct vt_calltree *t = vt_calltree_new(100), *m;
+
+	(void)state;
+	ADD(t, 3, 3, 0);
+	/* A frame near the sample is the same call as long as the procedure is the same. */
+	ADD(t, 3, 6, 0, 2 | VT_CALL_SKID);
+	ADD(t, 3, 4, 1);
+	m = vt_calltree_map(t, &map, procedure, &err);
+	assert_non_null(m);
+	assert_int_equal(vt_calltree_sort(m, in_order, false, &err), 0);
+	expect_walk(m, 3, 9, rows, 4);
+	vt_calltree_free(m);
+	vt_calltree_free(t);
+
+	/* Without room for the third node of the second chain. */
+	t = vt_calltree_new(4);
+	ADD(t, 3, 3, 0);
+	ADD(t, 3, 4, 1);
+	ADD(t, 3, 6, 2);
+	m = vt_calltree_map(t, &map, procedure, &err);
+	assert_non_null(m);
+	assert_int_equal(vt_calltree_sort(m, in_order, false, &err), 0);
+	expect_walk(m, 3, 9, cut, 4);
 	vt_calltree_free(m);
 	vt_calltree_free(t);
 }
@@ -129,7 +166,7 @@ static void memory_is_bounded(void **state)
 	ADD(t, 0, 4, 2, 3, 4);
 	ADD(t, 0, 4, 1, 2);
 	assert_int_equal(vt_calltree_count(t), 4);
-	m = vt_calltree_map(t, in_order, in_order, &err);
+	m = vt_calltree_map(t, &(struct vt_callmap){in_order, in_order}, in_order, &err);
 	vt_calltree_free(t);
 	assert_int_equal(vt_calltree_sort(m, in_order, false, &err), 0);
 	expect_walk(m, 0, 9, rows, 3);
@@ -215,9 +252,9 @@ static void nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sorts_and_sums),    cmocka_unit_test(maps_keys),
-		cmocka_unit_test(memory_is_bounded), cmocka_unit_test(recursion_counts_once),
-		cmocka_unit_test(nothing),
+		cmocka_unit_test(sorts_and_sums),	 cmocka_unit_test(maps_keys),
+		cmocka_unit_test(expands_keys),		 cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(recursion_counts_once), cmocka_unit_test(nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
