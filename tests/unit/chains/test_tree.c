@@ -123,7 +123,7 @@ static void expands_keys(void **state)
 	static const uint32_t procedure[] = {5, 7, 5};
 	static const uint64_t rows[][4] = {{0, 5, 0, 9}, {1, 6, 3, 9}, {2, 7, 6, 6}, {0, 7, 4, 4}};
 	static const uint64_t cut[][4] = {
-		{0, 5, 0, 3}, {1, 6, 3, 3}, {0, 7, 4, 4}, {0, VT_CALL_CUT, 6, 6}};
+		{0, 7, 4, 4}, {0, 5, 0, 3}, {1, 6, 3, 3}, {0, VT_CALL_CUT, 6, 6}};
 	const struct vt_callmap map = {first, keys};
 	struct vt_calltree *t = vt_calltree_new(100), *m;
 
