@@ -343,9 +343,28 @@ def described_sides(w, spec):
         yield time, w.record(7, body + tail(time, pid), misc=2)
 
 
+def tracing_data(w, files):
+    """The kernel's descriptions of tracepoints: texts of format files by "SYSTEM/NAME"."""
+    def sized(text):
+        return w.pack('Q', len(text)) + text.encode('latin-1')
+
+    systems = {}
+    for name in files:
+        systems.setdefault(name.split('/')[0], []).append(files[name])
+    b = b'\x17\x08\x44tracing0.6\0' + bytes([w.opt.big, 8]) + w.pack('I', 4096)
+    b += b'header_page\0' + sized('') + b'header_event\0' + sized('') + w.pack('I', 0)
+    b += w.pack('I', len(systems))
+    for system, texts in systems.items():
+        b += system.encode() + b'\0' + w.pack('I', len(texts)) + b''.join(map(sized, texts))
+    # No kallsyms, no formats of printk, no names of threads.
+    return b + w.pack('IIQ', 0, 0, 0)
+
+
 def described_features(w, spec, at):
     """(bits, bytes) of the sections that follow the data, which end at `at`."""
     found = {}
+    if 'tracing' in spec:
+        found[1] = tracing_data(w, spec['tracing'])
     if 'buildids' in spec:
         found[2] = b''
         for path, text in spec['buildids'].items():
@@ -370,7 +389,7 @@ def described(w, out, name):
     fields = set(samples[0])
     sample_type = IP | TID | TIME | CPU | PERIOD
     for bit, field in ((ADDR, 'addr'), (REGS_USER, 'regs'), (STACK_USER, 'stack'),
-                       (DATA_SRC, 'data_src')):
+                       (DATA_SRC, 'data_src'), (RAW, 'raw')):
         sample_type |= bit if field in fields else 0
     if 'weight2' in fields:
         sample_type |= WEIGHT_STRUCT
@@ -386,7 +405,9 @@ def described(w, out, name):
     timed = list(described_sides(w, spec))
     for i, d in enumerate(samples):
         d = dict(d, sample_type=sample_type, time=1000 + i, cpu=0, period=1000,
-                 uregs_abi=2, stack=bytes.fromhex(d.get('stack', '')))
+                 uregs_abi=2, stack=bytes.fromhex(d.get('stack', '')),
+                 raw=bytes.fromhex(d.get('raw', '')))
+        d['raw'] += bytes((4 - len(d['raw'])) % 8)
         d.setdefault('pid', 100)
         d['tid'] = d['pid']
         regs = d.get('regs', [0] * 24)

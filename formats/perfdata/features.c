@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "tracepoints/container.h"
+
 /* Far more than a machine has; the kernel numbers them in the order of their registration. */
 #define PMUS_MAX 65536
 
@@ -426,57 +428,23 @@ static int put_pmu_caps(struct pd_session *s, const struct feature *f, struct vt
 
 /* ---- trace data ---- */
 
-/*
- * Descriptions of tracepoints from the kernel's tracing directory, in the layout of the first four
- * parts of trace-cmd.dat(5).  Only the tracepoints' names are used.
- */
-static const uint8_t *take_zero_ended(struct vt_cursor *c, size_t *size)
+/* A vt_format_file_fn: names the events of the tracepoint whose format file this is. */
+static int name_events(void *arg, const struct vt_tracing *t, struct vt_bytes system,
+		       struct vt_bytes text)
 {
-	const uint8_t *p = c->p;
-
-	*size = vti_pd_text(p, vt_cursor_left(c));
-	vt_cursor_take(c, (uint64_t)*size + 1);
-	return p;
-}
-
-/* The text after `key` up to the end of its line, or NULL. */
-static const char *find_line_value(const char *p, const char *end, const char *key, size_t *size)
-{
-	size_t n = strlen(key);
-
-	while ((size_t)(end - p) > n) {
-		const char *eol = memchr(p, '\n', (size_t)(end - p));
-
-		if (!eol)
-			eol = end;
-		if ((size_t)(eol - p) > n && !memcmp(p, key, n)) {
-			*size = (size_t)(eol - p) - n;
-			return p + n;
-		}
-		p = eol < end ? eol + 1 : end;
-	}
-	return NULL;
-}
-
-/* Names the events of the tracepoint whose format file this is. */
-static int read_format_file(struct pd_session *s, const uint8_t *system, size_t system_size,
-			    const uint8_t *file, size_t size)
-{
-	const char *p = (const char *)file, *end = p + size, *name, *id;
+	struct pd_session *s = arg;
 	struct vt_buf b = VT_BUF_INIT;
-	size_t name_size, id_size, i;
-	uint64_t number = 0;
+	struct vt_bytes name;
+	uint64_t number;
+	size_t i;
 	int code = 0;
 
-	name = find_line_value(p, end, "name: ", &name_size);
-	id = find_line_value(p, end, "ID: ", &id_size);
-	if (!name || !id)
+	(void)t;
+	if (!vt_format_file_ident(text, &name, &number))
 		return 0;
-	for (i = 0; i < id_size && id[i] >= '0' && id[i] <= '9'; i++)
-		number = number * 10 + (uint64_t)(id[i] - '0');
-	vt_buf_put(&b, system, system_size);
+	vt_buf_put(&b, system.data, system.size);
 	vt_buf_put_u8(&b, ':');
-	vt_buf_put(&b, name, name_size);
+	vt_buf_put(&b, name.data, name.size);
 	for (i = 0; i < s->nevents && code == 0 && !b.failed; i++) {
 		const struct pd_attr *a = &s->events[i].attr;
 
@@ -501,51 +469,12 @@ static bool needs_names(const struct pd_session *s)
 	return false;
 }
 
-static int name_tracepoints(struct pd_session *s, const uint8_t *data, size_t size)
-{
-	static const uint8_t magic[] = {0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g'};
-	struct vt_cursor c = vt_cursor_make(data, size, false);
-	const uint8_t *p = vt_cursor_take(&c, sizeof(magic));
-	const uint8_t *system, *file;
-	size_t text_size;
-	uint32_t n, nfiles, i, j;
-	uint64_t file_size;
-	int code;
-
-	if (!p || memcmp(p, magic, sizeof(magic)) || !needs_names(s))
-		return 0;
-	take_zero_ended(&c, &text_size); /* version */
-	c.big = vt_cursor_u8(&c) == 1;
-	vt_cursor_u8(&c);  /* size of a long */
-	vt_cursor_u32(&c); /* size of a page */
-	for (i = 0; i < 2; i++) {
-		take_zero_ended(&c, &text_size); /* "header_page", "header_event" */
-		vt_cursor_take(&c, vt_cursor_u64(&c));
-	}
-	n = vt_cursor_u32(&c);
-	for (i = 0; i < n && !c.bad; i++) /* ftrace's own events */
-		vt_cursor_take(&c, vt_cursor_u64(&c));
-	n = vt_cursor_u32(&c);
-	for (i = 0; i < n && !c.bad; i++) {
-		system = take_zero_ended(&c, &text_size);
-		nfiles = vt_cursor_u32(&c);
-		for (j = 0; j < nfiles && !c.bad; j++) {
-			file_size = vt_cursor_u64(&c);
-			file = vt_cursor_take(&c, file_size);
-			if (!file)
-				break;
-			code = read_format_file(s, system, text_size, file, (size_t)file_size);
-			if (code < 0)
-				return code;
-		}
-	}
-	return 0;
-}
-
 static int read_tracing(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
-	int code = name_tracepoints(s, c->p, vt_cursor_left(c));
+	int code = 0;
 
+	if (needs_names(s))
+		code = vt_tracing_walk(c->p, vt_cursor_left(c), name_events, s);
 	return code < 0 ? code : put_raw_feature(s, f, c);
 }
 

@@ -142,6 +142,8 @@ static int lay_out_kind(struct vt_record_dump *d, struct kind_layout *l, const s
 	}
 	for (i = 0; i < d->nfields && rc == 0; i++, word = next_word(word)) {
 		if (find_column(desc, kind, word, &c)) {
+			if (d->resolver && !vt_resolver_want(d->resolver, c.resolved))
+				return vt_error_nomem(err);
 			rc = add_layout_column(l, &c, err);
 		} else {
 			l->shown = false;

@@ -11,9 +11,11 @@
 #include "listing/json.h"
 #include "listing/stream/columns.h"
 #include "listing/stream/places.h"
+#include "listing/stream/traced.h"
 #include "profile/data_source.h"
 #include "profile/threads.h"
 #include "stream/kinds.h"
+#include "tracepoints/tracepoints.h"
 
 /* As perf script prints it. */
 #define UNKNOWN "[unknown]"
@@ -35,6 +37,7 @@ static const struct {
 	[VT_RESOLVED_CHAIN] = {"callchainsym", "the call chain with names, the callee first"},
 	[VT_RESOLVED_DATASYM] = {"datasym", "the symbol at the address of the data"},
 	[VT_RESOLVED_DATA_SRC] = {"data_source", "the field data_src in words"},
+	[VT_RESOLVED_TRACE] = {"trace", "the fields of the tracepoint"},
 };
 
 static const struct {
@@ -76,6 +79,7 @@ struct vt_resolver {
 	struct vt_chain chain; /* of the sample at hand */
 	size_t recorded;       /* frames of it that were recorded; others are unwound */
 	bool calls;	       /* its frames in user mode are calls, not return addresses */
+	struct vt_tracepoints *tracepoints; /* NULL: not wanted */
 	struct vt_buf scratch;
 };
 
@@ -100,8 +104,17 @@ void vt_resolver_free(struct vt_resolver *r)
 		return;
 	vt_threads_free(r->threads);
 	vt_places_free(r->places);
+	vt_tracepoints_free(r->tracepoints);
 	vt_buf_free(&r->scratch);
 	free(r);
+}
+
+bool vt_resolver_want(struct vt_resolver *r, enum vt_resolved which)
+{
+	if (which != VT_RESOLVED_TRACE || r->tracepoints)
+		return true;
+	r->tracepoints = vt_tracepoints_new();
+	return r->tracepoints != NULL;
 }
 
 int vt_resolver_feed(struct vt_resolver *r, const struct vt_record *rec, struct vt_error *err)
@@ -113,6 +126,8 @@ int vt_resolver_feed(struct vt_resolver *r, const struct vt_record *rec, struct 
 	if (vt_context_feed(r->context, rec->block, rec->row, 1, err) < 0)
 		return -(int)err->code;
 	vt_places_feed(r->places, rec);
+	if (r->tracepoints && vt_tracepoints_feed(r->tracepoints, rec, err) < 0)
+		return -(int)err->code;
 	code = vt_threads_feed(r->threads, rec->block, rec->row, 1, err);
 	/* Threads above the limit have no names. */
 	return code == -VT_E_LIMIT ? 0 : code;
@@ -311,6 +326,30 @@ static json_t *chain_json(struct vt_resolver *r, const struct vt_record *rec)
 	return a;
 }
 
+/* ---- tracepoints ---- */
+
+/* NULL: the sample is of none, or memory ran out, and then `b` fails. */
+static const struct vt_tracepoint *find_tracepoint(struct vt_resolver *r,
+						   const struct vt_record *rec, struct vt_buf *b)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	const struct vt_tracepoint *p;
+
+	if (!r->tracepoints || !vt_record_bytes(rec, VT_SAMPLE_RAW).size)
+		return NULL;
+	p = vt_tracepoints_find(r->tracepoints, vt_record_u64(rec, VT_SAMPLE_EVENT), &err);
+	if (err.code)
+		b->failed = true;
+	return p;
+}
+
+static json_t *trace_json(struct vt_resolver *r, const struct vt_record *rec)
+{
+	const struct vt_tracepoint *p = find_tracepoint(r, rec, &r->scratch);
+
+	return p ? vt_traced_json(p, vt_record_bytes(rec, VT_SAMPLE_RAW)) : json_null();
+}
+
 /* ---- all ---- */
 
 static void put_comm(struct vt_resolver *r, const struct vt_record *rec, struct vt_buf *b)
@@ -345,6 +384,11 @@ static void put_raw(struct vt_resolver *r, enum vt_resolved which, const struct 
 	} else if (which == VT_RESOLVED_DATA_SRC) {
 		if (has & VT_HAS_DATA_SRC)
 			put_data_source(rec, b);
+	} else if (which == VT_RESOLVED_TRACE) {
+		const struct vt_tracepoint *p = find_tracepoint(r, rec, b);
+
+		if (p)
+			vt_traced_text(p, vt_record_bytes(rec, VT_SAMPLE_RAW), b);
 	} else {
 		s = find_spot(r, rec, which == VT_RESOLVED_DATASYM, b);
 		if (which == VT_RESOLVED_DATASYM)
@@ -376,6 +420,8 @@ json_t *vt_resolver_json(struct vt_resolver *r, enum vt_resolved which, const st
 
 	if (which == VT_RESOLVED_CHAIN) {
 		v = chain_json(r, rec);
+	} else if (which == VT_RESOLVED_TRACE) {
+		v = trace_json(r, rec);
 	} else {
 		raw->size = 0;
 		put_raw(r, which, rec, raw);

@@ -3,6 +3,7 @@
 #define VT_LISTING_STREAM_RESOLVED_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"
@@ -27,6 +28,7 @@ enum vt_resolved {
 	VT_RESOLVED_CHAIN,    /* the call chain, innermost first: SYMOFF (DSO);SYMOFF (DSO) ... */
 	VT_RESOLVED_DATASYM,  /* what lies at the address of the data */
 	VT_RESOLVED_DATA_SRC, /* the data source in words */
+	VT_RESOLVED_TRACE,    /* the fields of the tracepoint */
 	VT_NRESOLVED
 };
 
@@ -51,6 +53,12 @@ struct vt_resolver;
 struct vt_resolver *vt_resolver_new(struct vt_context *context);
 void vt_resolver_free(struct vt_resolver *r);
 
+/*
+ * Prepares for a column, before the first record.  VT_RESOLVED_TRACE must be wanted, others may be.
+ * False when memory runs out.
+ */
+bool vt_resolver_want(struct vt_resolver *r, enum vt_resolved which);
+
 /* Takes a record of any kind, and feeds the context.  -VT_E_NOMEM. */
 int vt_resolver_feed(struct vt_resolver *r, const struct vt_record *rec, struct vt_error *err);
 
@@ -63,7 +71,8 @@ void vt_resolver_text(struct vt_resolver *r, enum vt_resolved which, const struc
 
 /*
  * The same as JSON: a text; an array of frames for the call chain, each with "ip", "symoff" and
- * "dso"; null for what was not recorded.  A new reference; NULL when memory runs out.
+ * "dso"; an object of the fields of a tracepoint; null for what was not recorded.  A new reference;
+ * NULL when memory runs out.
  */
 json_t *vt_resolver_json(struct vt_resolver *r, enum vt_resolved which,
 			 const struct vt_record *rec);
