@@ -55,7 +55,7 @@ VALGRIND_LIBS ?= /usr/lib/x86_64-linux-gnu/valgrind
 VEX_CPPFLAGS = -isystem /usr/include/valgrind
 # Linked statically where Debian has the archive: to find, map and relocate them takes a program longer
 # to start than all else that it does.  libopcodes has none for all machines: lib/image/disasm.c loads it.
-STATIC_LIBS = -ldw -lelf -lbz2 -llzma -liberty -lsqlite3 -ljansson -lprotobuf-c -lz -ldeflate -lzstd
+STATIC_LIBS = -ldw -lelf -lbz2 -llzma -liberty -lsqlite3 -ljansson -lprotobuf-c -ltraceevent -lz -ldeflate -lzstd
 LIBS = $(VALGRIND_LIBS)/libvex-amd64-linux.a -Wl,-Bstatic $(STATIC_LIBS) -Wl,-Bdynamic -lZydis -lipt -lm
 
 # Without -j on the command line, use every processor.

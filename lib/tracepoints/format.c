@@ -162,6 +162,8 @@ static bool read_declaration(struct vt_trace_field *f, struct span decl, unsigne
 	const char *p;
 
 	decl = trim(decl);
+	f->declaration.data = (const uint8_t *)decl.p;
+	f->declaration.size = span_size(decl);
 	if (take_prefix(&decl, "__data_loc "))
 		f->place = VT_FIELD_DATA_LOC;
 	else if (take_prefix(&decl, "__rel_loc "))
@@ -173,6 +175,7 @@ static bool read_declaration(struct vt_trace_field *f, struct span decl, unsigne
 		return false;
 	f->name.data = (const uint8_t *)p;
 	f->name.size = (size_t)(decl.end - p);
+	f->common = f->name.size >= 7 && !memcmp(f->name.data, "common_", 7);
 	type = trim((struct span){decl.p, p});
 	if (f->place != VT_FIELD_FIXED)
 		take_brackets(&type, &length);
@@ -182,16 +185,12 @@ static bool read_declaration(struct vt_trace_field *f, struct span decl, unsigne
 	return true;
 }
 
-/* field:TYPE NAME;	offset:N;	size:N;	signed:N; */
+/* TYPE NAME;	offset:N;	size:N;	signed:N; */
 static bool read_field(struct vt_trace_field *f, struct span line, unsigned long_size)
 {
 	struct span decl;
 	uint32_t is_signed = 0;
 
-	*f = (struct vt_trace_field){.place = VT_FIELD_FIXED};
-	line = trim(line);
-	if (!take_prefix(&line, "field:"))
-		return false;
 	decl = take_until(&line, ';');
 	if (!take_number(&line, "offset:", &f->offset) || !take_number(&line, "size:", &f->size))
 		return false;
@@ -200,24 +199,23 @@ static bool read_field(struct vt_trace_field *f, struct span line, unsigned long
 	return read_declaration(f, decl, long_size);
 }
 
-static bool is_common(const struct vt_trace_field *f)
-{
-	return f->name.size >= 7 && !memcmp(f->name.data, "common_", 7);
-}
-
 bool vt_trace_format_read(struct vt_trace_format *f, struct vt_bytes text, unsigned long_size)
 {
 	struct span rest = {(const char *)text.data, (const char *)text.data + text.size};
 
-	*f = (struct vt_trace_format){.fields = NULL};
-	while (rest.p < rest.end && f->nfields < VT_TRACE_FIELDS_MAX) {
-		struct span line = take_until(&rest, '\n');
-		struct vt_trace_field field;
+	*f = (struct vt_trace_format){.whole = true};
+	while (rest.p < rest.end) {
+		struct span line = trim(take_until(&rest, '\n'));
+		struct vt_trace_field field = {.place = VT_FIELD_FIXED};
 
 		if (take_prefix(&line, "print fmt:"))
 			break;
-		if (!read_field(&field, line, long_size) || is_common(&field))
+		if (!take_prefix(&line, "field:"))
 			continue;
+		if (f->nfields == VT_TRACE_FIELDS_MAX || !read_field(&field, line, long_size)) {
+			f->whole = false;
+			continue;
+		}
 		if (!vt_array_grow(&f->fields, &f->cap, f->nfields + 1, sizeof(field)))
 			return false;
 		f->fields[f->nfields++] = field;

@@ -17,7 +17,8 @@ enum vt_field_place {
 };
 
 struct vt_trace_field {
-	struct vt_bytes name; /* borrowed from the format file */
+	struct vt_bytes declaration; /* borrowed from the format file, as is `name` */
+	struct vt_bytes name;
 	uint32_t offset;
 	uint32_t size;
 	uint32_t element; /* bytes of an element of an array; of a scalar its size; 0: unknown */
@@ -25,15 +26,17 @@ struct vt_trace_field {
 	bool array;
 	bool text; /* an array of char */
 	bool is_signed;
+	bool common; /* all tracepoints have it: what perf script does not print */
 };
 
 /* More than the kernel makes of the 127 arguments that a program of BPF or C can have. */
 #define VT_TRACE_FIELDS_MAX 512
 
 struct vt_trace_format {
-	struct vt_trace_field *fields; /* without those that all tracepoints have */
+	struct vt_trace_field *fields;
 	size_t nfields;
 	size_t cap;
+	bool whole; /* each line of a field was understood */
 };
 
 /*

@@ -20,15 +20,18 @@ struct vt_tracepoints {
 	struct vt_hash events; /* struct event */
 	struct vt_hash points; /* struct vt_tracepoint, whose texts lie in `data` */
 	struct vt_buf data;
-	bool indexed; /* `points` is there, and no more pieces are taken */
+	struct vt_trace_symbols symbols;
+	struct vt_buf copy; /* of what is being printed */
+	bool indexed;	    /* `points` is there, and no more pieces are taken */
 };
 
-struct vt_tracepoints *vt_tracepoints_new(void)
+struct vt_tracepoints *vt_tracepoints_new(struct vt_trace_symbols symbols)
 {
 	struct vt_tracepoints *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
+	t->symbols = symbols;
 	vt_hash_init(&t->events, sizeof(struct event), sizeof(uint64_t));
 	vt_hash_init(&t->points, sizeof(struct vt_tracepoint), sizeof(uint64_t));
 	return t;
@@ -42,6 +45,7 @@ static void clear_points(struct vt_tracepoints *t)
 		struct vt_tracepoint *p = vt_hash_at(&t->points, i);
 
 		vt_trace_format_free(&p->format);
+		vt_trace_printer_free(p->printer);
 	}
 	vt_hash_clear(&t->points);
 }
@@ -54,6 +58,7 @@ void vt_tracepoints_free(struct vt_tracepoints *t)
 	vt_hash_fini(&t->points);
 	vt_hash_fini(&t->events);
 	vt_buf_free(&t->data);
+	vt_buf_free(&t->copy);
 	free(t);
 }
 
@@ -114,8 +119,8 @@ static int add_point(void *arg, const struct vt_tracing *machine, struct vt_byte
 	return 0;
 }
 
-const struct vt_tracepoint *vt_tracepoints_find(struct vt_tracepoints *t, uint64_t event,
-						struct vt_error *err)
+struct vt_tracepoint *vt_tracepoints_find(struct vt_tracepoints *t, uint64_t event,
+					  struct vt_error *err)
 {
 	const struct event *e = vt_hash_find(&t->events, &event);
 	struct vt_tracepoint *p;
@@ -136,4 +141,13 @@ const struct vt_tracepoint *vt_tracepoints_find(struct vt_tracepoints *t, uint64
 	if (p)
 		p->read = true;
 	return p;
+}
+
+bool vt_tracepoints_print(struct vt_tracepoints *t, struct vt_tracepoint *p, struct vt_bytes raw,
+			  struct vt_buf *b)
+{
+	if (!p->tried)
+		p->printer = vt_trace_printer_new(&p->format, p->text, &p->machine, &t->symbols);
+	p->tried = true;
+	return p->printer && vt_trace_printer_print(p->printer, raw, &t->copy, b);
 }

@@ -109,11 +109,25 @@ void vt_resolver_free(struct vt_resolver *r)
 	free(r);
 }
 
+/* A vt_trace_symbol_fn. */
+static const char *find_kernel_function(void *resolver, uint64_t *address)
+{
+	struct vt_resolver *r = resolver;
+	struct vt_spot *s = vt_places_find(r->places, -1, *address, VT_FRAME_KERNEL);
+	uint64_t distance = 0;
+	const char *name = s ? vt_places_procedure(r->places, s, &distance) : "";
+
+	*address -= distance;
+	return *name ? name : NULL;
+}
+
 bool vt_resolver_want(struct vt_resolver *r, enum vt_resolved which)
 {
+	const struct vt_trace_symbols symbols = {.find = find_kernel_function, .arg = r};
+
 	if (which != VT_RESOLVED_TRACE || r->tracepoints)
 		return true;
-	r->tracepoints = vt_tracepoints_new();
+	r->tracepoints = vt_tracepoints_new(symbols);
 	return r->tracepoints != NULL;
 }
 
@@ -329,11 +343,11 @@ static json_t *chain_json(struct vt_resolver *r, const struct vt_record *rec)
 /* ---- tracepoints ---- */
 
 /* NULL: the sample is of none, or memory ran out, and then `b` fails. */
-static const struct vt_tracepoint *find_tracepoint(struct vt_resolver *r,
-						   const struct vt_record *rec, struct vt_buf *b)
+static struct vt_tracepoint *find_tracepoint(struct vt_resolver *r, const struct vt_record *rec,
+					     struct vt_buf *b)
 {
 	struct vt_error err = VT_ERROR_INIT;
-	const struct vt_tracepoint *p;
+	struct vt_tracepoint *p;
 
 	if (!r->tracepoints || !vt_record_bytes(rec, VT_SAMPLE_RAW).size)
 		return NULL;
@@ -341,6 +355,16 @@ static const struct vt_tracepoint *find_tracepoint(struct vt_resolver *r,
 	if (err.code)
 		b->failed = true;
 	return p;
+}
+
+/* As the kernel prints it, else field by field. */
+static void put_trace(struct vt_resolver *r, const struct vt_record *rec, struct vt_buf *b)
+{
+	struct vt_tracepoint *p = find_tracepoint(r, rec, b);
+	struct vt_bytes raw = vt_record_bytes(rec, VT_SAMPLE_RAW);
+
+	if (p && !vt_tracepoints_print(r->tracepoints, p, raw, b))
+		vt_traced_fields(p, raw, b);
 }
 
 static json_t *trace_json(struct vt_resolver *r, const struct vt_record *rec)
@@ -385,10 +409,7 @@ static void put_raw(struct vt_resolver *r, enum vt_resolved which, const struct 
 		if (has & VT_HAS_DATA_SRC)
 			put_data_source(rec, b);
 	} else if (which == VT_RESOLVED_TRACE) {
-		const struct vt_tracepoint *p = find_tracepoint(r, rec, b);
-
-		if (p)
-			vt_traced_text(p, vt_record_bytes(rec, VT_SAMPLE_RAW), b);
+		put_trace(r, rec, b);
 	} else {
 		s = find_spot(r, rec, which == VT_RESOLVED_DATASYM, b);
 		if (which == VT_RESOLVED_DATASYM)

@@ -67,15 +67,17 @@ static void put_value(struct vt_buf *b, const struct vt_trace_field *f, struct v
 	}
 }
 
-void vt_traced_text(const struct vt_tracepoint *p, struct vt_bytes raw, struct vt_buf *b)
+void vt_traced_fields(const struct vt_tracepoint *p, struct vt_bytes raw, struct vt_buf *b)
 {
-	size_t i;
+	size_t start = b->size, i;
 
 	for (i = 0; i < p->format.nfields; i++) {
 		const struct vt_trace_field *f = &p->format.fields[i];
 		struct vt_bytes v;
 
-		if (i)
+		if (f->common)
+			continue;
+		if (b->size > start)
 			vt_buf_put_u8(b, ' ');
 		vt_buf_put(b, f->name.data, f->name.size);
 		vt_buf_put_u8(b, '=');
@@ -122,6 +124,8 @@ json_t *vt_traced_json(const struct vt_tracepoint *p, struct vt_bytes raw)
 		const struct vt_trace_field *f = &p->format.fields[i];
 		struct vt_bytes v;
 
+		if (f->common)
+			continue;
 		name.size = 0;
 		vt_buf_put(&name, f->name.data, f->name.size);
 		vt_json_set(o, vt_buf_str(&name),

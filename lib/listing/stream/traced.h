@@ -12,7 +12,7 @@
  * Appends the fields of a tracepoint in what it recorded, as text that is not escaped: NAME=VALUE
  * with blanks between.  A field that does not lie in `raw` is "[damaged]".
  */
-void vt_traced_text(const struct vt_tracepoint *p, struct vt_bytes raw, struct vt_buf *b);
+void vt_traced_fields(const struct vt_tracepoint *p, struct vt_bytes raw, struct vt_buf *b);
 
 /*
  * The same as an object of names and values: numbers, strings for arrays of char, arrays for other

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tracepoints/printer.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <traceevent/event-parse.h>
+#include <traceevent/trace-seq.h>
+
+#include "tracepoints/printfmt.h"
+
+/* Longer than a record of perf. */
+#define RAW_MAX (128u << 10)
+
+/*
+ * Zeros behind the record.  The offset and the size of a dynamic array have 16 bits each, an index
+ * of an element of 8 bytes is at most 9,999, and lengths are checked: nothing reads so far.
+ */
+#define ZEROS (512u << 10)
+
+/* The bytes of elements that a length may ask for. */
+#define ELEMENTS_MAX (64u << 10)
+
+#define DECLARATION_MAX 256
+
+struct vt_trace_printer {
+	struct tep_handle *tep; /* has this one event */
+	struct tep_event *event;
+	const struct vt_trace_symbols *symbols;
+};
+
+/* ---- what the library parses ---- */
+
+static bool is_word(uint8_t c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
+/* A type of words and asterisks, a name, and brackets at the end or behind the type. */
+static bool is_plain(const struct vt_trace_field *f)
+{
+	struct vt_bytes d = f->declaration;
+	const uint8_t *name = f->name.data;
+	bool typed = false;
+	size_t i;
+
+	if (d.size > DECLARATION_MAX || f->offset > RAW_MAX || f->size > RAW_MAX)
+		return false;
+	for (i = 0; i < d.size; i++) {
+		const uint8_t *p = d.data + i;
+
+		typed |= is_word(*p) && p < name;
+		if (*p == '[' && (p < name) != (f->place != VT_FIELD_FIXED))
+			return false;
+		if (*p == '[' && p < name && (i + 1 == d.size || p[1] != ']'))
+			return false;
+		if (!is_word(*p) && !strchr(" *[]", *p))
+			return false;
+		if (*p == '*' && p > name)
+			return false;
+	}
+	return typed && *d.data != '*' && *d.data != '[' && (name[0] < '0' || name[0] > '9');
+}
+
+/* At most one pair of brackets, and one word or nothing in it. */
+static bool has_plain_brackets(struct vt_bytes d)
+{
+	const uint8_t *open = memchr(d.data, '[', d.size), *p;
+	const uint8_t *end = d.data + d.size;
+
+	if (!open)
+		return memchr(d.data, ']', d.size) == NULL;
+	for (p = d.data; p < open; p++)
+		if (*p == ']')
+			return false;
+	for (p = open + 1; p < end && is_word(*p); p++)
+		;
+	if (p == end || *p != ']')
+		return false;
+	for (p++; p < end; p++)
+		if (*p == '[' || *p == ']')
+			return false;
+	return true;
+}
+
+/* The format file in a form of ours.  False: a part of it is not safe. */
+static bool write_format(struct vt_buf *b, const struct vt_trace_format *f, struct vt_bytes text)
+{
+	struct vt_bytes printfmt = vt_printfmt_of(text);
+	bool common = true;
+	size_t i;
+
+	if (!f->whole || !f->nfields || !vt_printfmt_is_safe(printfmt, f))
+		return false;
+	vt_buf_printf(b, "name: event\nID: 1\nformat:\n");
+	for (i = 0; i < f->nfields; i++) {
+		const struct vt_trace_field *field = &f->fields[i];
+
+		if (!is_plain(field) || !has_plain_brackets(field->declaration))
+			return false;
+		/* Those that all tracepoints have stand first, and an empty line is behind them. */
+		if (field->common && !common)
+			return false;
+		if (common && !field->common)
+			vt_buf_put_u8(b, '\n');
+		common = field->common;
+		vt_buf_printf(b, "\tfield:");
+		vt_buf_put(b, field->declaration.data, field->declaration.size);
+		vt_buf_printf(b, ";\toffset:%u;\tsize:%u;\tsigned:%d;\n", field->offset,
+			      field->size, field->is_signed);
+	}
+	if (common)
+		vt_buf_put_u8(b, '\n');
+	vt_buf_printf(b, "\nprint fmt: ");
+	vt_buf_put(b, printfmt.data, printfmt.size);
+	vt_buf_put_u8(b, '\n');
+	return !b->failed;
+}
+
+/* Whether an argument has the form that its evaluation takes for granted. */
+static bool is_evaluable(const struct tep_print_arg *arg)
+{
+	for (; arg; arg = arg->next) {
+		switch (arg->type) {
+		case TEP_PRINT_OP:
+			if (!arg->op.left || !arg->op.right || !is_evaluable(arg->op.left) ||
+			    !is_evaluable(arg->op.right))
+				return false;
+			if (arg->op.op[0] == '?' &&
+			    (arg->op.right->type != TEP_PRINT_OP || arg->op.right->op.op[0] != ':'))
+				return false;
+			break;
+		case TEP_PRINT_TYPE:
+			if (!arg->typecast.item || !is_evaluable(arg->typecast.item))
+				return false;
+			break;
+		case TEP_PRINT_FLAGS:
+			if (!is_evaluable(arg->flags.field))
+				return false;
+			break;
+		case TEP_PRINT_SYMBOL:
+			if (!is_evaluable(arg->symbol.field))
+				return false;
+			break;
+		case TEP_PRINT_FUNC:
+		case TEP_PRINT_BSTRING:
+			return false;
+		default:
+			break;
+		}
+	}
+	return true;
+}
+
+static bool parse_format(struct vt_trace_printer *p, const struct vt_buf *b)
+{
+	enum tep_errno code = tep_parse_event(p->tep, (const char *)b->data, b->size, "system");
+
+	p->event = code == 0 ? tep_find_event(p->tep, 1) : NULL;
+	return p->event && !(p->event->flags & (int)TEP_EVENT_FL_FAILED) &&
+	       is_evaluable(p->event->print_fmt.args);
+}
+
+/* A tep_func_resolver_t.  The library changes no name, whatever its types say. */
+static char *find_function(void *printer, unsigned long long *address, char **module)
+{
+	struct vt_trace_printer *p = printer;
+	uint64_t at = *address;
+	const char *name = p->symbols->find(p->symbols->arg, &at);
+	union {
+		const char *name;
+		char *result;
+	} u = {name};
+
+	*module = NULL;
+	*address = at;
+	return u.result;
+}
+
+struct vt_trace_printer *vt_trace_printer_new(const struct vt_trace_format *f, struct vt_bytes text,
+					      const struct vt_tracing *machine,
+					      const struct vt_trace_symbols *symbols)
+{
+	struct vt_trace_printer *p = calloc(1, sizeof(*p));
+	struct vt_buf b = VT_BUF_INIT;
+	bool good = false;
+
+	if (p)
+		p->tep = tep_alloc();
+	if (p && p->tep && (machine->long_size == 4 || machine->long_size == 8)) {
+		tep_set_loglevel(TEP_LOG_NONE);
+		tep_set_long_size(p->tep, (int)machine->long_size);
+		tep_set_page_size(p->tep, (int)(machine->page_size & INT32_MAX));
+		tep_set_file_bigendian(p->tep, machine->big ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
+		p->symbols = symbols;
+		if (symbols->find)
+			tep_set_function_resolver(p->tep, find_function, p);
+		good = write_format(&b, f, text) && parse_format(p, &b);
+	}
+	vt_buf_free(&b);
+	if (good)
+		return p;
+	vt_trace_printer_free(p);
+	return NULL;
+}
+
+void vt_trace_printer_free(struct vt_trace_printer *p)
+{
+	if (!p)
+		return;
+	if (p->tep)
+		tep_free(p->tep);
+	free(p);
+}
+
+/* ---- what it reads ---- */
+
+static bool lies_inside(uint64_t at, uint64_t size, size_t end)
+{
+	return at <= end && size <= end - at;
+}
+
+/* Where the bytes of a dynamic array lie. */
+static void find_array(const struct vt_trace_printer *p, const struct tep_format_field *f,
+		       const uint8_t *raw, uint64_t *at, uint64_t *size)
+{
+	uint64_t where = tep_read_number(p->tep, raw + f->offset, 4);
+
+	*at = where & 0xffff;
+	*size = where >> 16;
+	if (f->flags & TEP_FIELD_IS_RELATIVE)
+		*at += (uint64_t)f->offset + (uint64_t)f->size;
+}
+
+static bool check_fields(const struct vt_trace_printer *p, const struct tep_format_field *f,
+			 const uint8_t *raw, size_t end)
+{
+	uint64_t at, size;
+
+	for (; f; f = f->next) {
+		if (f->offset < 0 || f->size < 0 ||
+		    !lies_inside((uint64_t)f->offset, (uint64_t)f->size, end))
+			return false;
+		if (!(f->flags & TEP_FIELD_IS_DYNAMIC))
+			continue;
+		if (f->size != 4)
+			return false;
+		find_array(p, f, raw, &at, &size);
+		if (!lies_inside(at, size, end))
+			return false;
+	}
+	return true;
+}
+
+/* The value of a length, for the forms that lengths have.  False: it has another. */
+static bool evaluate_length(const struct vt_trace_printer *p, const struct tep_print_arg *arg,
+			    const uint8_t *raw, uint64_t *value)
+{
+	uint64_t at, left, right;
+	const struct tep_format_field *f;
+
+	while (arg->type == TEP_PRINT_TYPE)
+		arg = arg->typecast.item;
+	switch (arg->type) {
+	case TEP_PRINT_ATOM:
+		*value = strtoull(arg->atom.atom, NULL, 0);
+		return true;
+	case TEP_PRINT_FIELD:
+		f = tep_find_any_field(p->event, arg->field.name);
+		if (!f || f->size > 8)
+			return false;
+		*value = tep_read_number(p->tep, raw + f->offset, f->size);
+		return true;
+	case TEP_PRINT_DYNAMIC_ARRAY_LEN:
+		find_array(p, arg->dynarray.field, raw, &at, value);
+		return true;
+	case TEP_PRINT_OP:
+		if (!evaluate_length(p, arg->op.left, raw, &left) ||
+		    !evaluate_length(p, arg->op.right, raw, &right) || left > UINT32_MAX ||
+		    right > UINT32_MAX)
+			return false;
+		if (!strcmp(arg->op.op, "*"))
+			*value = left * right;
+		else if (!strcmp(arg->op.op, "/") && right)
+			*value = left / right;
+		else
+			return false;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool check_elements(const struct vt_trace_printer *p, const struct tep_print_arg *count,
+			   const struct tep_print_arg *size, const uint8_t *raw)
+{
+	uint64_t n, bytes = 1;
+
+	if (!evaluate_length(p, count, raw, &n) || (size && !evaluate_length(p, size, raw, &bytes)))
+		return false;
+	return n <= ELEMENTS_MAX && bytes <= 8 && n * bytes <= ELEMENTS_MAX;
+}
+
+static bool check_mask(const struct vt_trace_printer *p, const char *name, const uint8_t *raw)
+{
+	const struct tep_format_field *f = tep_find_any_field(p->event, name);
+	uint64_t at, size;
+
+	if (!f)
+		return false;
+	find_array(p, f, raw, &at, &size);
+	return size > 0;
+}
+
+/* Whether the lengths in arguments are in proportion. */
+static bool check_lengths(const struct vt_trace_printer *p, const struct tep_print_arg *arg,
+			  const uint8_t *raw)
+{
+	bool good = true;
+
+	for (; arg && good; arg = arg->next) {
+		switch (arg->type) {
+		case TEP_PRINT_OP:
+			good = check_lengths(p, arg->op.left, raw) &&
+			       check_lengths(p, arg->op.right, raw);
+			break;
+		case TEP_PRINT_TYPE:
+			good = check_lengths(p, arg->typecast.item, raw);
+			break;
+		case TEP_PRINT_HEX:
+		case TEP_PRINT_HEX_STR:
+			good = check_elements(p, arg->hex.size, NULL, raw);
+			break;
+		case TEP_PRINT_INT_ARRAY:
+			/* The library prints their bytes in the order of this machine. */
+			good = !tep_is_file_bigendian(p->tep) &&
+			       check_elements(p, arg->int_array.count, arg->int_array.el_size, raw);
+			break;
+		case TEP_PRINT_BITMASK:
+		case TEP_PRINT_CPUMASK:
+			good = check_mask(p, arg->bitmask.bitmask, raw);
+			break;
+		default:
+			break;
+		}
+	}
+	return good;
+}
+
+/* Copies the record, whose type becomes that of the only event. */
+static bool copy_record(const struct vt_trace_printer *p, struct vt_bytes raw, struct vt_buf *copy)
+{
+	const struct tep_format_field *type = tep_find_common_field(p->event, "common_type");
+	size_t i;
+
+	if (!type || type->size != 2 || type->offset < 0 ||
+	    !lies_inside((uint64_t)type->offset, 2, raw.size))
+		return false;
+	if (!copy->size) {
+		uint8_t *room = vt_buf_reserve(copy, RAW_MAX + ZEROS);
+
+		if (!room)
+			return false;
+		memset(room, 0, RAW_MAX + ZEROS);
+		copy->size = RAW_MAX + ZEROS;
+	}
+	memcpy(copy->data, raw.data, raw.size);
+	for (i = 0; i < 2; i++)
+		copy->data[type->offset + (int)i] = 0;
+	copy->data[type->offset + (tep_is_file_bigendian(p->tep) ? 1 : 0)] = 1;
+	return true;
+}
+
+bool vt_trace_printer_print(struct vt_trace_printer *p, struct vt_bytes raw, struct vt_buf *copy,
+			    struct vt_buf *b)
+{
+	struct tep_record rec = {.size = (int)raw.size, .record_size = (int)raw.size};
+	struct trace_seq seq;
+	bool good;
+
+	if (raw.size > RAW_MAX ||
+	    !check_fields(p, p->event->format.common_fields, raw.data, raw.size) ||
+	    !check_fields(p, p->event->format.fields, raw.data, raw.size) ||
+	    !check_lengths(p, p->event->print_fmt.args, raw.data) || !copy_record(p, raw, copy))
+		return false;
+	rec.data = copy->data;
+	trace_seq_init(&seq);
+	tep_print_event(p->tep, &seq, &rec, "%s", TEP_PRINT_INFO);
+	good = seq.state == TRACE_SEQ__GOOD && !(p->event->flags & (int)TEP_EVENT_FL_FAILED);
+	if (good)
+		vt_buf_put(b, seq.buffer, seq.len);
+	trace_seq_destroy(&seq);
+	memset(copy->data, 0, raw.size);
+	return good;
+}
