@@ -117,39 +117,60 @@ static bool write_format(struct vt_buf *b, const struct vt_trace_format *f, stru
 	return !b->failed;
 }
 
-/* Whether an argument has the form that its evaluation takes for granted. */
+static bool is_evaluable(const struct tep_print_arg *arg);
+
+/* What is divided by is a number, and of a condition both branches are there. */
+static bool is_evaluable_op(const struct tep_print_arg_op *op)
+{
+	if (!op->op || !op->left || !op->right || !is_evaluable(op->left) ||
+	    !is_evaluable(op->right))
+		return false;
+	if (op->op[0] == '/' || op->op[0] == '%')
+		return op->right->type == TEP_PRINT_ATOM && strtoull(op->right->atom.atom, NULL, 0);
+	return op->op[0] != '?' || (op->right->type == TEP_PRINT_OP && op->right->op.op[0] == ':');
+}
+
+static bool has_elements(const struct tep_print_arg *field)
+{
+	return field && (field->type == TEP_PRINT_FIELD || field->type == TEP_PRINT_DYNAMIC_ARRAY);
+}
+
+/* Whether arguments have the forms that their evaluation takes for granted. */
 static bool is_evaluable(const struct tep_print_arg *arg)
 {
-	for (; arg; arg = arg->next) {
+	bool good = true;
+
+	for (; arg && good; arg = arg->next) {
 		switch (arg->type) {
 		case TEP_PRINT_OP:
-			if (!arg->op.left || !arg->op.right || !is_evaluable(arg->op.left) ||
-			    !is_evaluable(arg->op.right))
-				return false;
-			if (arg->op.op[0] == '?' &&
-			    (arg->op.right->type != TEP_PRINT_OP || arg->op.right->op.op[0] != ':'))
-				return false;
+			good = is_evaluable_op(&arg->op);
 			break;
 		case TEP_PRINT_TYPE:
-			if (!arg->typecast.item || !is_evaluable(arg->typecast.item))
-				return false;
+			good = arg->typecast.item && is_evaluable(arg->typecast.item);
 			break;
 		case TEP_PRINT_FLAGS:
-			if (!is_evaluable(arg->flags.field))
-				return false;
+			good = arg->flags.field && is_evaluable(arg->flags.field);
 			break;
 		case TEP_PRINT_SYMBOL:
-			if (!is_evaluable(arg->symbol.field))
-				return false;
+			good = arg->symbol.field && is_evaluable(arg->symbol.field);
+			break;
+		case TEP_PRINT_HEX:
+		case TEP_PRINT_HEX_STR:
+			good = has_elements(arg->hex.field) && arg->hex.size;
+			break;
+		case TEP_PRINT_INT_ARRAY:
+			good = has_elements(arg->int_array.field) && arg->int_array.count &&
+			       arg->int_array.el_size;
 			break;
 		case TEP_PRINT_FUNC:
 		case TEP_PRINT_BSTRING:
-			return false;
+			good = false;
+			break;
 		default:
 			break;
 		}
 	}
-	return true;
+	return good;
 }
 
 static bool parse_format(struct vt_trace_printer *p, const struct vt_buf *b)
@@ -220,16 +241,20 @@ static bool lies_inside(uint64_t at, uint64_t size, size_t end)
 	return at <= end && size <= end - at;
 }
 
-/* Where the bytes of a dynamic array lie. */
-static void find_array(const struct vt_trace_printer *p, const struct tep_format_field *f,
+/* Where the bytes of a dynamic array lie, whose field lies in the record.  False: it is none. */
+static bool find_array(const struct vt_trace_printer *p, const struct tep_format_field *f,
 		       const uint8_t *raw, uint64_t *at, uint64_t *size)
 {
-	uint64_t where = tep_read_number(p->tep, raw + f->offset, 4);
+	uint64_t where;
 
+	if (f->size != 4)
+		return false;
+	where = tep_read_number(p->tep, raw + f->offset, 4);
 	*at = where & 0xffff;
 	*size = where >> 16;
 	if (f->flags & TEP_FIELD_IS_RELATIVE)
 		*at += (uint64_t)f->offset + (uint64_t)f->size;
+	return true;
 }
 
 static bool check_fields(const struct vt_trace_printer *p, const struct tep_format_field *f,
@@ -243,12 +268,22 @@ static bool check_fields(const struct vt_trace_printer *p, const struct tep_form
 			return false;
 		if (!(f->flags & TEP_FIELD_IS_DYNAMIC))
 			continue;
-		if (f->size != 4)
-			return false;
-		find_array(p, f, raw, &at, &size);
-		if (!lies_inside(at, size, end))
+		if (!find_array(p, f, raw, &at, &size) || !lies_inside(at, size, end))
 			return false;
 	}
+	return true;
+}
+
+static bool combine_lengths(const char *op, uint64_t left, uint64_t right, uint64_t *value)
+{
+	if (left > UINT32_MAX || right > UINT32_MAX)
+		return false;
+	if (!strcmp(op, "*"))
+		*value = left * right;
+	else if (!strcmp(op, "/") && right)
+		*value = left / right;
+	else
+		return false;
 	return true;
 }
 
@@ -272,20 +307,11 @@ static bool evaluate_length(const struct vt_trace_printer *p, const struct tep_p
 		*value = tep_read_number(p->tep, raw + f->offset, f->size);
 		return true;
 	case TEP_PRINT_DYNAMIC_ARRAY_LEN:
-		find_array(p, arg->dynarray.field, raw, &at, value);
-		return true;
+		return find_array(p, arg->dynarray.field, raw, &at, value);
 	case TEP_PRINT_OP:
-		if (!evaluate_length(p, arg->op.left, raw, &left) ||
-		    !evaluate_length(p, arg->op.right, raw, &right) || left > UINT32_MAX ||
-		    right > UINT32_MAX)
-			return false;
-		if (!strcmp(arg->op.op, "*"))
-			*value = left * right;
-		else if (!strcmp(arg->op.op, "/") && right)
-			*value = left / right;
-		else
-			return false;
-		return true;
+		return evaluate_length(p, arg->op.left, raw, &left) &&
+		       evaluate_length(p, arg->op.right, raw, &right) &&
+		       combine_lengths(arg->op.op, left, right, value);
 	default:
 		return false;
 	}
@@ -306,10 +332,7 @@ static bool check_mask(const struct vt_trace_printer *p, const char *name, const
 	const struct tep_format_field *f = tep_find_any_field(p->event, name);
 	uint64_t at, size;
 
-	if (!f)
-		return false;
-	find_array(p, f, raw, &at, &size);
-	return size > 0;
+	return f && find_array(p, f, raw, &at, &size) && size > 0;
 }
 
 /* Whether the lengths in arguments are in proportion. */
@@ -347,6 +370,36 @@ static bool check_lengths(const struct vt_trace_printer *p, const struct tep_pri
 	return good;
 }
 
+/* Whether the lengths of "%.*s" are not negative, and no more than a record has. */
+static bool check_precisions(const struct vt_trace_printer *p, const uint8_t *raw)
+{
+	const struct tep_print_arg *arg = p->event->print_fmt.args;
+	const char *c = p->event->print_fmt.format;
+	uint64_t length;
+
+	while (*c) {
+		if (*c++ == '\\') {
+			c += *c != '\0';
+			continue;
+		}
+		if (c[-1] != '%')
+			continue;
+		if (*c == '%') {
+			c++;
+			continue;
+		}
+		if (strncmp(c, ".*s", 3) == 0) {
+			if (!arg || !evaluate_length(p, arg, raw, &length) || length > RAW_MAX)
+				return false;
+			arg = arg->next;
+		}
+		if (!arg)
+			return false;
+		arg = arg->next;
+	}
+	return true;
+}
+
 /* Copies the record, whose type becomes that of the only event. */
 static bool copy_record(const struct vt_trace_printer *p, struct vt_bytes raw, struct vt_buf *copy)
 {
@@ -381,14 +434,15 @@ bool vt_trace_printer_print(struct vt_trace_printer *p, struct vt_bytes raw, str
 	if (raw.size > RAW_MAX ||
 	    !check_fields(p, p->event->format.common_fields, raw.data, raw.size) ||
 	    !check_fields(p, p->event->format.fields, raw.data, raw.size) ||
-	    !check_lengths(p, p->event->print_fmt.args, raw.data) || !copy_record(p, raw, copy))
+	    !check_lengths(p, p->event->print_fmt.args, raw.data) ||
+	    !check_precisions(p, raw.data) || !copy_record(p, raw, copy))
 		return false;
 	rec.data = copy->data;
 	trace_seq_init(&seq);
 	tep_print_event(p->tep, &seq, &rec, "%s", TEP_PRINT_INFO);
 	good = seq.state == TRACE_SEQ__GOOD && !(p->event->flags & (int)TEP_EVENT_FL_FAILED);
 	if (good)
-		vt_buf_put(b, seq.buffer, seq.len);
+		vt_buf_put(b, seq.buffer, strnlen(seq.buffer, seq.len));
 	trace_seq_destroy(&seq);
 	memset(copy->data, 0, raw.size);
 	return good;

@@ -44,6 +44,11 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+static bool is_printable(char c)
+{
+	return c >= ' ' && c <= '~';
+}
+
 static char peek(struct parser *s)
 {
 	while (s->p < s->end && (*s->p == ' ' || *s->p == '\t' || *s->p == '\n'))
@@ -92,12 +97,22 @@ static bool take_string(struct parser *s, struct vt_buf *out)
 	for (start = s->p; s->p < s->end && *s->p != '"'; s->p++) {
 		if (*s->p == '\\' && ++s->p == s->end)
 			return false;
-		if (*s->p < ' ' || *s->p > '~')
+		if (!is_printable(*s->p) && *s->p != '\n' && *s->p != '\t')
 			return false;
 	}
 	if (out)
 		vt_buf_put(out, start, (size_t)(s->p - start));
 	return take(s, '"');
+}
+
+/* 'A' */
+static bool take_character(struct parser *s)
+{
+	if (!take(s, '\'') || s->end - s->p < 2 || !is_printable(*s->p) || *s->p == '\\' ||
+	    s->p[1] != '\'')
+		return false;
+	s->p += 2;
+	return true;
 }
 
 /* Strings beside each other are one. */
@@ -200,12 +215,27 @@ static bool is_array_function(struct word w)
 
 /* ---- functions ---- */
 
+/* A null pointer, which ends a list of names: 0 or ((void *)0) */
+static bool take_null(struct parser *s)
+{
+	uint64_t number;
+	bool cast = take(s, '(');
+
+	if (cast &&
+	    !(take(s, '(') && word_is(take_word(s), "void") && take(s, '*') && take(s, ')')))
+		return false;
+	return take_number(s, &number) && number == 0 && (!cast || take(s, ')'));
+}
+
 /* {VALUE, "NAME"}, ... up to the closing parenthesis. */
 static bool parse_names(struct parser *s)
 {
 	while (take(s, ',')) {
-		if (!take(s, '{') || !parse_expression(s) || !take(s, ',') ||
-		    !take_strings(s, NULL) || !take(s, '}'))
+		if (!take(s, '{') || !parse_expression(s) || !take(s, ','))
+			return false;
+		if (peek(s) == '"' ? !take_strings(s, NULL) : !take_null(s))
+			return false;
+		if (!take(s, '}'))
 			return false;
 	}
 	return take(s, ')');
@@ -295,6 +325,8 @@ static bool parse_primary(struct parser *s)
 		return parse_parenthesis(s);
 	if (c == '"')
 		return take_strings(s, NULL);
+	if (c == '\'')
+		return take_character(s);
 	if (is_digit(c))
 		return take_number(s, &number);
 	w = take_word(s);
@@ -307,11 +339,9 @@ static bool parse_primary(struct parser *s)
 
 static bool parse_unary(struct parser *s)
 {
-	char c = peek(s);
-
-	/* One, lest -- be another operator. */
-	if (c == '-' || c == '~' || c == '!')
-		s->p++;
+	/* One, lest -- be another operator; but !! is a common way to 0 or 1. */
+	if (!take(s, '-') && !take(s, '~') && take(s, '!'))
+		take(s, '!');
 	return parse_primary(s);
 }
 
@@ -329,11 +359,25 @@ static unsigned operator_size(struct parser *s)
 	return c == '=' || c == '!' ? 0 : 1;
 }
 
+/* The size of a type that libtraceevent knows. */
+static bool take_known_size(struct parser *s)
+{
+	struct word w;
+
+	if (!word_is(take_word(s), "sizeof") || !take(s, '('))
+		return false;
+	w = take_word(s);
+	return (word_is(w, "u8") || word_is(w, "u16") || word_is(w, "u32") || word_is(w, "u64")) &&
+	       take(s, ')');
+}
+
 /* The operand behind / or %: a number other than 0, behind which no operator is. */
 static bool parse_divisor(struct parser *s)
 {
 	uint64_t number;
 
+	if (is_letter(peek(s)))
+		return take_known_size(s) && !operator_size(s);
 	return take_number(s, &number) && number && number <= INT32_MAX && !operator_size(s);
 }
 
@@ -378,11 +422,18 @@ static bool skip_digits(const char **p)
 	return *p - start <= DIGITS_MAX;
 }
 
-/* A conversion without arguments for its width; `p` is behind the %. */
-static bool skip_conversion(const char **p)
+/*
+ * A conversion; `p` is behind the %.  Of those with an argument for a length, "%.*s" only: others
+ * would have a width that nothing bounds.
+ */
+static bool skip_conversion(const char **p, unsigned *nargs)
 {
 	bool wide = false;
 
+	if (strncmp(*p, ".*s", 3) == 0) {
+		*p += 3;
+		return (*nargs)-- > 0;
+	}
 	*p += strspn(*p, "#+-");
 	if (!skip_digits(p))
 		return false;
@@ -414,7 +465,7 @@ static bool check_conversions(const char *p, unsigned nargs)
 			p += 2;
 		} else {
 			p++;
-			if (!nargs-- || !skip_conversion(&p))
+			if (!nargs-- || !skip_conversion(&p, &nargs))
 				return false;
 		}
 	}
