@@ -352,7 +352,10 @@ def tracing_data(w, files):
     for name in files:
         systems.setdefault(name.split('/')[0], []).append(files[name])
     b = b'\x17\x08\x44tracing0.6\0' + bytes([w.opt.big, 8]) + w.pack('I', 4096)
-    b += b'header_page\0' + sized('') + b'header_event\0' + sized('') + w.pack('I', 0)
+    page = ''.join('\tfield: %s;\toffset:%d;\tsize:%d;\tsigned:0;\n' % f for f in (
+        ('u64 timestamp', 0, 8), ('local_t commit', 8, 8), ('int overwrite', 8, 1),
+        ('char data', 16, 4080)))
+    b += b'header_page\0' + sized(page) + b'header_event\0' + sized('# none\n') + w.pack('I', 0)
     b += w.pack('I', len(systems))
     for system, texts in systems.items():
         b += system.encode() + b'\0' + w.pack('I', len(texts)) + b''.join(map(sized, texts))

@@ -115,7 +115,8 @@ static size_t kernel_extent(const struct pd_session *s, const struct body *b, st
 	return size + rest;
 }
 
-static size_t user_extent(uint32_t type, struct vt_cursor *c)
+/* `size` is what the record's header says. */
+static size_t user_extent(uint32_t type, unsigned size, struct vt_cursor *c)
 {
 	uint64_t n;
 
@@ -126,7 +127,8 @@ static size_t user_extent(uint32_t type, struct vt_cursor *c)
 	case PD_AUXTRACE:
 		return PD_AUXTRACE_SIZE;
 	case PD_TRACING_DATA:
-		return PD_HEADER_SIZE + 4;
+		/* Since 6.1, perf rounds it up to a multiple of 8. */
+		return PD_HEADER_SIZE + (size == PD_HEADER_SIZE + 8 ? 8 : 4);
 	case PD_COMPRESSED2:
 		n = vt_cursor_u64(c);
 		return !c->bad && n <= PD_RECORD_MAX ? PAD8(PD_HEADER_SIZE + 8 + (size_t)n)
@@ -145,7 +147,7 @@ size_t vti_pd_extent(struct pd_session *s, const uint8_t *p, size_t have)
 		return vti_pd_extent_sample(s, p, have);
 	if (type < PD_USER_START)
 		return kernel_extent(s, &bodies[type], &c);
-	return user_extent(type, &c);
+	return user_extent(type, vti_pd_rec(s, p, 0).size, &c);
 }
 
 /* RFC 8878, 3.1.1.1: the header of a frame whose descriptor this is, with its magic number. */

@@ -36,51 +36,51 @@ static bool is_word(uint8_t c)
 	       c == '_';
 }
 
-/* A type of words and asterisks, a name, and brackets at the end or behind the type. */
-static bool is_plain(const struct vt_trace_field *f)
+/* Skips a type: words and asterisks, a word first.  Returns its end, without blanks. */
+static const uint8_t *skip_type(const uint8_t *p, const uint8_t *end)
 {
-	struct vt_bytes d = f->declaration;
-	const uint8_t *name = f->name.data;
-	bool typed = false;
-	size_t i;
+	const uint8_t *last = p;
 
-	if (d.size > DECLARATION_MAX || f->offset > RAW_MAX || f->size > RAW_MAX)
-		return false;
-	for (i = 0; i < d.size; i++) {
-		const uint8_t *p = d.data + i;
-
-		typed |= is_word(*p) && p < name;
-		if (*p == '[' && (p < name) != (f->place != VT_FIELD_FIXED))
-			return false;
-		if (*p == '[' && p < name && (i + 1 == d.size || p[1] != ']'))
-			return false;
-		if (!is_word(*p) && !strchr(" *[]", *p))
-			return false;
-		if (*p == '*' && p > name)
-			return false;
-	}
-	return typed && *d.data != '*' && *d.data != '[' && (name[0] < '0' || name[0] > '9');
+	if (p == end || !is_word(*p))
+		return NULL;
+	for (; p < end && (is_word(*p) || *p == '*' || *p == ' '); p++)
+		if (*p != ' ')
+			last = p + 1;
+	return last;
 }
 
-/* At most one pair of brackets, and one word or nothing in it. */
-static bool has_plain_brackets(struct vt_bytes d)
+/*
+ * TYPE NAME, TYPE NAME[LENGTH], where the length is a word, or, of a dynamic array, TYPE[] NAME.
+ * For others the library's parser may fail, and it leaks then.
+ */
+static bool is_plain(const struct vt_trace_field *f)
 {
-	const uint8_t *open = memchr(d.data, '[', d.size), *p;
-	const uint8_t *end = d.data + d.size;
+	const uint8_t *p = f->declaration.data, *end = p + f->declaration.size;
+	const uint8_t *name = f->name.data;
 
-	if (!open)
-		return memchr(d.data, ']', d.size) == NULL;
-	for (p = d.data; p < open; p++)
-		if (*p == ']')
-			return false;
-	for (p = open + 1; p < end && is_word(*p); p++)
-		;
-	if (p == end || *p != ']')
+	if (f->declaration.size > DECLARATION_MAX || f->offset > RAW_MAX || f->size > RAW_MAX ||
+	    (*name >= '0' && *name <= '9'))
 		return false;
-	for (p++; p < end; p++)
-		if (*p == '[' || *p == ']')
+	p = skip_type(p, name);
+	if (!p)
+		return false;
+	if (f->place != VT_FIELD_FIXED) {
+		if (name - p < 2 || p[0] != '[' || p[1] != ']')
 			return false;
-	return true;
+		p += 2;
+	}
+	for (; p < name && *p == ' '; p++)
+		;
+	if (p < name)
+		return false;
+	p = name + f->name.size;
+	if (f->place != VT_FIELD_FIXED || p == end)
+		return p == end;
+	if (*p++ != '[' || p == end || !is_word(*p))
+		return false;
+	for (; p < end && is_word(*p); p++)
+		;
+	return end - p == 1 && *p == ']';
 }
 
 /* The format file in a form of ours.  False: a part of it is not safe. */
@@ -90,13 +90,13 @@ static bool write_format(struct vt_buf *b, const struct vt_trace_format *f, stru
 	bool common = true;
 	size_t i;
 
-	if (!f->whole || !f->nfields || !vt_printfmt_is_safe(printfmt, f))
+	if (!f->whole || !f->nfields || !f->fields[0].common || !vt_printfmt_is_safe(printfmt, f))
 		return false;
 	vt_buf_printf(b, "name: event\nID: 1\nformat:\n");
 	for (i = 0; i < f->nfields; i++) {
 		const struct vt_trace_field *field = &f->fields[i];
 
-		if (!is_plain(field) || !has_plain_brackets(field->declaration))
+		if (!is_plain(field))
 			return false;
 		/* Those that all tracepoints have stand first, and an empty line is behind them. */
 		if (field->common && !common)
@@ -122,8 +122,7 @@ static bool is_evaluable(const struct tep_print_arg *arg);
 /* What is divided by is a number, and of a condition both branches are there. */
 static bool is_evaluable_op(const struct tep_print_arg_op *op)
 {
-	if (!op->op || !op->left || !op->right || !is_evaluable(op->left) ||
-	    !is_evaluable(op->right))
+	if (!op->op || !is_evaluable(op->left) || !is_evaluable(op->right))
 		return false;
 	if (op->op[0] == '/' || op->op[0] == '%')
 		return op->right->type == TEP_PRINT_ATOM && strtoull(op->right->atom.atom, NULL, 0);
@@ -132,13 +131,19 @@ static bool is_evaluable_op(const struct tep_print_arg_op *op)
 
 static bool has_elements(const struct tep_print_arg *field)
 {
-	return field && (field->type == TEP_PRINT_FIELD || field->type == TEP_PRINT_DYNAMIC_ARRAY);
+	if (!field)
+		return false;
+	return field->type == TEP_PRINT_DYNAMIC_ARRAY ? field->dynarray.field != NULL
+						      : field->type == TEP_PRINT_FIELD;
 }
 
-/* Whether arguments have the forms that their evaluation takes for granted. */
+/*
+ * Whether an argument and those behind it have the forms that their evaluation takes for granted.
+ * Not so a dynamic array itself, which would be an address in this process.
+ */
 static bool is_evaluable(const struct tep_print_arg *arg)
 {
-	bool good = true;
+	bool good = arg != NULL;
 
 	for (; arg && good; arg = arg->next) {
 		switch (arg->type) {
@@ -146,22 +151,29 @@ static bool is_evaluable(const struct tep_print_arg *arg)
 			good = is_evaluable_op(&arg->op);
 			break;
 		case TEP_PRINT_TYPE:
-			good = arg->typecast.item && is_evaluable(arg->typecast.item);
+			good = is_evaluable(arg->typecast.item);
 			break;
 		case TEP_PRINT_FLAGS:
-			good = arg->flags.field && is_evaluable(arg->flags.field);
+			good = is_evaluable(arg->flags.field);
 			break;
 		case TEP_PRINT_SYMBOL:
-			good = arg->symbol.field && is_evaluable(arg->symbol.field);
+			good = is_evaluable(arg->symbol.field);
 			break;
 		case TEP_PRINT_HEX:
 		case TEP_PRINT_HEX_STR:
-			good = has_elements(arg->hex.field) && arg->hex.size;
+			good = has_elements(arg->hex.field) && is_evaluable(arg->hex.size);
 			break;
 		case TEP_PRINT_INT_ARRAY:
-			good = has_elements(arg->int_array.field) && arg->int_array.count &&
-			       arg->int_array.el_size;
+			good = has_elements(arg->int_array.field) &&
+			       is_evaluable(arg->int_array.count) &&
+			       is_evaluable(arg->int_array.el_size);
 			break;
+		case TEP_PRINT_DYNAMIC_ARRAY_LEN:
+			/* The library has no place for the offset of a relative one. */
+			good = arg->dynarray.field &&
+			       !(arg->dynarray.field->flags & TEP_FIELD_IS_RELATIVE);
+			break;
+		case TEP_PRINT_DYNAMIC_ARRAY:
 		case TEP_PRINT_FUNC:
 		case TEP_PRINT_BSTRING:
 			good = false;
@@ -179,7 +191,7 @@ static bool parse_format(struct vt_trace_printer *p, const struct vt_buf *b)
 
 	p->event = code == 0 ? tep_find_event(p->tep, 1) : NULL;
 	return p->event && !(p->event->flags & (int)TEP_EVENT_FL_FAILED) &&
-	       is_evaluable(p->event->print_fmt.args);
+	       (!p->event->print_fmt.args || is_evaluable(p->event->print_fmt.args));
 }
 
 /* A tep_func_resolver_t.  The library changes no name, whatever its types say. */

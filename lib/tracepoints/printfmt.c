@@ -423,8 +423,8 @@ static bool skip_digits(const char **p)
 }
 
 /*
- * A conversion; `p` is behind the %.  Of those with an argument for a length, "%.*s" only: others
- * would have a width that nothing bounds.
+ * A conversion that libtraceevent 1.7 knows; `p` is behind the %.  Of those with an argument for a
+ * length, "%.*s" only: others would have a width that nothing bounds.
  */
 static bool skip_conversion(const char **p, unsigned *nargs)
 {
@@ -434,7 +434,7 @@ static bool skip_conversion(const char **p, unsigned *nargs)
 		*p += 3;
 		return (*nargs)-- > 0;
 	}
-	*p += strspn(*p, "#+-");
+	*p += strspn(*p, "#-");
 	if (!skip_digits(p))
 		return false;
 	if (**p == '.') {
@@ -448,7 +448,7 @@ static bool skip_conversion(const char **p, unsigned *nargs)
 		wide = true;
 		*p += (c == 'h' || c == 'l') && **p == c;
 	}
-	if (!**p || !strchr(wide ? "duixXo" : "duixXocsp", **p))
+	if (!**p || !strchr(wide ? "duixX" : "duixXsp", **p))
 		return false;
 	(*p)++;
 	return true;

@@ -157,9 +157,12 @@ static void names_tracepoints(void **state)
 		}
 		put_tracing(&f, &b);
 		if (f.pipe) {
-			/* It follows its record, up to a multiple of 8. */
+			/* It follows its record, up to a multiple of 8; so does the record
+			 * since 6.1. */
 			pdfile_begin(&f, PD_TRACING_DATA, 0);
 			pdfile_u32(&f, &f.data, (uint32_t)b.size);
+			if (f.big)
+				pdfile_u32(&f, &f.data, 0);
 			pdfile_end(&f);
 			vt_buf_put(&f.data, b.data, b.size);
 			vt_buf_put(&f.data, "\0\0\0\0\0\0\0", -b.size % 8);
