@@ -33,7 +33,7 @@ static void accepts_the_kernels(void **state)
 	static const char *const cases[] = {
 		"\"\"",
 		"\"a=%d\", REC->a",
-		"\"a\" \"=%08lx %-5d %+d %#x %.3s%%\\n\", REC->a, 1, 2, 3, REC->c",
+		"\"a\" \"=%08lx %-5d %i %#x %.3s%%\\n\", REC->a, 1, 2, 3, REC->c",
 		"\"%d\", REC->c[3] + (unsigned long)REC->a * -1UL",
 		"\"%s\", REC->a ? \"x\" : __print_symbolic(REC->a, { 0, \"HI\" }, { (1 << 3), "
 		"\"B\" })",
@@ -44,7 +44,7 @@ static void accepts_the_kernels(void **state)
 		"\"%s %d\", __get_str(s), __get_dynamic_array_len(s) / sizeof(u64)",
 		"\"%s %s\", __print_hex(REC->c, 16), __print_array(__get_dynamic_array(s), 3, 1)",
 		"\"%.*s\", (int)REC->a, __get_str(s)",
-		"\"%c\", !!(REC->a & 1) ? 'R' : '-'",
+		"\"%d\", !!(REC->a & 1) ? 'R' : '-'",
 		"\"%d\", REC->a / 1000, REC->a",
 		"\"a\n\tb\"",
 	};
@@ -69,6 +69,8 @@ static void refuses_what_is_not_sure(void **state)
 		"\"%d\"",
 		"\"%d %d\", REC->a",
 		"\"%n\", REC->a",
+		"\"%c\", REC->a",
+		"\"%+d\", REC->a",
 		"\"%ls\", REC->c",
 		"\"%lc\", REC->a",
 		"\"%*d\", 3, REC->a",
