@@ -17,14 +17,12 @@
  */
 #define ZEROS (512u << 10)
 
-/* The bytes of elements that a length may ask for. */
-#define ELEMENTS_MAX (64u << 10)
-
 #define DECLARATION_MAX 256
 
 struct vt_trace_printer {
 	struct tep_handle *tep; /* has this one event */
 	struct tep_event *event;
+	int id;
 	const struct vt_trace_symbols *symbols;
 };
 
@@ -84,7 +82,8 @@ static bool is_plain(const struct vt_trace_field *f)
 }
 
 /* The format file in a form of ours.  False: a part of it is not safe. */
-static bool write_format(struct vt_buf *b, const struct vt_trace_format *f, struct vt_bytes text)
+static bool write_format(struct vt_buf *b, const struct vt_trace_format *f, struct vt_bytes text,
+			 int id)
 {
 	struct vt_bytes printfmt = vt_printfmt_of(text);
 	bool common = true;
@@ -92,7 +91,7 @@ static bool write_format(struct vt_buf *b, const struct vt_trace_format *f, stru
 
 	if (!f->whole || !f->nfields || !f->fields[0].common || !vt_printfmt_is_safe(printfmt, f))
 		return false;
-	vt_buf_printf(b, "name: event\nID: 1\nformat:\n");
+	vt_buf_printf(b, "name: event\nID: %d\nformat:\n", id);
 	for (i = 0; i < f->nfields; i++) {
 		const struct vt_trace_field *field = &f->fields[i];
 
@@ -189,7 +188,7 @@ static bool parse_format(struct vt_trace_printer *p, const struct vt_buf *b)
 {
 	enum tep_errno code = tep_parse_event(p->tep, (const char *)b->data, b->size, "system");
 
-	p->event = code == 0 ? tep_find_event(p->tep, 1) : NULL;
+	p->event = code == 0 ? tep_find_event(p->tep, p->id) : NULL;
 	return p->event && !(p->event->flags & (int)TEP_EVENT_FL_FAILED) &&
 	       (!p->event->print_fmt.args || is_evaluable(p->event->print_fmt.args));
 }
@@ -217,10 +216,13 @@ struct vt_trace_printer *vt_trace_printer_new(const struct vt_trace_format *f, s
 	struct vt_trace_printer *p = calloc(1, sizeof(*p));
 	struct vt_buf b = VT_BUF_INIT;
 	bool good = false;
+	struct vt_bytes name;
+	uint64_t id;
 
 	if (p)
 		p->tep = tep_alloc();
-	if (p && p->tep && (machine->long_size == 4 || machine->long_size == 8)) {
+	if (p && p->tep && vt_format_file_ident(text, &name, &id) && id <= UINT16_MAX &&
+	    (machine->long_size == 4 || machine->long_size == 8)) {
 		tep_set_loglevel(TEP_LOG_NONE);
 		tep_set_long_size(p->tep, (int)machine->long_size);
 		tep_set_page_size(p->tep, (int)(machine->page_size & INT32_MAX));
@@ -228,7 +230,8 @@ struct vt_trace_printer *vt_trace_printer_new(const struct vt_trace_format *f, s
 		p->symbols = symbols;
 		if (symbols->find)
 			tep_set_function_resolver(p->tep, find_function, p);
-		good = write_format(&b, f, text) && parse_format(p, &b);
+		p->id = (int)id;
+		good = write_format(&b, f, text, p->id) && parse_format(p, &b);
 	}
 	vt_buf_free(&b);
 	if (good)
@@ -329,14 +332,16 @@ static bool evaluate_length(const struct vt_trace_printer *p, const struct tep_p
 	}
 }
 
+/* The bytes of elements that a length asks for are no more than the record has. */
 static bool check_elements(const struct vt_trace_printer *p, const struct tep_print_arg *count,
-			   const struct tep_print_arg *size, const uint8_t *raw)
+			   const struct tep_print_arg *size, struct vt_bytes raw)
 {
 	uint64_t n, bytes = 1;
 
-	if (!evaluate_length(p, count, raw, &n) || (size && !evaluate_length(p, size, raw, &bytes)))
+	if (!evaluate_length(p, count, raw.data, &n) ||
+	    (size && !evaluate_length(p, size, raw.data, &bytes)))
 		return false;
-	return n <= ELEMENTS_MAX && bytes <= 8 && n * bytes <= ELEMENTS_MAX;
+	return n <= raw.size && bytes <= 8 && n * bytes <= raw.size;
 }
 
 static bool check_mask(const struct vt_trace_printer *p, const char *name, const uint8_t *raw)
@@ -349,7 +354,7 @@ static bool check_mask(const struct vt_trace_printer *p, const char *name, const
 
 /* Whether the lengths in arguments are in proportion. */
 static bool check_lengths(const struct vt_trace_printer *p, const struct tep_print_arg *arg,
-			  const uint8_t *raw)
+			  struct vt_bytes raw)
 {
 	bool good = true;
 
@@ -373,7 +378,7 @@ static bool check_lengths(const struct vt_trace_printer *p, const struct tep_pri
 			break;
 		case TEP_PRINT_BITMASK:
 		case TEP_PRINT_CPUMASK:
-			good = check_mask(p, arg->bitmask.bitmask, raw);
+			good = check_mask(p, arg->bitmask.bitmask, raw.data);
 			break;
 		default:
 			break;
@@ -412,14 +417,14 @@ static bool check_precisions(const struct vt_trace_printer *p, const uint8_t *ra
 	return true;
 }
 
-/* Copies the record, whose type becomes that of the only event. */
+/* Copies the record, which must be of the only event. */
 static bool copy_record(const struct vt_trace_printer *p, struct vt_bytes raw, struct vt_buf *copy)
 {
 	const struct tep_format_field *type = tep_find_common_field(p->event, "common_type");
-	size_t i;
 
 	if (!type || type->size != 2 || type->offset < 0 ||
-	    !lies_inside((uint64_t)type->offset, 2, raw.size))
+	    !lies_inside((uint64_t)type->offset, 2, raw.size) ||
+	    tep_read_number(p->tep, raw.data + type->offset, 2) != (unsigned)p->id)
 		return false;
 	if (!copy->size) {
 		uint8_t *room = vt_buf_reserve(copy, RAW_MAX + ZEROS);
@@ -430,9 +435,6 @@ static bool copy_record(const struct vt_trace_printer *p, struct vt_bytes raw, s
 		copy->size = RAW_MAX + ZEROS;
 	}
 	memcpy(copy->data, raw.data, raw.size);
-	for (i = 0; i < 2; i++)
-		copy->data[type->offset + (int)i] = 0;
-	copy->data[type->offset + (tep_is_file_bigendian(p->tep) ? 1 : 0)] = 1;
 	return true;
 }
 
@@ -446,8 +448,8 @@ bool vt_trace_printer_print(struct vt_trace_printer *p, struct vt_bytes raw, str
 	if (raw.size > RAW_MAX ||
 	    !check_fields(p, p->event->format.common_fields, raw.data, raw.size) ||
 	    !check_fields(p, p->event->format.fields, raw.data, raw.size) ||
-	    !check_lengths(p, p->event->print_fmt.args, raw.data) ||
-	    !check_precisions(p, raw.data) || !copy_record(p, raw, copy))
+	    !check_lengths(p, p->event->print_fmt.args, raw) || !check_precisions(p, raw.data) ||
+	    !copy_record(p, raw, copy))
 		return false;
 	rec.data = copy->data;
 	trace_seq_init(&seq);
