@@ -148,6 +148,7 @@ else
 	}
 	compare "a file" live.data
 	t_is "recorded here: there are many" "$([ "$(wc -l <got)" -gt 50 ] && echo many)" many
+	# shellcheck disable=SC2086 # a list of options
 	perf record -q $events -a -o - -- sh -c 'ls / >&2; cat /dev/null' 2>/dev/null >pipe.data
 	compare "a pipe" pipe.data
 	t_is "recorded here: names and values" "$(vtrace dump --json -F event,trace live.data | "$PYTHON" -c '
