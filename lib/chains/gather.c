@@ -294,7 +294,7 @@ static int map_tree(struct vt_callgather *g, struct vt_images *images, struct vt
 {
 	enum vt_level level = vt_ranking_level(g->rows);
 	bool finer = level == VT_LEVEL_INSTRUCTION || level == VT_LEVEL_INLINED;
-	struct place_rows map, same = {NULL};
+	struct place_rows map, same = {.rows = NULL};
 	struct vt_calltree *tree = NULL;
 	int code = find_rows(g, g->rows, &map, err);
 
@@ -345,7 +345,7 @@ int vt_callgather_rank_children(struct vt_callgather *g, const struct vt_profile
 				struct vt_ranking *ranking, struct vt_error *err)
 {
 	uint32_t *row = calloc(vt_ranking_count(g->rows) + 1, sizeof(*row));
-	struct place_rows from, to = {NULL};
+	struct place_rows from, to = {.rows = NULL};
 	size_t i, n = vt_profile_nevents(profile);
 	int code = find_rows(g, g->rows, &from, err);
 
