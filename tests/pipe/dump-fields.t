@@ -114,16 +114,19 @@ int main()
 }
 END
 # perf looks up a return address, not the call before it: where a procedure ends with a call, it shows
-# the next one, "+0x0".  It has no names for procedures of stripped files.
+# the next one, "+0x0".  It has no names for procedures of stripped files.  Before and after main, a
+# sample may fall on code without call frame information, such as __do_global_dtors_aux: a chain ends
+# there, while perf guesses by the frame pointer.
 cat >compare.py <<'END'
 import sys
-want, got = ([l.split("\t") for l in open(f, errors="replace")] for f in sys.argv[1:])
+want, got = ([l.rstrip("\n").split("\t") for l in open(f, errors="replace")] for f in sys.argv[1:])
 frames = [(w, g, i) for a, b in zip(want, got)
           for i, (w, g) in enumerate(zip(a[2].split(";"), b[2].split(";")))]
 bad = [(w, g) for w, g, i in frames
        if w != g and not (i and "+0x0 (" in w) and not w.startswith("[unknown]")]
 bad += [(a, b) for a, b in zip(want, got)
-        if a[:2] != b[:2] or a[2].count(";") != b[2].count(";")]
+        if a[:2] != b[:2] or (a[2].count(";") != b[2].count(";") and ";main+" in a[2] + b[2])]
+print("many in main" if sum(";main+" in a[2] for a in want) > 20 else "few in main", end=", ")
 print("as many" if len(want) == len(got) else "not as many",
       "many frames" if len(frames) > 200 else "%d frames" % len(frames),
       "all equal" if not bad else bad[:3], sep=", ")
@@ -140,7 +143,7 @@ if [ -n "$perf_there" ] && command -v g++ >/dev/null && record; then
 		script chains $file.data >want
 		t_ok "$file: call chains" vtrace dump -F comm,seconds,callchainsym $file.data
 		t_is "$file: as perf script prints them" "$("$PYTHON" compare.py want "$T_OUT" 2>&1)" \
-			"as many, many frames, all equal"
+			"many in main, as many, many frames, all equal"
 	done
 	t_like "its thread was renamed" '^shop keeper	' "$T_OUT"
 	t_like "recursion" 'shop::price\+0x[0-9a-f]+ [^;]*;shop::price' "$T_OUT"
