@@ -37,6 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct vt_trace_format format;
 	struct vt_tracing machine;
 	struct vt_bytes text, raw, value;
+	void *blocks[2];
 	size_t i;
 
 	if (size < 3)
@@ -47,8 +48,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		raw.size = size - 3;
 	text.size = size - 3 - raw.size;
 	/* Blocks of their own, so that a sanitizer sees what is read beyond them. */
-	text.data = memcpy(malloc(text.size + 1), data + 3, text.size);
-	raw.data = memcpy(malloc(raw.size + 1), data + size - raw.size, raw.size);
+	blocks[0] = memcpy(malloc(text.size + 1), data + 3, text.size);
+	blocks[1] = memcpy(malloc(raw.size + 1), data + size - raw.size, raw.size);
+	text.data = blocks[0];
+	raw.data = blocks[1];
 	if (!vt_trace_format_read(&format, text, machine.long_size))
 		abort();
 	for (i = 0; i < format.nfields; i++)
@@ -61,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	vt_trace_printer_free(printer);
 	vt_trace_format_free(&format);
 	vt_buf_free(&out);
-	free((void *)(uintptr_t)text.data);
-	free((void *)(uintptr_t)raw.data);
+	free(blocks[0]);
+	free(blocks[1]);
 	return 0;
 }

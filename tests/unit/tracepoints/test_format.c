@@ -128,7 +128,7 @@ static bool lies(struct vt_trace_field f, size_t size, size_t *at, size_t *lengt
 static void finds_bytes(void **state)
 {
 	struct vt_trace_field f = {.offset = 8, .size = 4};
-	size_t at, n;
+	size_t at = 0, n = 0;
 
 	(void)state;
 	assert_true(lies(f, 12, &at, &n));

@@ -35,10 +35,8 @@ static void accepts_the_kernels(void **state)
 		"\"a=%d\", REC->a",
 		"\"a\" \"=%08lx %-5d %i %#x %.3s%%\\n\", REC->a, 1, 2, 3, REC->c",
 		"\"%d\", REC->c[3] + (unsigned long)REC->a * -1UL",
-		"\"%s\", REC->a ? \"x\" : __print_symbolic(REC->a, { 0, \"HI\" }, { (1 << 3), "
-		"\"B\" })",
-		"\"%s\", __print_flags(REC->a & (((0x1 | 2) + 1) << 1), \"|\", { 1, \"S\" }, { -1, "
-		"((void *)0) })",
+		"\"%s\", REC->a ? \"x\" : __print_symbolic(REC->a, {0, \"HI\"}, {(1 << 3), \"B\"})",
+		"\"%s\", __print_flags(REC->a & (((0x1 | 2) + 1) << 1), \"|\", {-1, ((void *)0)})",
 		"\"%s\", __print_flags(REC->a, \"\", { 1, \"S\" }, { -1, 0 })",
 		"\"%p\", ((struct page *)vmemmap_base) + (REC->a)",
 		"\"%s %d\", __get_str(s), __get_dynamic_array_len(s) / sizeof(u64)",
