@@ -60,9 +60,17 @@ fi
 # chance below 1e-30.
 if perf record -q -o - -e cpu-clock -F 2000 -- dd if=/dev/zero of=zeros bs=512 count=300000 \
 	>pipe.data 2>pipe.err; then
-	t_ok "pipe mode: totals are perf's, the kernel's symbols too" \
-		"$ROOT/tests/perf_totals.py" pipe.data
+	t_run "$ROOT/tests/perf_totals.py" pipe.data
 	sed 's/^/# /' "$T_OUT"
+	if [ "$T_STATUS" = 77 ]; then
+		# On a machine with much else to do, perf report now and then shows nothing of a pipe.
+		t_skip "pipe mode: totals are perf's" "perf shows nothing: $(
+			perf report -i pipe.data --stdio 2>&1 >/dev/null | tail -n 1)"
+	elif [ "$T_STATUS" = 0 ]; then
+		t_pass "pipe mode: totals are perf's, the kernel's symbols too"
+	else
+		t_fail "pipe mode: totals are perf's, the kernel's symbols too" "$(t_last)"
+	fi
 else
 	t_skip "pipe mode" "perf cannot record here: $(tail -n 1 pipe.err)"
 fi
