@@ -233,12 +233,17 @@ const char *vt_runs_misnamed(const struct vt_runs *r, size_t i, size_t *run)
 	return image->names && image->addresses ? vt_intern_get(r->texts, image->name) : NULL;
 }
 
-bool vt_runs_unknown(const struct vt_runs *r, size_t row)
+bool vt_runs_half_stripped(const struct vt_runs *r, size_t row)
 {
 	const struct runs_key *key = &runs_row_at(r, row)->key;
 	const struct runs_image *image = vt_hash_find(&r->images, &key->image);
 
-	return key->unknown || (image && image->names && image->addresses);
+	return image && image->names && image->addresses;
+}
+
+bool vt_runs_unknown(const struct vt_runs *r, size_t row)
+{
+	return runs_row_at(r, row)->key.unknown || vt_runs_half_stripped(r, row);
 }
 
 struct vt_tally vt_runs_tally(const struct vt_runs *r, size_t row, size_t run, size_t event)

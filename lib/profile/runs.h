@@ -44,6 +44,9 @@ const char *vt_runs_path(const struct vt_runs *r, size_t row);
 size_t vt_runs_images(const struct vt_runs *r);
 const char *vt_runs_misnamed(const struct vt_runs *r, size_t image, size_t *run);
 
+/* Whether a row's image has symbols only in some runs. */
+bool vt_runs_half_stripped(const struct vt_runs *r, size_t row);
+
 /*
  * Whether a row's label may stand for different code in different runs: it names a cause, or its
  * image has symbols only in some runs.

@@ -40,7 +40,7 @@ _start:	nop
 END
 { as -o prog.o prog.s && ld -Ttext=0x401000 -o prog prog.o; } || t_skip_all "no x86-64 assembler"
 
-# A stream with the samples of standard input.
+# A stream with the samples of standard input; $1: the program, unless it is prog.
 stream()
 {
 	{
@@ -49,7 +49,7 @@ stream()
 		echo "EVENT id=3 name=lbr policy=interrupt branch_type=0x800"
 		echo "EVENT id=4 name=stack policy=interrupt regs_user_mask=0xff0fff"
 		echo "EVENT id=5 name=arm policy=interrupt regs_user_mask=0x1ffffffff"
-		echo "IMAGE id=1 path=$T_DIR/prog"
+		echo "IMAGE id=1 path=$T_DIR/${1:-prog}"
 		echo "MAP pid=10 tid=10 start=0x401000 length=0x1000 offset=0x1000 image=1 prot=5 misc=2"
 		cat
 	} | stream_make
@@ -279,6 +279,27 @@ assert len(rows) == 1 and rows[0]["events"][0]["before"] == 5
 assert rows[0]["events"][0]["before_percent"] == 100'
 t_status "--check finds what a procedure called" 5 vprof --diff --children --check=10 x.vt more.vt
 t_like "and names it" 'work' "$T_ERR"
+# Without symbols on one side, procedures are named by their addresses there, and nothing is known to
+# be as it was.
+if command -v gcc >/dev/null; then
+	mkdir stripped
+	echo 'int main(int argc, char **argv) { return argc + (argv == 0); }' >whole.c
+	gcc -O1 -no-pie -Wl,-Ttext-segment=0x400000 -o whole whole.c
+	strip -o stripped/whole whole
+	at=$("$PYTHON" -c "print(0x$(nm whole | sed -n 's/ T main$//p') + 1)")
+	for n in 5 40; do
+		for _ in $(seq $n); do
+			echo "$sample event=1 period=1 ip=$at callchain=$USER,$at"
+		done >samples.txt
+		[ $n = 5 ] && where=whole || where=stripped/whole
+		stream "$where" <samples.txt >half$n.vt
+	done
+	vprof --csv half40.vt >names.csv
+	t_like "a procedure named by its address" 'sub_[0-9a-f]+' names.csv
+	t_status "--check of an image stripped on one side" 6 \
+		vprof --diff --children --check=10 half5.vt half40.vt
+	t_like "is inconclusive" 'stripped of symbols on one side alone' "$T_ERR"
+fi
 t_status "--diff of callers" 2 vprof --callers --diff x.vt x.vt
 t_like "says what there is" 'vflame --diff compares call trees' "$T_ERR"
 t_status "--procedure with --diff" 2 vprof --children --procedure main --diff x.vt x.vt

@@ -481,21 +481,38 @@ static void check_total(const struct profile_diff *d, const struct changed_row *
 	vt_buf_printf(&m->names, " in %s", *order->label ? order->label : order->image);
 }
 
-/* The samples of a run's first event in unknown rows; not those below unknown callers, whose rows
- * have names of their own. */
-static uint64_t count_unknown(const struct profile_diff *d, size_t run)
+/*
+ * With what procedures called, a sample is in several rows.  Below unknown callers, rows have names
+ * of their own: only the samples' own places count.  Of an image whose rows cannot match, all that
+ * was called from it is unknown: at least what its greatest row has.
+ */
+static uint64_t count_unknown_children(const struct profile_diff *d, size_t run)
 {
 	bool by_period = d->opt->list.by_period;
+	uint64_t n, most = vti_weigh(vt_ranking_unknown(diff_run(d, run)->ranking,
+							d->event[run * d->nevents]),
+				     by_period);
+	size_t row;
+
+	for (row = 0; row < vt_runs_rows(d->runs); row++) {
+		if (!vt_runs_half_stripped(d->runs, row))
+			continue;
+		n = vti_weigh(vt_runs_tally(d->runs, row, run, 0), by_period);
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+/* The samples of a run's first event in unknown rows. */
+static uint64_t count_unknown(const struct profile_diff *d, size_t run)
+{
 	uint64_t sum = 0;
 	size_t row;
 
-	if (d->opt->children)
-		return vti_weigh(
-			vt_ranking_unknown(diff_run(d, run)->ranking, d->event[run * d->nevents]),
-			by_period);
 	for (row = 0; row < vt_runs_rows(d->runs); row++)
 		if (vt_runs_unknown(d->runs, row))
-			sum += vti_weigh(vt_runs_tally(d->runs, row, run, 0), by_period);
+			sum += vti_weigh(vt_runs_tally(d->runs, row, run, 0),
+					 d->opt->list.by_period);
 	return sum;
 }
 
@@ -505,9 +522,10 @@ static void find_unknown(const struct profile_diff *d, struct vt_profdiff_result
 	size_t run;
 
 	for (run = 0; run < d->nruns; run++) {
+		uint64_t n =
+			d->opt->children ? count_unknown_children(d, run) : count_unknown(d, run);
 		double share = share_percent(
-			(double)count_unknown(d, run),
-			(double)vti_weigh(run_total(d, run, 0), d->opt->list.by_period));
+			(double)n, (double)vti_weigh(run_total(d, run, 0), d->opt->list.by_period));
 
 		if (share > result->unknown) {
 			result->unknown = share;
