@@ -56,7 +56,7 @@ static bool read_side_profile(struct app *a, const struct options *o, const char
 	return app_profile_read_groups(a, &s->data, path, symfs, s->groups);
 }
 
-/* Counts samples in what a procedure called as its own. */
+/* Counts the samples in what a procedure called, too. */
 static bool rank_children(struct app *a, const struct options *o, struct side *s)
 {
 	struct vt_error err = VT_ERROR_INIT;

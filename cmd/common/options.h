@@ -48,8 +48,8 @@ bool app_check_rules(struct app *a, const struct app_rule *rules, size_t count);
 /* What the rows of a profile's listing are: the index is an enum vt_level. */
 #define APP_OPT_LEVEL(variable)                                                                    \
 	APP_CHOICE('b', "by", variable, "WHAT", vt_level_words,                                    \
-		   "one row for each procedure (default), image, line, instruction or "            \
-		   "inlined\nfunction")
+		   "one row for each procedure (default), image, line, instruction or\n"           \
+		   "inlined function")
 
 /*
  * The argument of an option --what: kinds of values (enum vt_what), with commas, each by its name,

@@ -19,9 +19,7 @@ bool vprof_chains_check(struct app *a, const struct vprof_chains *c,
 		{c->children + c->callers + c->callees + c->tree > 1,
 		 "--children, --callers, --callees and --tree exclude each other"},
 		{(c->callers || c->callees || c->tree) && diff,
-		 "--diff compares samples of procedures, and with --children those in what they "
-		 "called; "
-		 "vflame --diff compares call trees"},
+		 "--diff goes with --children alone; vflame --diff compares call trees"},
 		{c->pattern && diff, "--diff compares all procedures"},
 		{vprof_chains_asked(c) && !diff && how->events->count > 1,
 		 "call chains are those of one event"},

@@ -176,13 +176,6 @@ static void find_line(struct vt_lines *lines, uint64_t address, struct vt_stack_
 	find_start(lines, address, l);
 }
 
-static const char *name_inlined(struct vt_buf *name, const char *function)
-{
-	if (!*function)
-		return "[inlined]";
-	return vt_demangle(name, function, false) ? vt_buf_str(name) : function;
-}
-
 /* Adds the functions that are inlined at an address, innermost first. */
 static void find_inlined(struct vt_lines *lines, uint64_t address, struct place_lines *p)
 {
@@ -191,7 +184,7 @@ static void find_inlined(struct vt_lines *lines, uint64_t address, struct place_
 
 	for (i = 0; i + 1 < n; i++)
 		p->lines[p->count++] = (struct vt_stack_line){
-			.name = name_inlined(&p->names[i], frames[i].function),
+			.name = vt_demangle_inlined(&p->names[i], frames[i].function),
 			.symbol = frames[i].function,
 			.file = frames[i].file,
 			.line = frames[i].line};

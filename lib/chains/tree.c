@@ -68,37 +68,38 @@ static int add_node(struct vt_calltree *t, uint32_t parent, uint32_t key, uint32
 	return 0;
 }
 
-/* The node of a chain; where there are no more nodes, the one of VT_CALL_CUT. */
-static int add_path(struct vt_calltree *t, uint32_t root, const uint32_t *keys, size_t n,
-		    uint32_t *node, struct vt_error *err)
+/*
+ * The child of a node; where there are no more nodes, that of VT_CALL_CUT, which is its own child.
+ * -VT_E_NOMEM.
+ */
+static int add_child(struct vt_calltree *t, uint32_t parent, uint32_t key, uint32_t *node,
+		     struct vt_error *err)
 {
-	uint32_t top = VT_CALL_NONE;
-	size_t i;
-
-	if (add_node(t, VT_CALL_NONE, root, &top, err) < 0)
-		return -VT_E_NOMEM;
-	*node = top;
-	for (i = 0; i < n; i++) {
-		uint32_t next = find_node(t, *node, keys[i]);
-
-		if (next == VT_CALL_NONE && t->nodes.count >= t->max)
-			return add_node(t, top, VT_CALL_CUT, node, err);
-		if (next == VT_CALL_NONE && add_node(t, *node, keys[i], &next, err) < 0)
-			return -VT_E_NOMEM;
-		*node = next;
-	}
-	return 0;
+	*node = parent;
+	if (get_node(t, parent)->key == VT_CALL_CUT)
+		return 0;
+	*node = find_node(t, parent, key);
+	if (*node != VT_CALL_NONE)
+		return 0;
+	if (t->nodes.count < t->max || key == VT_CALL_CUT)
+		return add_node(t, parent, key, node, err);
+	while (get_node(t, parent)->parent != VT_CALL_NONE)
+		parent = get_node(t, parent)->parent;
+	return add_node(t, parent, VT_CALL_CUT, node, err);
 }
 
 int vt_calltree_add(struct vt_calltree *t, uint32_t root, const uint32_t *keys, size_t n,
 		    struct vt_tally tally, struct vt_error *err)
 {
 	uint32_t node = VT_CALL_NONE;
+	int code = add_node(t, VT_CALL_NONE, root, &node, err);
+	size_t i;
 
-	if (add_path(t, root, keys, n, &node, err) < 0)
-		return -VT_E_NOMEM;
-	vt_tally_add(&get_node(t, node)->self, tally);
-	return 0;
+	for (i = 0; i < n && code == 0; i++)
+		code = add_child(t, node, keys[i], &node, err);
+	if (code == 0)
+		vt_tally_add(&get_node(t, node)->self, tally);
+	return code;
 }
 
 /* ---- another tree of the same samples ---- */
@@ -116,39 +117,22 @@ static bool joins_parent(const struct vt_calltree *t, const struct vt_callnode *
 	       same[parent->key & ~VT_CALL_SKID] == same[n->key & ~VT_CALL_SKID];
 }
 
-/* The node of a key below a parent; where there are no more nodes, that of VT_CALL_CUT. */
-static int map_key(struct vt_calltree *to, uint32_t parent, uint32_t key, uint32_t *node,
-		   struct vt_error *err)
-{
-	*node = find_node(to, parent, key);
-	if (*node != VT_CALL_NONE)
-		return 0;
-	if (to->nodes.count < to->max || parent == VT_CALL_NONE || key == VT_CALL_CUT)
-		return add_node(to, parent, key, node, err);
-	while (get_node(to, parent)->parent != VT_CALL_NONE)
-		parent = get_node(to, parent)->parent;
-	return add_node(to, parent, VT_CALL_CUT, node, err);
-}
-
-/* Adds what a node becomes to those below `parent`; *node is the last of it. */
+/* Adds what a node becomes, below `parent`; *node is the last of it. */
 static int map_node(struct vt_calltree *to, const struct vt_callnode *n,
 		    const struct vt_callmap *map, uint32_t parent, uint32_t *node,
 		    struct vt_error *err)
 {
 	uint32_t key = n->key & ~VT_CALL_SKID, i;
-	bool kept = n->parent == VT_CALL_NONE || n->key == VT_CALL_CUT;
 	int code = 0;
 
 	*node = parent;
-	if (parent != VT_CALL_NONE && get_node(to, parent)->key == VT_CALL_CUT) {
-		vt_tally_add(&get_node(to, parent)->self, n->self);
-		return 0;
-	}
-	if (kept)
-		code = map_key(to, parent, n->key, node, err);
-	for (i = kept ? 0 : map->first[key]; !kept && i < map->first[key + 1] && code == 0; i++)
-		if (*node == parent || get_node(to, *node)->key != VT_CALL_CUT)
-			code = map_key(to, *node, map->keys[i], node, err);
+	if (n->parent == VT_CALL_NONE)
+		code = add_node(to, parent, n->key, node, err);
+	else if (n->key == VT_CALL_CUT)
+		code = add_child(to, parent, n->key, node, err);
+	else
+		for (i = map->first[key]; i < map->first[key + 1] && code == 0; i++)
+			code = add_child(to, *node, map->keys[i], node, err);
 	if (code == 0)
 		vt_tally_add(&get_node(to, *node)->self, n->self);
 	return code;
@@ -159,20 +143,23 @@ struct vt_calltree *vt_calltree_map(const struct vt_calltree *t, const struct vt
 {
 	struct vt_calltree *to = vt_calltree_new(t->max);
 	/* By node: the last of what it has become, and the parent of the first. */
-	uint32_t *nodes = calloc(2 * (t->nodes.count + 1), sizeof(*nodes));
-	uint32_t *parents = nodes + t->nodes.count + 1;
-	int code = to && nodes ? 0 : vt_error_nomem(err);
+	uint32_t *nodes = calloc(t->nodes.count + 1, sizeof(*nodes));
+	uint32_t *parents = calloc(t->nodes.count + 1, sizeof(*parents));
+	int code = to && nodes && parents ? 0 : vt_error_nomem(err);
 	size_t i;
 
 	for (i = 0; i < t->nodes.count && code == 0; i++) {
 		const struct vt_callnode *n = get_node(t, i);
 
-		parents[i] = n->parent == VT_CALL_NONE	? VT_CALL_NONE
-			     : joins_parent(t, n, same) ? parents[n->parent]
-							: nodes[n->parent];
+		if (n->parent == VT_CALL_NONE)
+			parents[i] = VT_CALL_NONE;
+		else
+			parents[i] =
+				joins_parent(t, n, same) ? parents[n->parent] : nodes[n->parent];
 		code = map_node(to, n, map, parents[i], &nodes[i], err);
 	}
 	free(nodes);
+	free(parents);
 	if (code == 0)
 		return to;
 	vt_calltree_free(to);

@@ -63,3 +63,10 @@ bool vt_demangle(struct vt_buf *out, const char *name, bool params)
 	vt_buf_free(&copy);
 	return ok && !out->failed;
 }
+
+const char *vt_demangle_inlined(struct vt_buf *out, const char *function)
+{
+	if (!*function)
+		return "[inlined]";
+	return vt_demangle(out, function, false) ? vt_buf_str(out) : function;
+}

@@ -17,4 +17,8 @@
  */
 bool vt_demangle(struct vt_buf *out, const char *name, bool params);
 
+/* The display name of an inlined function, which may have none: "[inlined]".  It is in `out`, which
+ * is empty before, or borrowed from the function's name. */
+const char *vt_demangle_inlined(struct vt_buf *out, const char *function);
+
 #endif

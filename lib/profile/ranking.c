@@ -179,8 +179,14 @@ static void fill_rank(struct vt_ranking *r, const struct vt_place *p, const stru
 {
 	const struct vt_symbol *sym = f->loc.symbol;
 
-	*k = (struct vt_rank){p->image, p->pid, "", "",	   "",	     "",   0,
-			      0,	"",	0,  false, p->group, false};
+	*k = (struct vt_rank){.image = p->image,
+			      .pid = p->pid,
+			      .path = "",
+			      .procedure = "",
+			      .symbol = "",
+			      .cause = "",
+			      .file = "",
+			      .group = p->group};
 	if (key->kind == KEY_ALL)
 		return;
 	if (key->kind == KEY_UNMAPPED) {
@@ -219,10 +225,7 @@ static int fill_inlined(struct vt_ranking *r, const struct place_key *key, struc
 
 	k->inlined = true;
 	k->symbol = vt_intern_get(r->strings, (uint32_t)key->value);
-	k->procedure = *k->symbol ? k->symbol : "[inlined]";
-	if (!vt_demangle(&name, k->symbol, false))
-		return 0;
-	id = vt_intern_str(r->strings, vt_buf_str(&name));
+	id = vt_intern_str(r->strings, vt_demangle_inlined(&name, k->symbol));
 	vt_buf_free(&name);
 	if (id == UINT32_MAX)
 		return vt_error_nomem(err);

@@ -65,6 +65,13 @@ struct vt_ranking *vt_ranking_new_empty(struct vt_images *images, enum vt_level 
 					struct vt_error *err);
 
 /*
+ * Finds or adds the row of a place without counting its samples.  *row is the index for
+ * vt_ranking_at() as long as nothing is sorted.  -VT_E_NOMEM.
+ */
+int vt_ranking_row(struct vt_ranking *r, const struct vt_place *p, size_t *row,
+		   struct vt_error *err);
+
+/*
  * The same for all functions that are active at a place, the outermost first; the last one is that
  * of vt_ranking_row().  More than one only with VT_LEVEL_INLINED.  `rows` has room for
  * VT_RANK_ROWS; returns their number, or -VT_E_NOMEM.
@@ -75,13 +82,6 @@ int vt_ranking_rows(struct vt_ranking *r, const struct vt_place *p, size_t *rows
 /* Replaces the samples of an event of the profile in a row, whose index is as vt_ranking_row()
  * gives it.  -VT_E_NOMEM. */
 int vt_ranking_set(struct vt_ranking *r, size_t row, size_t event, struct vt_tally tally,
-		   struct vt_error *err);
-
-/*
- * Finds or adds the row of a place without counting its samples.  *row is the index for
- * vt_ranking_at() as long as nothing is sorted.  -VT_E_NOMEM.
- */
-int vt_ranking_row(struct vt_ranking *r, const struct vt_place *p, size_t *row,
 		   struct vt_error *err);
 
 /*

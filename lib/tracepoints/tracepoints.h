@@ -16,10 +16,9 @@ struct vt_tracepoint {
 	struct vt_bytes system;
 	struct vt_bytes text; /* its format file */
 	struct vt_trace_format format;
-	bool read; /* `format` is there */
-	bool tried;
-	struct vt_trace_printer
-		*printer; /* NULL: not tried, or it cannot be printed by its format */
+	bool read;			  /* `format` is there */
+	bool tried;			  /* to make the printer */
+	struct vt_trace_printer *printer; /* NULL: it cannot be printed by its format */
 };
 
 /* The tracepoints of a stream where it is being read. */
