@@ -35,7 +35,7 @@ from perf_totals import UNKNOWN, cut_attributes, image_name
 
 def clean_symbol(image, symbol):
     if re.fullmatch(r'(0x)?[0-9a-f]{8,16}|sub_[0-9a-f]+|', symbol) or symbol.startswith('[') or \
-            image == '[vdso]' or symbol.endswith('@plt'):
+            image == '[vdso]' or symbol.endswith('@plt') or symbol == '.plt':
         return UNKNOWN
     return symbol
 
