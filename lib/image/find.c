@@ -141,6 +141,18 @@ static struct vt_elf *try_cache(struct file_search *s)
 	return elf;
 }
 
+/* Tries what a mirror, or a copy of perf's build-id cache, has by build-id below symfs. */
+static struct vt_elf *try_symfs_buildid(struct file_search *s)
+{
+	static const char *const names[] = {"", "/elf", "/vdso"};
+	struct vt_elf *elf = NULL;
+	size_t i;
+
+	for (i = 0; !elf && i < sizeof(names) / sizeof(*names); i++)
+		elf = try_path(s, format_buildid_path(s, s->opt->symfs, "", names[i]), true);
+	return elf;
+}
+
 static struct vt_elf *try_symfs(struct file_search *s, const char *path)
 {
 	const char *symfs = s->opt->symfs, *base = strrchr(path, '/');
@@ -148,9 +160,7 @@ static struct vt_elf *try_symfs(struct file_search *s, const char *path)
 
 	if (!elf)
 		elf = try_path(s, format_path(s, "%s/%s", symfs, base ? base + 1 : path), false);
-	if (!elf)
-		elf = try_path(s, format_buildid_path(s, symfs, "", ""), true);
-	return elf;
+	return elf ? elf : try_symfs_buildid(s);
 }
 
 /* Ends a search.  Returns `elf`, or the next best file, or NULL and the reason. */
@@ -291,6 +301,18 @@ static struct vt_elf *try_debugdirs(struct file_search *s, const char *root)
 	return debug;
 }
 
+/* Tries the places below symfs: beside the image's file, in the cache it may be, in its /usr. */
+static struct vt_elf *try_symfs_debug(struct file_search *s)
+{
+	static const char *const names[] = {".debug", "/debug"};
+	struct vt_elf *debug = NULL;
+	size_t i;
+
+	for (i = 0; !debug && i < sizeof(names) / sizeof(*names); i++)
+		debug = try_path(s, format_buildid_path(s, s->opt->symfs, "", names[i]), true);
+	return debug ? debug : try_debugdirs(s, s->opt->symfs);
+}
+
 struct vt_elf *vt_find_debug(const struct vt_find_options *opt, const struct vt_elf *elf,
 			     const uint8_t *buildid, size_t buildid_size, struct vt_error *err)
 {
@@ -299,9 +321,7 @@ struct vt_elf *vt_find_debug(const struct vt_find_options *opt, const struct vt_
 
 	begin_search(&s, opt, buildid, buildid_size);
 	if (opt->symfs)
-		debug = try_path(&s, format_buildid_path(&s, opt->symfs, "", ".debug"), true);
-	if (!debug && opt->symfs)
-		debug = try_debugdirs(&s, opt->symfs);
+		debug = try_symfs_debug(&s);
 	if (!debug)
 		debug = try_debugdirs(&s, "");
 	if (!debug && opt->buildid_cache)
@@ -318,11 +338,14 @@ struct vt_elf *vt_find_debug(const struct vt_find_options *opt, const struct vt_
 struct vt_elf *vt_find_vmlinux(const struct vt_find_options *opt, const uint8_t *buildid,
 			       size_t buildid_size, struct vt_error *err)
 {
-	struct vt_elf *elf;
+	struct vt_elf *elf = NULL;
 	struct file_search s;
 
 	begin_search(&s, opt, buildid, buildid_size);
-	elf = try_cache(&s);
+	if (opt->symfs)
+		elf = try_symfs_buildid(&s);
+	if (!elf)
+		elf = try_cache(&s);
 	elf = end_search(&s, elf, "vmlinux", err);
 	return elf ? elf : vt_find_debug(opt, NULL, buildid, buildid_size, err);
 }
@@ -376,25 +399,32 @@ static bool is_running_kernel(const uint8_t *buildid, size_t buildid_size)
 	return same;
 }
 
+/* Reads the list of symbols that perf's cache in a directory has by build-id. */
+static char *read_cached_kallsyms(struct file_search *s, const char *dir, size_t *size,
+				  struct vt_error *err)
+{
+	const char *path = format_buildid_path(s, "", dir, "/kallsyms");
+	char *text = path ? vt_find_read(path, VT_KALLSYMS_LIMIT, size, err) : NULL;
+
+	if (text || !s->buildid_size)
+		return text;
+	return vt_find_read(format_path(s, "%s/[kernel.kallsyms]/%s/kallsyms", dir, s->hex),
+			    VT_KALLSYMS_LIMIT, size, err);
+}
+
 char *vt_find_kallsyms(const struct vt_find_options *opt, const uint8_t *buildid,
 		       size_t buildid_size, size_t *size, struct vt_error *err)
 {
-	const char *path;
 	char *text = NULL;
 	struct file_search s;
 
 	begin_search(&s, opt, buildid, buildid_size);
 	vt_error_set(err, VT_E_NOTFOUND, "no kallsyms of kernel %s",
 		     buildid_size ? s.hex : "without build-id");
-	if (buildid_size && opt->buildid_cache) {
-		path = format_buildid_path(&s, "", opt->buildid_cache, "/kallsyms");
-		if (path)
-			text = vt_find_read(path, VT_KALLSYMS_LIMIT, size, err);
-		if (!text)
-			text = vt_find_read(format_path(&s, "%s/[kernel.kallsyms]/%s/kallsyms",
-							opt->buildid_cache, s.hex),
-					    VT_KALLSYMS_LIMIT, size, err);
-	}
+	if (opt->symfs)
+		text = read_cached_kallsyms(&s, opt->symfs, size, err);
+	if (!text && opt->buildid_cache)
+		text = read_cached_kallsyms(&s, opt->buildid_cache, size, err);
 	if (!text && opt->symfs)
 		text = vt_find_read(format_path(&s, "%s/proc/kallsyms", opt->symfs),
 				    VT_KALLSYMS_LIMIT, size, err);

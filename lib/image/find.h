@@ -13,7 +13,8 @@
 
 /* Where to search for image files.  Strings are borrowed for the lifetime of the options' user. */
 struct vt_find_options {
-	const char *symfs;	      /* a copy of the recorded machine's root directory, or NULL */
+	/* a copy of the recorded machine's root directory or perf's build-id cache; NULL: none */
+	const char *symfs;
 	const char *const *debugdirs; /* such as /usr/lib/debug, which has .build-id */
 	size_t ndebugdirs;
 	const char *buildid_cache; /* perf's: ~/.debug; NULL: none */
@@ -35,14 +36,15 @@ int vt_find_check(const struct vt_find_options *opt, struct vt_error *err);
 /*
  * Finds and opens the file of a user-space image.  Tries, in this order,
  *
- *   SYMFS/path, SYMFS/basename, SYMFS/.build-id/xx/yyyy   (with symfs)
+ *   SYMFS/path, SYMFS/basename, SYMFS/.build-id/xx/yyyy, SYMFS/.build-id/xx/yyyy/{elf,vdso}
  *   CACHE/.build-id/xx/yyyy/{elf,vdso}, CACHE/.build-id/xx/yyyy
  *   path
  *
  * and returns the first that is ELF and has the recorded build-id.  Also accepts a file without a
  * build-id, or any file if none was recorded (buildid_size 0), and sets *verified to false.  But a
- * `path` that is relative, ends in " (deleted)", or is outside an existing symfs, is accepted only
- * if its build-id matches.  The result is owned by the caller.
+ * `path` that is relative, ends in " (deleted)", or is outside an existing symfs, and what is by
+ * build-id below symfs, is accepted only if its build-id matches.  The result is owned by the
+ * caller.
  * Errors: VT_E_NOTFOUND; VT_E_MISMATCH if only files with other build-ids were found, with both ids
  * in the text; VT_E_ABSENT if only debug information was found; the first file's error if none
  * could be read.
@@ -64,17 +66,18 @@ struct vt_elf *vt_find_debug(const struct vt_find_options *opt, const struct vt_
 #define VT_KALLSYMS_LIMIT ((size_t)128 << 20)
 
 /*
- * Finds and reads the kernel's symbol list: CACHE/.build-id/xx/yyyy/kallsyms,
- * CACHE/[kernel.kallsyms]/xxyyyy/kallsyms, SYMFS/proc/kallsyms with symfs, and /proc/kallsyms if
- * the running kernel has the build-id (/sys/kernel/notes).  The text is zero-terminated; the caller
- * frees it with free().  Errors: VT_E_NOTFOUND, VT_E_READ, VT_E_LIMIT, VT_E_NOMEM.
+ * Finds and reads the kernel's symbol list: .build-id/xx/yyyy/kallsyms and
+ * [kernel.kallsyms]/xxyyyy/kallsyms below symfs and in the cache, SYMFS/proc/kallsyms, and
+ * /proc/kallsyms if the running kernel has the build-id (/sys/kernel/notes).  The text is
+ * zero-terminated; the caller frees it with free().  Errors: VT_E_NOTFOUND, VT_E_READ, VT_E_LIMIT,
+ * VT_E_NOMEM.
  */
 char *vt_find_kallsyms(const struct vt_find_options *opt, const uint8_t *buildid,
 		       size_t buildid_size, size_t *size, struct vt_error *err);
 
 /*
- * Finds the kernel's ELF file by build-id, in the cache and in the debug directories.  Owned by the
- * caller.  NULL: VT_E_NOTFOUND.
+ * Finds the kernel's ELF file by build-id, below symfs, in the cache and in the debug directories.
+ * Owned by the caller.  NULL: VT_E_NOTFOUND.
  */
 struct vt_elf *vt_find_vmlinux(const struct vt_find_options *opt, const uint8_t *buildid,
 			       size_t buildid_size, struct vt_error *err);

@@ -102,6 +102,24 @@ static const struct place places[] = {
 	{"mkdir -p fs/.build-id/11 && mv none fs/" ONE_D, "/o/x", .symfs = true, .buildid_size = 8,
 	 .code = VT_E_NOTFOUND, .found = "/o/x: no such file"},
 	{"mkdir fs && mv none fs/x", "/o/x", .symfs = true, .buildid_size = 8, .found = "D/fs/x"},
+	/* A copy of perf's cache: directories by path, and links to them by build-id; verified. */
+	{"mkdir -p fs/o/x/1 fs/.build-id/11 && ln -s ../../o/x/1 fs/" ONE_D
+	 " && mv one fs/o/x/1/elf",
+	 "/o/x", .symfs = true, .buildid_size = 8, .verified = true, .found = "D/fs/" ONE_D "/elf"},
+	{"mkdir -p 'fs/[v]/1' fs/.build-id/11 && ln -s '../../[v]/1' fs/" ONE_D
+	 " && mv one 'fs/[v]/1/vdso' && cp two 'fs/[v]/1/elf'",
+	 "[v]", .symfs = true, .buildid_size = 8, .verified = true, .found = "D/fs/" ONE_D "/vdso"},
+	{"mkdir -p fs/" ONE_D " && mv none fs/" ONE_D "/elf", "/o/x", .symfs = true,
+	 .buildid_size = 8, .code = VT_E_NOTFOUND, .found = "/o/x: no such file"},
+	{"mkdir -p fs/" ONE_D " && mv two fs/" ONE_D "/elf", "/o/x", .symfs = true,
+	 .buildid_size = 8, .code = VT_E_MISMATCH,
+	 .found = "D/fs/" ONE_D
+		  "/elf has build-id 2222222222222222, but 1111111111111111 was recorded"},
+	{"mkdir -p fs/.build-id && mv one fs/.build-id/elf", "/o/x", .symfs = true,
+	 .buildid_size = 0, .code = VT_E_NOTFOUND, .found = "/o/x: no such file"},
+	{"mkdir -p fs/" ONE_D " c/" ONE_D " && cp one fs/" ONE_D "/elf && mv one c/" ONE_D "/elf",
+	 "/o/x", .symfs = true, .cache = true, .buildid_size = 8, .verified = true,
+	 .found = "D/fs/" ONE_D "/elf"},
 	/* Outside of it only what has the build-id. */
 	{"mkdir fs", "D/one", .symfs = true, .buildid_size = 8, .verified = true, .found = "D/one"},
 	{"mkdir fs", "D/none", .symfs = true, .buildid_size = 8, .code = VT_E_NOTFOUND,
@@ -199,6 +217,12 @@ static const struct {
 } debugs[] = {
 	{STRIP "mkdir -p fs/.build-id/11 && mv one.debug fs/" ONE_D ".debug", .symfs = true,
 	 .found = "D/fs/" ONE_D ".debug"},
+	{STRIP "mkdir -p fs/" ONE_D " && mv one.debug fs/" ONE_D "/debug", .symfs = true,
+	 .found = "D/fs/" ONE_D "/debug"},
+	{STRIP "mkdir -p fs/" ONE_D " && mv two fs/" ONE_D "/debug", .symfs = true},
+	{STRIP "mkdir -p fs/" ONE_D " && cp one.debug fs/" ONE_D ".debug && mv one.debug fs/" ONE_D
+	       "/debug",
+	 .symfs = true, .found = "D/fs/" ONE_D ".debug"},
 	{STRIP "mkdir -p fs/D/b/.build-id/11 && mv one.debug fs/D/b/" ONE_D ".debug", .symfs = true,
 	 .dirs = true, .found = "D/fsD/b/" ONE_D ".debug"},
 	{STRIP "mkdir -p fs/D/b/.build-id/11 && mv one.debug fs/D/b/" ONE_D ".debug",
@@ -284,11 +308,21 @@ static void kernels(void **state)
 		const char *commands;
 		bool cache, dirs;
 		const char *found;
+		bool symfs;
 	} rows[] = {
-		{"mkdir -p c/" ONE_D " && mv one c/" ONE_D "/elf", true, true, "D/c/" ONE_D "/elf"},
+		{"mkdir -p fs/" ONE_D " c/" ONE_D " && cp one fs/" ONE_D "/elf && mv one c/" ONE_D
+		 "/elf",
+		 true, true, "D/fs/" ONE_D "/elf", true},
+		{"mkdir -p fs/" ONE_D " && mv none fs/" ONE_D "/elf", true, true, NULL, true},
+		{"mkdir -p fs/.build-id/11 && mv one fs/" ONE_D ".debug", true, true,
+		 "D/fs/" ONE_D ".debug", true},
+		{"mkdir -p fs/" ONE_D " && mv one fs/" ONE_D "/debug", false, false,
+		 "D/fs/" ONE_D "/debug", true},
+		{"mkdir -p c/" ONE_D " && mv one c/" ONE_D "/elf", true, true, "D/c/" ONE_D "/elf",
+		 false},
 		{"mkdir -p a/.build-id/11 && mv one a/" ONE_D ".debug", true, true,
-		 "D/a/" ONE_D ".debug"},
-		{"mkdir -p a/.build-id/11 && mv one a/" ONE_D ".debug", true, false, NULL},
+		 "D/a/" ONE_D ".debug", false},
+		{"mkdir -p a/.build-id/11 && mv one a/" ONE_D ".debug", true, false, NULL, false},
 	};
 	size_t i;
 
@@ -297,6 +331,7 @@ static void kernels(void **state)
 		char *dir = prepare(rows[i].commands);
 		const char *const dirs[] = {toolbox_path(dir, "a")};
 		const struct vt_find_options opt = {
+			.symfs = rows[i].symfs ? toolbox_path(dir, "fs") : NULL,
 			.buildid_cache = rows[i].cache ? toolbox_path(dir, "c") : NULL,
 			.debugdirs = dirs,
 			.ndebugdirs = rows[i].dirs,
@@ -314,9 +349,12 @@ static void kernels(void **state)
 	}
 }
 
-#define LISTED "c/[kernel.kallsyms]/1111111111111111"
+#define LISTED "[kernel.kallsyms]/1111111111111111"
 
-/* A list of the kernel's symbols: in the cache by either name, then below symfs. */
+/*
+ * A list of the kernel's symbols: by either name of perf's cache below symfs, then in the cache,
+ * then as the kernel of a mirror.
+ */
 static void kallsyms(void **state)
 {
 	static const struct {
@@ -324,16 +362,23 @@ static void kallsyms(void **state)
 		bool cache, mirror;	    /* where is looked */
 		unsigned buildid_size;
 		const char *text;
+		bool symfs_cached, symfs_listed;
 	} rows[] = {
-		{true, true, true, true, true, 8, "cached"},
-		{false, true, true, true, true, 8, "listed"},
-		{false, false, true, true, true, 8, "symfs"},
-		{true, true, true, false, true, 8, "symfs"},
-		{true, true, true, true, true, 0, "symfs"},
-		{true, true, true, true, true, 1, "symfs"},
-		{true, true, true, false, false, 8, NULL},
-		{true, true, true, true, false, 0, NULL},
-		{false, false, false, true, true, 8, NULL},
+		{true, true, true, true, true, 8, "fs cached", true, true},
+		{true, true, true, true, true, 8, "fs listed", false, true},
+		{true, true, true, true, true, 0, "symfs", true, true},
+		{true, true, true, true, false, 8, "cached", true, true},
+		{false, false, false, false, true, 8, "fs listed", false, true},
+		{false, false, false, false, true, 0, NULL, true, true},
+		{true, true, true, true, true, 8, "cached", false, false},
+		{false, true, true, true, true, 8, "listed", false, false},
+		{false, false, true, true, true, 8, "symfs", false, false},
+		{true, true, true, false, true, 8, "symfs", false, false},
+		{true, true, true, true, true, 0, "symfs", false, false},
+		{true, true, true, true, true, 1, "symfs", false, false},
+		{true, true, true, false, false, 8, NULL, false, false},
+		{true, true, true, true, false, 0, NULL, false, false},
+		{false, false, false, true, true, 8, NULL, false, false},
 	};
 	size_t i, size = 0;
 
@@ -346,11 +391,16 @@ static void kallsyms(void **state)
 		};
 		struct vt_error err = VT_ERROR_INIT;
 
-		free(toolbox_run(dir, "mkdir -p c/" ONE_D " '" LISTED "' fs/proc"));
+		free(toolbox_run(dir, "mkdir -p c/" ONE_D " 'c/" LISTED "' 'fs/" LISTED
+				      "' fs/" ONE_D " fs/proc"));
+		if (rows[i].symfs_cached)
+			toolbox_write(dir, "fs/" ONE_D "/kallsyms", "fs cached");
+		if (rows[i].symfs_listed)
+			toolbox_write(dir, "fs/" LISTED "/kallsyms", "fs listed");
 		if (rows[i].cached)
 			toolbox_write(dir, "c/" ONE_D "/kallsyms", "cached");
 		if (rows[i].listed)
-			toolbox_write(dir, LISTED "/kallsyms", "listed");
+			toolbox_write(dir, "c/" LISTED "/kallsyms", "listed");
 		if (rows[i].symfs)
 			toolbox_write(dir, "fs/proc/kallsyms", "symfs");
 		text = vt_find_kallsyms(&opt, one, rows[i].buildid_size, &size, &err);
