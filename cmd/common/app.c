@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/version.h"
+#include "cmd/common/debuginfod.h"
 #include "cmd/common/terminal.h"
 
 /* So many warnings of one sort are shown, the rest is counted. */
@@ -195,6 +196,7 @@ bool app_start(struct app *a, const struct vt_opt_page *page, int argc, char **a
 	int i, rc;
 
 	*a = (struct app){.name = page->program, .page = page, .seed = 1};
+	a->debuginfod = app_debuginfod_new(a->name, app_note, a);
 	fill_standard_fds();
 	/* Whoever closes our output has seen enough; a parent may have left SIGPIPE ignored. */
 	signal(SIGPIPE, SIG_DFL);
@@ -217,6 +219,8 @@ bool app_start(struct app *a, const struct vt_opt_page *page, int argc, char **a
 
 void app_release(struct app *a)
 {
+	app_debuginfod_free(a->debuginfod);
+	a->debuginfod = NULL;
 	vt_buf_free(&a->record);
 	free(a->files);
 	a->files = NULL;

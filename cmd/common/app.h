@@ -42,8 +42,9 @@ struct app_file {
 	bool written;
 };
 
-struct app_trace; /* cmd/common/trace.h */
-struct app_slice; /* cmd/common/slice.h */
+struct app_trace;      /* cmd/common/trace.h */
+struct app_slice;      /* cmd/common/slice.h */
+struct app_debuginfod; /* cmd/common/debuginfod.h */
 struct vt_pt_decode_options;
 
 struct app {
@@ -69,6 +70,7 @@ struct app {
 	struct app_trace *traces;	     /* inputs that are being decoded */
 	const struct vt_pt_decode_options *pt; /* how; NULL: as without options */
 	struct app_slice *slice;	       /* of the streams that are read; NULL: all of them */
+	struct app_debuginfod *debuginfod;     /* is asked for files of images; NULL: none is */
 	struct app_file *files;
 	size_t nfiles;
 	size_t files_cap;

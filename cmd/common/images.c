@@ -4,12 +4,17 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "cmd/common/debuginfod.h"
 
 struct vt_images *app_images_open(struct app *a, struct app_images *i, const char *symfs)
 {
 	static const char *const debugdirs[] = {"/usr/lib/debug"};
 	struct vt_images_options o = {
-		.find = {.symfs = symfs, .debugdirs = debugdirs, .ndebugdirs = 1},
+		.find = {.symfs = symfs,
+			 .debugdirs = debugdirs,
+			 .ndebugdirs = 1,
+			 .fetch = app_debuginfod_fetch,
+			 .fetch_arg = a->debuginfod},
 		.perf_map_dir = symfs ? NULL : "/tmp",
 		.warn = app_warn,
 		.warn_arg = &i->warnings,
@@ -41,8 +46,9 @@ static void explain_missing_images(struct app_images *i)
 	a->missing_told = true;
 	app_say(a,
 		"%zu image%s: --symfs DIR looks for files below DIR; `perf buildid-cache -a FILE` "
-		"keeps copies that are found",
-		n, n == 1 ? " without its file" : "s without their files");
+		"keeps copies that are found%s",
+		n, n == 1 ? " without its file" : "s without their files",
+		a->debuginfod ? "" : "; servers in DEBUGINFOD_URLS are asked for others");
 }
 
 void app_images_close(struct app_images *i)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/version.h"
+#include "cmd/common/debuginfod.h"
 #include "cmd/common/find.h"
 #include "formats/common/convert.h"
 #include "formats/common/gunzip.h"
@@ -119,6 +120,8 @@ static struct vt_reader *start_decoding(struct app_trace *t, const struct vt_inp
 	t->cache = app_buildid_cache();
 	t->pt.symfs = symfs ? *symfs : NULL;
 	t->pt.cache = t->cache;
+	t->pt.fetch = app_debuginfod_fetch;
+	t->pt.fetch_arg = t->app->debuginfod;
 	return vt_conversion_start(&t->conversion, &t->in, format->decode, &o, &stage, err);
 }
 

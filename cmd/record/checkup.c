@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/common/debuginfod.h"
 #include "cmd/common/find.h"
 #include "cmd/record/command.h"
 #include "cmd/record/probe.h"
@@ -237,18 +238,25 @@ static void describe_program(struct checkup *c, const char *path, const struct v
 		      names ? "has its symbols"
 			    : "is stripped: local procedures are named by address");
 	if (!names)
-		vt_buf_printf(&f->fix, "do not strip it, or install its -dbgsym package");
+		vt_buf_printf(
+			&f->fix,
+			"do not strip it, install its -dbgsym package, or set DEBUGINFOD_URLS");
 	f = add_finding(c, "program_lines", "source lines", lines);
 	vt_buf_printf(&f->found, "%s: %s%s", path, lines ? "has DWARF" : "has no DWARF",
 		      d && lines && !info->has_dwarf ? " in a file of its own" : "");
 	if (!lines)
-		vt_buf_printf(&f->fix, "compile with -g, or install its -dbgsym package");
+		vt_buf_printf(
+			&f->fix,
+			"compile with -g, install its -dbgsym package, or set DEBUGINFOD_URLS");
 }
 
-void checkup_program(struct checkup *c, const char *path)
+void checkup_program(struct checkup *c, const char *path, struct app_debuginfod *debuginfod)
 {
 	static const char *const dirs[] = {"/usr/lib/debug"};
-	struct vt_find_options opt = {.debugdirs = dirs, .ndebugdirs = 1};
+	struct vt_find_options opt = {.debugdirs = dirs,
+				      .ndebugdirs = 1,
+				      .fetch = app_debuginfod_fetch,
+				      .fetch_arg = debuginfod};
 	struct vt_error err = VT_ERROR_INIT, ignored = VT_ERROR_INIT;
 	struct vt_elf *e = vt_elf_open(path, &err), *debug;
 	char *cache = app_buildid_cache();

@@ -9,6 +9,8 @@
 
 /* What this machine and user can record, and what to do about the rest: for `vtrace doctor`. */
 
+struct app_debuginfod; /* cmd/common/debuginfod.h */
+
 struct checkup_finding {
 	const char *key;  /* of JSON: "intel_pt" */
 	const char *what; /* "Intel PT" */
@@ -27,10 +29,13 @@ struct checkup {
 /* Looks at the machine.  End with checkup_fini(). */
 void checkup_machine(struct checkup *c);
 
-/* Looks at a program or library, at most CHECKUP_PROGRAMS of them: can it be profiled by name and
- * line? */
 #define CHECKUP_PROGRAMS 16
-void checkup_program(struct checkup *c, const char *path);
+
+/*
+ * Looks at a program or library, at most CHECKUP_PROGRAMS of them: can it be profiled by name and
+ * line?  `debuginfod` is asked for its debug information; NULL: none is.
+ */
+void checkup_program(struct checkup *c, const char *path, struct app_debuginfod *debuginfod);
 
 /* False: no memory. */
 bool checkup_ok(const struct checkup *c);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/common/debuginfod.h"
 #include "cmd/common/decode.h"
 #include "cmd/common/find.h"
 #include "cmd/common/stream.h"
@@ -48,6 +49,8 @@ static void decode_as_asked(struct app *a, struct app_decode *d, const struct ar
 	d->pt.kernels = args->kernels.items;
 	d->pt.nkernels = args->kernels.count;
 	d->pt.cache = cache;
+	d->pt.fetch = app_debuginfod_fetch;
+	d->pt.fetch_arg = a->debuginfod;
 	d->raw_option = args->images.count  ? "--image"
 			: args->pages.count ? "--pages"
 			: d->pt.pid	    ? "--pid"

@@ -63,7 +63,7 @@ static void examine(struct app *a, bool json, const char *output)
 
 	checkup_machine(&c);
 	for (i = 0; i < a->argc; i++)
-		checkup_program(&c, a->argv[i]);
+		checkup_program(&c, a->argv[i], a->debuginfod);
 	if (checkup_ok(&c))
 		show_checkup(a, &c, json, output);
 	else

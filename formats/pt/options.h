@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "formats/pt/timing.h"
+#include "image/find.h"
 
 /* The engine name for keeping traces undecoded. */
 #define VT_PT_ENGINE_NONE "none"
@@ -28,9 +29,11 @@ struct vt_pt_decode_options {
 	/* For perf.data, and for streams made from one. */
 	const char *const *kernels; /* vmlinux, or a kcore */
 	size_t nkernels;
-	const char *symfs; /* the root directory of recorded paths; NULL: / */
-	const char *cache; /* perf's build-id cache; NULL: none */
-	bool lbr;	   /* make EXEC records of branch stacks, too */
+	const char *symfs;	 /* the root directory of recorded paths; NULL: / */
+	const char *cache;	 /* perf's build-id cache; NULL: none */
+	vt_find_fetch_fn *fetch; /* asked last for a file; NULL: none */
+	void *fetch_arg;
+	bool lbr; /* make EXEC records of branch stacks, too */
 };
 
 #endif

@@ -163,6 +163,21 @@ static struct vt_elf *try_symfs(struct file_search *s, const char *path)
 	return elf ? elf : try_symfs_buildid(s);
 }
 
+/* Tries what is kept elsewhere. */
+static struct vt_elf *try_fetch(struct file_search *s, enum vt_find_kind kind)
+{
+	const struct vt_find_options *o = s->opt;
+	struct vt_elf *elf;
+	char *path;
+
+	if (!o->fetch || s->buildid_size < 2)
+		return NULL;
+	path = o->fetch(o->fetch_arg, s->buildid, s->buildid_size, kind);
+	elf = try_path(s, path, true);
+	free(path);
+	return elf;
+}
+
 /* Ends a search.  Returns `elf`, or the next best file, or NULL and the reason. */
 static struct vt_elf *end_search(struct file_search *s, struct vt_elf *elf, const char *what,
 				 struct vt_error *err)
@@ -243,6 +258,8 @@ struct vt_elf *vt_find_image(const struct vt_find_options *opt, const char *path
 	/* [vdso] and //anon are not files. */
 	if (!elf && plain[0] != '[' && strncmp(plain, "//", 2) != 0)
 		elf = try_path(&s, plain, deleted || opt->symfs || plain[0] != '/');
+	if (!elf)
+		elf = try_fetch(&s, VT_FIND_CODE);
 	elf = end_search(&s, elf, path, err);
 	*verified = elf && s.verified;
 	free(plain);
@@ -329,6 +346,8 @@ struct vt_elf *vt_find_debug(const struct vt_find_options *opt, const struct vt_
 				 true);
 	if (!debug && elf)
 		debug = find_debuglink(&s, elf);
+	if (!debug && elf)
+		debug = try_fetch(&s, VT_FIND_DEBUG);
 	vt_elf_close(s.other);
 	s.other = NULL;
 	s.first.code = VT_OK;

@@ -11,6 +11,19 @@
 #include "image/kcore.h"
 #include "stream/kinds.h"
 
+/* What a file by build-id is to have. */
+enum vt_find_kind {
+	VT_FIND_CODE,  /* the image itself */
+	VT_FIND_DEBUG, /* its debug information */
+};
+
+/*
+ * Gets a file with a build-id from elsewhere: the path of a local copy, which the caller frees with
+ * free(), or NULL.  The file is checked to have the build-id.
+ */
+typedef char *vt_find_fetch_fn(void *arg, const uint8_t *buildid, size_t buildid_size,
+			       enum vt_find_kind kind);
+
 /* Where to search for image files.  Strings are borrowed for the lifetime of the options' user. */
 struct vt_find_options {
 	/* a copy of the recorded machine's root directory or perf's build-id cache; NULL: none */
@@ -19,6 +32,8 @@ struct vt_find_options {
 	size_t ndebugdirs;
 	const char *buildid_cache; /* perf's: ~/.debug; NULL: none */
 	bool accept_mismatch;	   /* accept a file although its build-id differs */
+	vt_find_fetch_fn *fetch;   /* asked last; NULL: none */
+	void *fetch_arg;
 };
 
 /*
@@ -39,12 +54,13 @@ int vt_find_check(const struct vt_find_options *opt, struct vt_error *err);
  *   SYMFS/path, SYMFS/basename, SYMFS/.build-id/xx/yyyy, SYMFS/.build-id/xx/yyyy/{elf,vdso}
  *   CACHE/.build-id/xx/yyyy/{elf,vdso}, CACHE/.build-id/xx/yyyy
  *   path
+ *   what `fetch` gets
  *
  * and returns the first that is ELF and has the recorded build-id.  Also accepts a file without a
  * build-id, or any file if none was recorded (buildid_size 0), and sets *verified to false.  But a
- * `path` that is relative, ends in " (deleted)", or is outside an existing symfs, and what is by
- * build-id below symfs, is accepted only if its build-id matches.  The result is owned by the
- * caller.
+ * `path` that is relative, ends in " (deleted)", or is outside an existing symfs, and what is found
+ * by build-id below symfs or fetched, is accepted only if its build-id matches.  The result is
+ * owned by the caller.
  * Errors: VT_E_NOTFOUND; VT_E_MISMATCH if only files with other build-ids were found, with both ids
  * in the text; VT_E_ABSENT if only debug information was found; the first file's error if none
  * could be read.
@@ -57,7 +73,7 @@ struct vt_elf *vt_find_image(const struct vt_find_options *opt, const char *path
  * Finds the separate file with an image's debug information: by build-id in symfs, in the debug
  * directories and in the cache; then by the .gnu_debuglink of `elf`, which may be NULL, in that
  * file's directory, in .debug there, and below the debug directories.  The checksum must match.
- * Owned by the caller.  NULL: VT_E_NOTFOUND.
+ * If `elf` is not NULL, `fetch` is asked last.  Owned by the caller.  NULL: VT_E_NOTFOUND.
  */
 struct vt_elf *vt_find_debug(const struct vt_find_options *opt, const struct vt_elf *elf,
 			     const uint8_t *buildid, size_t buildid_size, struct vt_error *err);
@@ -77,7 +93,8 @@ char *vt_find_kallsyms(const struct vt_find_options *opt, const uint8_t *buildid
 
 /*
  * Finds the kernel's ELF file by build-id, below symfs, in the cache and in the debug directories.
- * Owned by the caller.  NULL: VT_E_NOTFOUND.
+ * It is not fetched, as it is huge, and its names are in kallsyms.  Owned by the caller.
+ * NULL: VT_E_NOTFOUND.
  */
 struct vt_elf *vt_find_vmlinux(const struct vt_find_options *opt, const uint8_t *buildid,
 			       size_t buildid_size, struct vt_error *err);

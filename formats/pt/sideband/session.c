@@ -647,11 +647,15 @@ static const char *get_engine_name(const struct vt_format_options *opt)
 static struct vt_find_options get_find_options(const struct vt_format_options *opt)
 {
 	static const char *const debugdirs[] = {"/usr/lib/debug"};
+	struct vt_find_options find = {.debugdirs = debugdirs, .ndebugdirs = 1};
 
-	return (struct vt_find_options){.symfs = opt->pt ? opt->pt->symfs : NULL,
-					.debugdirs = debugdirs,
-					.ndebugdirs = 1,
-					.buildid_cache = opt->pt ? opt->pt->cache : NULL};
+	if (opt->pt) {
+		find.symfs = opt->pt->symfs;
+		find.buildid_cache = opt->pt->cache;
+		find.fetch = opt->pt->fetch;
+		find.fetch_arg = opt->pt->fetch_arg;
+	}
+	return find;
 }
 
 /* The kernel's files must be readable even if the input has nothing to decode with them. */

@@ -300,6 +300,105 @@ static void debug_files(void **state)
 	}
 }
 
+/* ---- what is fetched ---- */
+
+/* A source that has one file. */
+struct source {
+	const char *path; /* NULL: none */
+	unsigned asked;
+	size_t buildid_size;
+	enum vt_find_kind kind;
+};
+
+static char *fetch(void *arg, const uint8_t *buildid, size_t buildid_size, enum vt_find_kind kind)
+{
+	struct source *s = arg;
+
+	s->asked++;
+	s->buildid_size = buildid_size;
+	s->kind = kind;
+	assert_memory_equal(buildid, one, buildid_size);
+	return s->path ? strdup(s->path) : NULL;
+}
+
+/* An image is fetched if it is nowhere else, and has to be the one. */
+static void fetched_images(void **state)
+{
+	static const struct {
+		const char *commands, *path, *kept;
+		unsigned buildid_size, asked;
+		const char *found; /* or the error */
+		bool accept_mismatch;
+	} rows[] = {
+		{"mkdir k && mv one k", "D/one", "D/k/one", 8, 1, "D/k/one", false},
+		{"mkdir k && mv one k", "[one]", "D/k/one", 8, 1, "D/k/one", false},
+		{"mkdir k && mv one k && mv two one", "D/one", "D/k/one", 8, 1, "D/k/one", true},
+		{"mkdir k && cp one k", "D/one", "D/k/one", 8, 0, "D/one", false},
+		{"mkdir k && mv one k", "D/one", "D/k/one", 0, 0, "D/one: no such file", false},
+		{"mkdir k && mv one k", "D/one", "D/k/one", 1, 0, "D/one: no such file", false},
+		{"rm one", "D/one", NULL, 8, 1, "D/one: no such file", false},
+		{"rm one", "D/one", "D/one", 8, 1, "D/one: no such file", false},
+		{"rm one", "D/one", "D/none", 8, 1, "D/one: no such file", false},
+		{"rm one", "D/one", "D/two", 8, 1,
+		 "D/two has build-id 2222222222222222, but 1111111111111111 was recorded", false},
+		{"mkdir k && mv one k && strip --only-keep-debug k/one", "D/one", "D/k/one", 8, 1,
+		 "D/k/one has debug information only, not the code", false},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(rows); i++) {
+		char *dir = prepare(rows[i].commands);
+		struct source source = {.path = NULL};
+		const struct vt_find_options opt = {.fetch = fetch,
+						    .fetch_arg = &source,
+						    .accept_mismatch = rows[i].accept_mismatch};
+		struct vt_error err = VT_ERROR_INIT;
+		bool verified;
+		struct vt_elf *elf;
+
+		if (rows[i].kept)
+			source.path = toolbox_path(dir, rows[i].kept + 2);
+		elf = vt_find_image(&opt, expand(rows[i].path, dir), one, rows[i].buildid_size,
+				    &verified, &err);
+		assert_string_equal(elf ? vt_elf_info(elf)->path : err.text,
+				    expand(rows[i].found, dir));
+		assert_int_equal(source.asked, rows[i].asked);
+		if (source.asked) {
+			assert_int_equal(source.buildid_size, 8);
+			assert_int_equal(source.kind, VT_FIND_CODE);
+			assert_int_equal(verified, elf != NULL);
+		}
+		vt_elf_close(elf);
+		toolbox_remove(dir);
+	}
+}
+
+/* So is debug information, but none of a kernel. */
+static void fetched_debug_files(void **state)
+{
+	char *dir = prepare(STRIP "mkdir k && mv one.debug two k");
+	struct source source = {.path = toolbox_path(dir, "k/one.debug")};
+	const struct vt_find_options opt = {.fetch = fetch, .fetch_arg = &source};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_elf *elf = vt_elf_open(toolbox_path(dir, "one"), &err), *debug;
+
+	(void)state;
+	debug = vt_find_debug(&opt, elf, one, sizeof(one), &err);
+	assert_string_equal(vt_elf_info(debug)->path, toolbox_path(dir, "k/one.debug"));
+	assert_int_equal(source.asked, 1);
+	assert_int_equal(source.kind, VT_FIND_DEBUG);
+	vt_elf_close(debug);
+	source.path = toolbox_path(dir, "k/two");
+	assert_null(vt_find_debug(&opt, elf, one, sizeof(one), &err));
+	assert_int_equal(err.code, VT_E_NOTFOUND);
+	assert_int_equal(source.asked, 2);
+	assert_null(vt_find_vmlinux(&opt, one, sizeof(one), &err));
+	assert_int_equal(source.asked, 2);
+	vt_elf_close(elf);
+	toolbox_remove(dir);
+}
+
 /* ---- the kernel ---- */
 
 static void kernels(void **state)
@@ -569,11 +668,17 @@ static void test_types(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_types),  cmocka_unit_test(images),
-		cmocka_unit_test(debug_files), cmocka_unit_test(kernels),
-		cmocka_unit_test(kallsyms),    cmocka_unit_test(kallsyms_of_the_running_kernel),
-		cmocka_unit_test(reading),     cmocka_unit_test(options_that_cannot_be_meant),
+		cmocka_unit_test(test_types),
+		cmocka_unit_test(images),
+		cmocka_unit_test(debug_files),
+		cmocka_unit_test(kernels),
+		cmocka_unit_test(kallsyms),
+		cmocka_unit_test(kallsyms_of_the_running_kernel),
+		cmocka_unit_test(reading),
+		cmocka_unit_test(options_that_cannot_be_meant),
 		cmocka_unit_test(long_names),
+		cmocka_unit_test(fetched_images),
+		cmocka_unit_test(fetched_debug_files),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, remove_files);
