@@ -15,6 +15,7 @@
 #include "base/escape.h"
 #include "base/version.h"
 #include "cmd/common/debuginfod.h"
+#include "cmd/common/symfs.h"
 #include "cmd/common/terminal.h"
 
 /* So many warnings of one sort are shown, the rest is counted. */
@@ -221,6 +222,8 @@ void app_release(struct app *a)
 {
 	app_debuginfod_free(a->debuginfod);
 	a->debuginfod = NULL;
+	app_archives_free(a->archives);
+	a->archives = NULL;
 	vt_buf_free(&a->record);
 	free(a->files);
 	a->files = NULL;

@@ -44,6 +44,7 @@ struct app_file {
 
 struct app_trace;      /* cmd/common/trace.h */
 struct app_slice;      /* cmd/common/slice.h */
+struct app_archive;    /* cmd/common/symfs.h */
 struct app_debuginfod; /* cmd/common/debuginfod.h */
 struct vt_pt_decode_options;
 
@@ -71,6 +72,7 @@ struct app {
 	const struct vt_pt_decode_options *pt; /* how; NULL: as without options */
 	struct app_slice *slice;	       /* of the streams that are read; NULL: all of them */
 	struct app_debuginfod *debuginfod;     /* is asked for files of images; NULL: none is */
+	struct app_archive *archives;	       /* of images' files, unpacked */
 	struct app_file *files;
 	size_t nfiles;
 	size_t files_cap;

@@ -18,7 +18,8 @@ bool app_beside_program(const char *path, struct vt_buf *b);
 #define APP_OPT_SYMFS(variable)                                                                    \
 	{                                                                                          \
 		.name = "symfs", .type = VT_OPT_STRING, .value = &(variable), .arg = "DIR",        \
-		.help = "look for the images below DIR, a copy of the recorded machine's /"        \
+		.help = "look for the images below DIR: a copy of the recorded machine's /\n"      \
+			"or of perf's build-id cache, or an archive of either"                     \
 	}
 
 #endif

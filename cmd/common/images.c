@@ -5,13 +5,13 @@
 
 #include "base/buf.h"
 #include "cmd/common/debuginfod.h"
+#include "cmd/common/symfs.h"
 
 struct vt_images *app_images_open(struct app *a, struct app_images *i, const char *symfs)
 {
 	static const char *const debugdirs[] = {"/usr/lib/debug"};
 	struct vt_images_options o = {
-		.find = {.symfs = symfs,
-			 .debugdirs = debugdirs,
+		.find = {.debugdirs = debugdirs,
 			 .ndebugdirs = 1,
 			 .fetch = app_debuginfod_fetch,
 			 .fetch_arg = a->debuginfod},
@@ -26,7 +26,9 @@ struct vt_images *app_images_open(struct app *a, struct app_images *i, const cha
 	o.find.buildid_cache = i->cache;
 	if (i->quiet)
 		o.warn = NULL;
-	i->store = vt_images_new(&o, &err);
+	o.find.symfs = app_symfs_dir(&a->archives, symfs, &err);
+	if (o.find.symfs || !symfs)
+		i->store = vt_images_new(&o, &err);
 	if (!i->store)
 		app_fail(a, &err);
 	return i->store;

@@ -12,6 +12,7 @@
 #include "base/version.h"
 #include "cmd/common/debuginfod.h"
 #include "cmd/common/find.h"
+#include "cmd/common/symfs.h"
 #include "formats/common/convert.h"
 #include "formats/common/gunzip.h"
 #include "formats/formats.h"
@@ -118,7 +119,11 @@ static struct vt_reader *start_decoding(struct app_trace *t, const struct vt_inp
 	if (t->app->pt)
 		t->pt = *t->app->pt;
 	t->cache = app_buildid_cache();
-	t->pt.symfs = symfs ? *symfs : NULL;
+	if (symfs && *symfs) {
+		t->pt.symfs = app_symfs_dir(&t->app->archives, *symfs, err);
+		if (!t->pt.symfs)
+			return NULL;
+	}
 	t->pt.cache = t->cache;
 	t->pt.fetch = app_debuginfod_fetch;
 	t->pt.fetch_arg = t->app->debuginfod;

@@ -6,6 +6,7 @@
 #include "cmd/common/decode.h"
 #include "cmd/common/find.h"
 #include "cmd/common/stream.h"
+#include "cmd/common/symfs.h"
 #include "cmd/programs.h"
 #include "formats/formats.h"
 #include "formats/pt/decode/engine.h"
@@ -32,6 +33,16 @@ struct arguments {
 	uint64_t jobs, mtc, ratio;
 	struct vt_opt_list images, pages, kernels;
 };
+
+/* Unpacks the archive that --symfs may name. */
+static bool open_symfs(struct app *a, struct app_decode *d)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	const char *symfs = d->pt.symfs;
+
+	d->pt.symfs = app_symfs_dir(&a->archives, symfs, &err);
+	return d->pt.symfs || !symfs || app_fail(a, &err);
+}
 
 static void decode_as_asked(struct app *a, struct app_decode *d, const struct arguments *args)
 {
@@ -63,7 +74,8 @@ static void decode_as_asked(struct app *a, struct app_decode *d, const struct ar
 		app_usage(a, "--engine: there is no '%s'", d->pt.engine);
 	else if (d->pack && d->format)
 		app_usage(a, "--format: not with --pack");
-	else if (app_parse_crystal(a, args->crystal, UINT32_MAX, UINT32_MAX, &d->pt.clock))
+	else if (app_parse_crystal(a, args->crystal, UINT32_MAX, UINT32_MAX, &d->pt.clock) &&
+		 open_symfs(a, d))
 		app_decode(a, d, a->argc ? a->argv[0] : DEFAULT_INPUT);
 	free(cache);
 }
