@@ -42,7 +42,7 @@ struct decompress {
 	bool ended; /* the last has */
 	uint8_t *data;
 	size_t cap;
-	const uint8_t *next; /* to be decompressed */
+	uint8_t *next; /* to be decompressed */
 	size_t left;
 	uint8_t *out; /* where to */
 	size_t room;
@@ -70,8 +70,7 @@ static enum step step_bzip2(struct decompress *d)
 	bz_stream *z = &d->z.bzip2;
 	int r;
 
-	/* The library's interface has no const; it does not write. */
-	z->next_in = (char *)(uintptr_t)d->next;
+	z->next_in = (char *)d->next;
 	z->avail_in = (unsigned)d->left;
 	z->next_out = (char *)d->out;
 	z->avail_out = (unsigned)d->room;

@@ -296,7 +296,7 @@ static int set_member(struct vt_tar *t, const struct extended *e, struct vt_tar_
 int vt_tar_next(struct vt_tar *t, struct vt_tar_member *m, struct vt_error *err)
 {
 	struct extended e = {.size = 0};
-	uint8_t block[BLOCK];
+	uint8_t block[BLOCK] = {0};
 	unsigned i;
 	uint64_t size = 0;
 	int r = skip_rest(t, err);

@@ -120,7 +120,7 @@ t_status "a tar file that is cut off" 3 vprof --symfs cut.tar "$demo/perf.data"
 t_like "is told of" '^vprof: cut.tar: the archive is cut off$' "$T_ERR"
 clean "archives"
 
-if [ -x /usr/lib/perf-core/perf-archive ] && command -v perf bzip2 tar >/dev/null; then
+if [ -x /usr/lib/perf-core/perf-archive ] && command -v perf >/dev/null && command -v bzip2 >/dev/null; then
 	cp "$demo/perf.data" own.data
 	PERF_BUILDID_DIR=$PWD/cache /usr/lib/perf-core/perf-archive own.data >archive.log 2>&1
 	listings perf own.data.tar.bz2

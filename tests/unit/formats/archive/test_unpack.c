@@ -37,12 +37,13 @@ static void add(char type, const char *name, const char *link, const char *conte
 	size_t size = strlen(contents);
 	uint8_t block[512] = {0};
 
-	memcpy(block, name, strlen(name));
+	snprintf((char *)block, 100, "%s", name);
 	assert_true(size < 010000000);
 	snprintf((char *)block + 124, 12, "%011o", (unsigned)size & 07777777);
 	block[156] = (uint8_t)type;
-	memcpy(block + 157, link, strlen(link));
-	memcpy(block + 257, "ustar\00000", 8);
+	snprintf((char *)block + 157, 100, "%s", link);
+	snprintf((char *)block + 257, 6, "ustar");
+	block[263] = block[264] = '0';
 	put_sum(block);
 	vt_buf_put(&archive, block, sizeof(block));
 	vt_buf_put(&archive, contents, size);
