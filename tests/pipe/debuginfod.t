@@ -190,4 +190,14 @@ t_ok "a server that cannot be reached" env DEBUGINFOD_URLS=http://127.0.0.1:1 \
 t_same "leaves what there is without it" none "$T_OUT"
 t_is "and is told of once" "$(grep -c 'DEBUGINFOD_URLS: build-id .*nothing more is fetched$' "$T_ERR")" 1
 
+# ---- no library ----
+
+fresh
+mkdir lib
+: >lib/libdebuginfod.so.1 # found first, and none
+t_ok "a library that cannot be loaded" ask env LD_LIBRARY_PATH="$PWD/lib" vprof --symfs empty --before-symfs empty \
+	--diff -e cpu-clock "$demo/perf.data" "$demo/regs.data"
+t_is "is told of once, with its package" "$(grep -c 'DEBUGINFOD_URLS: .*package libdebuginfod1' "$T_ERR")" 1
+t_is "and no server is asked" "$(cat log)" ''
+
 t_done
