@@ -261,7 +261,7 @@ for signal in HUP TERM KILL; do
 	vprof --symfs odd.tar - <hold >/dev/null 2>&1 &
 	exec 9>hold
 	head -c 1000 "$demo/perf.data" >&9
-	for _ in $(seq 100); do
+	for _ in $(seq 400); do
 		[ -z "$(ls -A tmp)" ] || break
 		sleep 0.05
 	done
@@ -269,7 +269,7 @@ for signal in HUP TERM KILL; do
 	kill -$signal $!
 	wait $! 2>/dev/null
 	exec 9>&-
-	for _ in $(seq 100); do
+	for _ in $(seq 400); do
 		[ -n "$(ls -A tmp)" ] || break
 		sleep 0.05
 	done

@@ -9,6 +9,8 @@ t_need "$PYTHON" readelf
 
 "$PYTHON" -c 'import ctypes; ctypes.CDLL("libdebuginfod.so.1")' 2>/dev/null ||
 	t_skip_all "libdebuginfod.so.1 is not installed"
+"$PYTHON" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen()
+socket.create_connection(s.getsockname())' 2>/dev/null || t_skip_all "no network on this machine, not even within it"
 
 demo=$ROOT/tests/data/demo
 heat=$demo/symfs/opt/vtrace-demo/heat
@@ -36,7 +38,7 @@ mkdir -p "served/buildid/$id" empty
 "$PYTHON" server.py &
 server=$!
 trap 'kill $server; rm -rf "$T_DIR"' EXIT
-for _ in $(seq 100); do
+for _ in $(seq 400); do
 	[ ! -e port ] || break
 	sleep 0.1
 done
