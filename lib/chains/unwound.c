@@ -76,6 +76,7 @@ bool vt_chain_unwind(struct vt_chain *c, const struct vt_record *sample, uint64_
 	struct stack_copy stack = {.bytes = vt_record_bytes(sample, VT_SAMPLE_STACK)};
 	struct vt_unwind_regs regs;
 	uint64_t address, sp;
+	bool called = false;
 
 	if (!stack.bytes.size || has_user_part(c) || !take_registers(sample, mask, &regs))
 		return false;
@@ -86,8 +87,13 @@ bool vt_chain_unwind(struct vt_chain *c, const struct vt_record *sample, uint64_
 		sp = regs.value[VT_UNWIND_SP];
 		if (!vt_procdata_step(images, space, pid, address, &regs, load_stack, &stack))
 			break;
+		/* The handler of a signal was not called by a trampoline: it returns to its start.
+		 */
+		if (regs.interrupted && called)
+			c->frames[c->count - 1].address++;
 		/* The call, not where it returns to. */
-		address = regs.value[VT_UNWIND_IP] - 1;
+		called = !regs.interrupted;
+		address = regs.value[VT_UNWIND_IP] - called;
 		/* The stack grows down: a caller's part of it lies above. */
 		if (regs.value[VT_UNWIND_SP] <= sp ||
 		    !vt_addrspace_find(space, pid, address, VT_FRAME_USER))

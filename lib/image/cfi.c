@@ -34,6 +34,7 @@ struct cfi_common {
 	uint32_t number; /* in vti_cfi.commons */
 	bool good;
 	bool augmented; /* procedures have augmentation data */
+	bool signal;	/* procedures are signal trampolines */
 	uint8_t encoding;
 	uint64_t code_align;
 	uint64_t data_align;
@@ -122,7 +123,7 @@ static void skip_pointer(const struct vti_cfi *f, struct vt_cursor *c, uint8_t e
 		read_address(f, c, encoding & 0x0f);
 }
 
-/* Returns false for unknown augmentations, and for signal trampolines. */
+/* Returns false for unknown augmentations. */
 static bool read_augmentation(const struct vti_cfi *f, struct vt_cursor *c, const char *text,
 			      struct cfi_common *m)
 {
@@ -147,6 +148,8 @@ static bool read_augmentation(const struct vti_cfi *f, struct vt_cursor *c, cons
 			skip_pointer(f, &a, vt_cursor_u8(&a));
 		else if (*text == 'L')
 			vt_cursor_u8(&a);
+		else if (*text == 'S')
+			m->signal = true;
 		else
 			return false;
 	}
@@ -597,6 +600,7 @@ bool vti_cfi_find(const struct vti_cfi *f, uint64_t vaddr, struct vti_cfi_row *r
 	assert(row->start <= vaddr && vaddr < row->end);
 	row->cfa = run.rules.cfa;
 	row->ra = run.rules.ra;
+	row->signal = run.common->signal;
 	memcpy(row->preserved, run.rules.preserved, sizeof(row->preserved));
 	return true;
 }

@@ -43,6 +43,7 @@ struct vti_cfi_row {
 	uint64_t start;
 	uint64_t end;
 	uint64_t entry; /* start of the procedure, or of a part of it */
+	bool signal;	/* a signal trampoline: its caller was interrupted, and called nothing */
 	struct vti_cfi_rule cfa;
 	struct vti_cfi_rule ra;
 	struct vti_cfi_rule preserved[VTI_CFI_PRESERVED]; /* the caller's values */

@@ -350,7 +350,7 @@ bool vt_unwind_find(struct vt_unwind *u, uint64_t vaddr, uint64_t bias,
 	uint64_t cfa = 0, pc = vaddr + bias;
 
 	*f = (struct vt_return){.entry = row->entry};
-	if (row->ra.how == VTI_CFI_UNKNOWN)
+	if (row->ra.how == VTI_CFI_UNKNOWN || row->signal)
 		return false;
 	if (row->ra.how != VTI_CFI_REGISTER && !find_cfa(&row->cfa, pc, s, &cfa))
 		return false;
@@ -396,7 +396,7 @@ bool vt_unwind_step(struct vt_unwind *u, uint64_t vaddr, uint64_t bias, struct v
 	const struct vti_cfi_row *row = find_unwind_row(u, vaddr);
 	struct stepping at = {regs, load, arg};
 	const struct vt_unwind_state s = {&at, get_step_reg, load_step_memory};
-	struct vt_unwind_regs caller = {.known = 0};
+	struct vt_unwind_regs caller = {.known = 0, .interrupted = row->signal};
 	uint64_t value, slot, cfa, pc = vaddr + bias;
 	unsigned i;
 

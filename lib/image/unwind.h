@@ -14,9 +14,9 @@
  * .eh_frame (Linux Standard Base, Core, 10.6), and .debug_frame (DWARF 5, 6.4) where that has none.
  *
  * Compilers for Linux write this information for each instruction.  The return address is unknown
- * for code that it does not cover, where it is undefined (the first procedure of a thread), in
- * signal trampolines, where the information is damaged or contradicts itself, and where it depends
- * on an unknown register or unknown memory.
+ * for code that it does not cover, where it is undefined (the first procedure of a thread), where
+ * the information is damaged or contradicts itself, and where it depends on an unknown register or
+ * unknown memory.
  */
 struct vt_unwind;
 
@@ -41,7 +41,7 @@ void vt_unwind_free(struct vt_unwind *u);
 
 /*
  * Finds the return address before the instruction at `vaddr` is executed.  `bias` is the image's
- * address - vaddr.  Returns false if it is unknown.
+ * address - vaddr.  Returns false if it is unknown, and in signal trampolines, which have none.
  */
 bool vt_unwind_find(struct vt_unwind *u, uint64_t vaddr, uint64_t bias,
 		    const struct vt_unwind_state *s, struct vt_return *f);
@@ -53,15 +53,17 @@ bool vt_unwind_find(struct vt_unwind *u, uint64_t vaddr, uint64_t bias,
 
 struct vt_unwind_regs {
 	uint64_t value[VT_UNWIND_REGS];
-	uint32_t known; /* bit n: register n is */
+	uint32_t known;	  /* bit n: register n is */
+	bool interrupted; /* the last step was out of a signal trampoline */
 };
 
 /*
  * Replaces the registers by those of the caller: where it goes on, its stack pointer, and what
  * procedures preserve for their callers, as far as that is known.  `vaddr` as above; of a procedure
- * that called another one, an address inside of the call.  `load` and `arg` as in struct
- * vt_unwind_state.  Returns false, with *regs unchanged, if the return address or the stack pointer
- * is unknown.
+ * that called another one, an address inside of the call.  A signal trampoline goes on where the
+ * signal interrupted the thread: at an instruction that was not executed yet.  `load` and `arg` as
+ * in struct vt_unwind_state.  Returns false, with *regs unchanged, if the return address or the
+ * stack pointer is unknown.
  */
 bool vt_unwind_step(struct vt_unwind *u, uint64_t vaddr, uint64_t bias, struct vt_unwind_regs *regs,
 		    bool (*load)(void *arg, uint64_t address, unsigned size, uint64_t *value),

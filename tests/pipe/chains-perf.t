@@ -88,6 +88,41 @@ if [ -s dwarf-deep.data ]; then
 		"$(cat ours) chains from _start, perf $(cat theirs)"
 fi
 
+# A handler is called by the trampoline, and that by what was interrupted, up to main.
+cat >signals.c <<'END'
+#include <signal.h>
+#include <sys/time.h>
+static volatile long sum;
+static volatile int handled;
+__attribute__((noinline)) static void handler(int sig)
+{
+	for (long i = 0; i < 2000000; i++)
+		sum += sig;
+	handled++;
+}
+__attribute__((noinline)) static void busy(void)
+{
+	while (handled < 50)
+		sum++;
+}
+int main(void)
+{
+	struct itimerval each = {{0, 10000}, {0, 10000}};
+	signal(SIGALRM, handler);
+	setitimer(ITIMER_REAL, &each, 0);
+	busy();
+	return sum == 1;
+}
+END
+if command -v gcc >/dev/null && gcc -O2 -fno-optimize-sibling-calls -o signals signals.c &&
+	perf record -q --call-graph dwarf -o signals.data -e cpu-clock -F 500 ./signals \
+		>/dev/null 2>&1; then
+	vtrace dump -k SAMPLE -F callchainsym signals.data | grep 'handler+' >handled
+	t_ok "samples of a signal's handler" test "$(wc -l <handled)" -gt 10
+	t_is "all lead to main" "$(grep -c 'handler+.*;__restore_rt+0x0 .*;busy+.*;main+' handled)" \
+		"$(wc -l <handled)"
+fi
+
 # ---- recorded data ----
 
 if [ ! -d "$VT_DATA/perf" ]; then

@@ -19,6 +19,8 @@ by = {r.get("procedure"): r for r in rows}
 }
 
 # main, work, leaf: 16 bytes each, from 0x401000; main is called by nobody, and leaf has no frames.
+# late, 15 bytes; and a signal trampoline at 0x401040, whose frame begins a byte before it, so that a
+# handler's return address less 1 is in it, too.
 cat >prog.s <<'END'
 	.globl _start, main, work, leaf
 	.text
@@ -36,6 +38,18 @@ work:	.cfi_startproc
 leaf:	.skip 16, 0x90
 	.type leaf, @function
 	.size leaf, 16
+late:	.cfi_startproc
+	.skip 15, 0x90
+	.cfi_endproc
+	.type late, @function
+	.size late, 15
+	.cfi_startproc
+	.cfi_signal_frame
+	nop
+tramp:	.skip 16, 0x90
+	.cfi_endproc
+	.type tramp, @function
+	.size tramp, 16
 _start:	nop
 END
 { as -o prog.o prog.s && ld -Ttext=0x401000 -o prog prog.o; } || t_skip_all "no x86-64 assembler"
@@ -226,6 +240,20 @@ assert got == [
     (0, "main", 2, 0), (1, "work", 2, 0), (2, "work", 2, 1), (3, "[no mapping, kernel mode]", 1, 1),
     (0, "leaf", 1, 0), (1, "work", 1, 0), (2, "work", 1, 1)], got
 assert doc["unwound_chains"] == doc["chains"] == 6'
+# A signal's handler, work, returns to the trampoline, which returns to the first instruction of
+# late, and to one in the middle: these were interrupted, and called nothing.
+"$PYTHON" - >signals.txt <<'END'
+for at in 0x401030, 0x401038:
+    regs = [0] * 7 + [0x7000, 0x401014] + [0] * 11
+    data = b''.join(w.to_bytes(8, 'little') for w in [0x401040, at, 0x401008])
+    print('SAMPLE pid=10 tid=10 misc=2 has=0x3001 event=4 ip=0x401014 uregs_abi=2 uregs=%s stack=%s' %
+          (','.join(map(str, regs)), data.hex()))
+END
+stream <signals.txt >signals.vt
+vprof --tree --json signals.vt >signals.json
+check "through signal trampolines" signals.json '
+got = [(r["depth"], r["procedure"], r["children"], r["self"]) for r in rows]
+assert got == [(0, "main", 2, 0), (1, "late", 2, 0), (2, "tramp", 2, 0), (3, "work", 2, 2)], got'
 "$PYTHON" - >hostile-stacks.txt <<'END'
 def sample(stack, ip=0x401014, event=4, abi=2, words=20, sp=0x7000):
     regs = ([0] * 7 + [sp, ip] + [0] * 200)[:words]

@@ -46,6 +46,12 @@ static const char source[] = ".text\n"
 			     "nop\n"
 			     ".cfi_undefined %rip\n"
 			     "nop\n"
+			     ".cfi_endproc\n"
+			     ".p2align 8\n"
+			     ".cfi_startproc\n"
+			     ".cfi_signal_frame\n"
+			     ".cfi_offset %rbx, -24\n"
+			     "nop\n"
 			     ".cfi_endproc\n";
 
 static struct vt_error err;
@@ -124,6 +130,12 @@ static void check_rows(struct vt_unwind *u)
 	r = step(u, 5);
 	expect_reg(&r, R13, REG(R13));
 	expect_reg(&r, RBX, REG(RBX));
+	assert_false(r.interrupted);
+	/* A signal trampoline. */
+	r = step(u, 256);
+	expect_reg(&r, VT_UNWIND_IP, AT(SP));
+	expect_reg(&r, RBX, AT(SP - 16));
+	assert_true(r.interrupted);
 }
 
 static void check_unknown(struct vt_unwind *u)
