@@ -61,12 +61,13 @@ static bool rank_children(struct app *a, const struct options *o, struct side *s
 {
 	struct vt_error err = VT_ERROR_INIT;
 
+	if (vt_callgather_finish(s->data.chains, s->data.in.images.store, o->by.level,
+				 o->list.by_period, &err) < 0)
+		return app_fail(a, &err);
 	if (!vprof_chains_have(&s->data, &s->events))
 		return app_lacks(a, s->data.name, APP_NO_CHAINS);
-	return (vt_callgather_finish(s->data.chains, s->data.in.images.store, o->by.level,
-				     o->list.by_period, &err) == 0 &&
-		vt_callgather_rank_children(s->data.chains, s->data.profile, s->ranking, &err) ==
-			0) ||
+	return vt_callgather_rank_children(s->data.chains, s->data.profile, s->ranking, &err) ==
+		       0 ||
 	       app_fail(a, &err);
 }
 

@@ -92,7 +92,7 @@ bool app_profile_read_chains(struct app *a, struct app_profile *p, const char *p
 	vt_callgather_group_by(p->chains, groups);
 	vt_context_add(p->in.context, &(struct vt_consumer){.take = vt_callgather_feed,
 							    .arg = p->chains,
-							    .kinds = VT_KIND(VT_SAMPLE)});
+							    .kinds = VT_CALLGATHER_KINDS});
 	return read_profile_stream(a, p, path) && app_need_samples(a, p->name);
 }
 

@@ -18,7 +18,7 @@ static void order_events(const struct app_profile *p, struct vt_event_choice *ev
 		size_t index = events->index[i];
 		char *label = events->label[i];
 
-		if (e->kind != VT_PROFILE_EVENT || !vt_callgather_counts(p->chains, e->id).chains)
+		if (!vt_callgather_counts(p->chains, e).chains)
 			continue;
 		events->index[i] = events->index[0];
 		events->label[i] = events->label[0];
@@ -90,7 +90,7 @@ static bool read_stacks(struct app *a, const struct app_stacks_how *how, struct 
 	e = vt_profile_event(p->profile, events->index[0]);
 	s->sampled = e->kind == VT_PROFILE_EVENT;
 	if (s->sampled)
-		s->chains = vt_callgather_counts(p->chains, e->id);
+		s->chains = vt_callgather_counts(p->chains, e);
 	values = calloc(2 * events->count, sizeof(*values));
 	ok = values ? make_stacks(a, how, p, events, values, &s->stacks) : app_no_memory(a);
 	free(values);

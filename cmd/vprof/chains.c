@@ -41,7 +41,7 @@ static size_t choose_event(const struct app_profile *p, const struct vt_event_ch
 	for (i = 0; i < events->count; i++) {
 		const struct vt_profile_event *e = vt_profile_event(p->profile, events->index[i]);
 
-		if (e->kind == VT_PROFILE_EVENT && vt_callgather_counts(p->chains, e->id).chains)
+		if (vt_callgather_counts(p->chains, e).chains)
 			return i;
 	}
 	return 0;
@@ -96,8 +96,7 @@ bool vprof_chains_have(const struct app_profile *p, const struct vt_event_choice
 	const struct vt_profile_event *e =
 		events->count ? vt_profile_event(p->profile, events->index[i]) : NULL;
 
-	return e && e->kind == VT_PROFILE_EVENT &&
-	       vt_callgather_counts(p->chains, e->id).chains > 0;
+	return e && vt_callgather_counts(p->chains, e).chains > 0;
 }
 
 void vprof_list_chains(struct app *a, const struct vprof_chains *c,

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "chains/chain.h"
+#include "chains/executed.h"
 #include "chains/sums.h"
 #include "chains/unwound.h"
 
@@ -19,10 +20,11 @@ struct frame_place {
 	int32_t pid;	 /* of anonymous code, else 0 */
 };
 
-/* Of the samples of an event in a group; `id` and `group` are the key. */
+/* Of the samples of an event in a group; the first three are the key. */
 struct event_chains {
 	uint64_t id;
 	uint64_t group;
+	uint64_t executed; /* 1: of executed instructions, which have no id */
 	struct vt_callcounts counts;
 };
 
@@ -40,6 +42,7 @@ struct vt_callgather {
 	struct vt_hash events;	  /* struct event_chains; its index is the root's key */
 	struct vt_groups *groups; /* NULL: none */
 	struct vt_calltree *tree;
+	struct vti_execchains *executed; /* NULL: nothing is */
 	struct vt_ranking *rows;
 	uint32_t *order;
 	struct vt_chain chain; /* of the sample at hand */
@@ -67,6 +70,7 @@ void vt_callgather_free(struct vt_callgather *g)
 {
 	if (!g)
 		return;
+	vti_execchains_free(g->executed);
 	vt_hash_fini(&g->places);
 	vt_hash_fini(&g->events);
 	vt_calltree_free(g->tree);
@@ -183,6 +187,73 @@ static int gather_sample(struct vt_callgather *g, struct recent_map *last,
 			       g->chain.count, tally, err);
 }
 
+/* ---- executed code ---- */
+
+/* A vti_place_key_fn. */
+static int find_place_key(void *arg, int32_t pid, uint64_t address, uint32_t *key,
+			  struct vt_error *err)
+{
+	struct vt_callgather *g = arg;
+	const struct vt_map *m =
+		vt_addrspace_find(vt_context_space(g->context), pid, address, VT_FRAME_USER);
+	struct frame_place at = {.image = VT_UNMAPPED_IMAGE, .offset = VT_UNMAPPED_USER};
+	const struct frame_place *p;
+
+	if (m) {
+		at.image = m->image;
+		at.offset = vt_map_offset(m, address);
+		at.pid = m->type == VT_IMAGE_ANON ? pid : 0;
+	}
+	p = vt_hash_add(&g->places, &at, NULL);
+	if (!p || g->places.count > MAX_PLACES)
+		return vt_error_nomem(err);
+	*key = (uint32_t)vt_hash_index(&g->places, p);
+	return 0;
+}
+
+static int start_executed(struct vt_callgather *g, struct vt_error *err)
+{
+	struct event_chains key = {.executed = 1}, *e;
+	uint32_t group = 0, root = 0;
+
+	if (g->groups && vt_groups_of(g->groups, NULL, &group, err) < 0)
+		return -VT_E_NOMEM;
+	key.group = group;
+	e = vt_hash_add(&g->events, &key, NULL);
+	if (!e ||
+	    vt_calltree_add_root(g->tree, (uint32_t)vt_hash_index(&g->events, e), &root, err) < 0)
+		return vt_error_nomem(err);
+	g->executed = vti_execchains_new(g->context, g->tree, root, find_place_key, g);
+	return g->executed ? 0 : vt_error_nomem(err);
+}
+
+/* Executed code that only surrounds samples is not counted, as in a profile. */
+static int gather_executed(struct vt_callgather *g, const struct vt_record *rec,
+			   struct vt_error *err)
+{
+	if (vt_context_is_sampled(g->context))
+		return 0;
+	if (!g->executed && rec->kind == VT_EXEC && start_executed(g, err) < 0)
+		return -VT_E_NOMEM;
+	return g->executed ? vti_execchains_feed(g->executed, rec, err) : 0;
+}
+
+static int finish_executed(struct vt_callgather *g, struct vt_error *err)
+{
+	size_t i;
+
+	for (i = 0; i < g->events.count; i++) {
+		struct event_chains *e = vt_hash_at(&g->events, i);
+
+		if (!e->executed)
+			continue;
+		e->counts.samples = vti_execchains_insns(g->executed);
+		e->counts.chains = e->counts.samples;
+		e->counts.cut = vti_execchains_cut(g->executed);
+	}
+	return g->executed ? vti_execchains_finish(g->executed, err) : 0;
+}
+
 int vt_callgather_feed(void *gather, const struct vt_block *block, uint32_t first, uint32_t count,
 		       struct vt_error *err)
 {
@@ -191,8 +262,9 @@ int vt_callgather_feed(void *gather, const struct vt_block *block, uint32_t firs
 	struct vt_callgather *g = gather;
 	int code = 0;
 
-	for (; rec.row - first < count && code == 0 && rec.kind == VT_SAMPLE; rec.row++)
-		code = gather_sample(g, &last, &rec, err);
+	for (; rec.row - first < count && code == 0; rec.row++)
+		code = rec.kind == VT_SAMPLE ? gather_sample(g, &last, &rec, err)
+					     : gather_executed(g, &rec, err);
 	return code;
 }
 
@@ -316,7 +388,9 @@ int vt_callgather_finish(struct vt_callgather *g, struct vt_images *images, enum
 			 bool by_period, struct vt_error *err)
 {
 	g->rows = vt_ranking_new_empty(images, level, err);
-	if (!g->rows || map_tree(g, images, err) < 0)
+	if (!g->rows || finish_executed(g, err) < 0)
+		return -VT_E_NOMEM;
+	if (map_tree(g, images, err) < 0)
 		return -VT_E_NOMEM;
 	if (order_rows(g, err) < 0)
 		return -VT_E_NOMEM;
@@ -359,8 +433,7 @@ int vt_callgather_rank_children(struct vt_callgather *g, const struct vt_profile
 	for (i = 0; i < n && code == 0; i++) {
 		const struct vt_profile_event *e = vt_profile_event(profile, i);
 
-		if (e->kind == VT_PROFILE_EVENT)
-			code = rank_event(g, vt_callgather_root(g, e->id), ranking, row, i, err);
+		code = rank_event(g, vt_callgather_root(g, e), ranking, row, i, err);
 	}
 	free_rows(&from);
 	free_rows(&to);
@@ -390,28 +463,40 @@ bool vt_callgather_root_at(const struct vt_callgather *g, size_t i, struct vt_ca
 	if (i >= g->events.count)
 		return false;
 	e = vt_hash_at(&g->events, i);
-	*root = (struct vt_callroot){e->id, (uint32_t)e->group,
+	*root = (struct vt_callroot){e->id, e->executed, (uint32_t)e->group,
 				     vt_calltree_root(g->tree, (uint32_t)i)};
 	return true;
 }
 
-uint32_t vt_callgather_root(const struct vt_callgather *g, uint64_t event)
+bool vt_callroot_is(const struct vt_callroot *root, const struct vt_profile_event *event)
 {
-	const struct event_chains key = {.id = event};
-	const struct event_chains *e = vt_hash_find(&g->events, &key);
-
-	return e ? vt_calltree_root(g->tree, (uint32_t)vt_hash_index(&g->events, e)) : VT_CALL_NONE;
+	if (event->kind == VT_PROFILE_EXECUTED)
+		return root->executed;
+	return event->kind == VT_PROFILE_EVENT && !root->executed && root->event == event->id;
 }
 
-struct vt_callcounts vt_callgather_counts(const struct vt_callgather *g, uint64_t event)
+uint32_t vt_callgather_root(const struct vt_callgather *g, const struct vt_profile_event *event)
 {
-	struct vt_callcounts sum = {0};
+	struct vt_callroot root;
 	size_t i;
 
-	for (i = 0; i < g->events.count; i++) {
+	for (i = 0; vt_callgather_root_at(g, i, &root); i++)
+		if (vt_callroot_is(&root, event) && !root.group)
+			return root.node;
+	return VT_CALL_NONE;
+}
+
+struct vt_callcounts vt_callgather_counts(const struct vt_callgather *g,
+					  const struct vt_profile_event *event)
+{
+	struct vt_callcounts sum = {0};
+	struct vt_callroot root;
+	size_t i;
+
+	for (i = 0; vt_callgather_root_at(g, i, &root); i++) {
 		const struct event_chains *e = vt_hash_at(&g->events, i);
 
-		if (e->id != event)
+		if (!vt_callroot_is(&root, event))
 			continue;
 		sum.samples += e->counts.samples;
 		sum.chains += e->counts.chains;

@@ -13,15 +13,16 @@
 #include "profile/ranking.h"
 
 /*
- * The call chains of a stream's samples.  It consumes the records of a reading context, which
- * resolves each frame through the mappings of its time, as a profile does with the samples
- * themselves.  Symbols are looked up when all records were read.
+ * The call chains of a stream's samples, and those of its executed code (chains/executed.h).  It
+ * consumes the records of a reading context, which resolves each frame through the mappings of its
+ * time, as a profile does with the samples themselves.  Symbols are looked up when all records were
+ * read.
  *
  * Memory: one entry for each distinct place in the frames, and VT_CALLTREE_NODES nodes twice.
  */
 struct vt_callgather;
 
-/* Of the samples of an event. */
+/* Of the samples of an event, or of executed instructions. */
 struct vt_callcounts {
 	uint64_t samples;
 	uint64_t chains;  /* with a recorded chain */
@@ -40,7 +41,12 @@ void vt_callgather_free(struct vt_callgather *g);
  */
 void vt_callgather_group_by(struct vt_callgather *g, struct vt_groups *groups);
 
-/* A vt_consume_fn of SAMPLE records; `gather` is the struct vt_callgather.  -VT_E_NOMEM. */
+/* The records that it takes. */
+#define VT_CALLGATHER_KINDS                                                                        \
+	(VT_KIND(VT_SAMPLE) | VT_KIND(VT_EXEC) | VT_KIND(VT_SIGNAL) | VT_KIND(VT_STATE) |          \
+	 VT_KIND(VT_THREAD) | VT_KIND(VT_GAP) | VT_KIND(VT_LOST))
+
+/* A vt_consume_fn of these; `gather` is the struct vt_callgather.  -VT_E_NOMEM. */
 int vt_callgather_feed(void *gather, const struct vt_block *block, uint32_t first, uint32_t count,
 		       struct vt_error *err);
 
@@ -69,6 +75,7 @@ int vt_callgather_rank_children(struct vt_callgather *g, const struct vt_profile
 /* A root of the tree: the samples of an event, those of one group. */
 struct vt_callroot {
 	uint64_t event; /* id of its EVENT record */
+	bool executed;	/* no event, but the executed instructions */
 	uint32_t group; /* 0 without groups */
 	uint32_t node;
 };
@@ -76,13 +83,19 @@ struct vt_callroot {
 /* The i-th root, in the order of first appearance; false if there are not so many. */
 bool vt_callgather_root_at(const struct vt_callgather *g, size_t i, struct vt_callroot *root);
 
-/* The root of an event's samples, without groups; VT_CALL_NONE: it has none. */
-uint32_t vt_callgather_root(const struct vt_callgather *g, uint64_t event);
+/* Whether a root is of a profile's event, or of its executed instructions. */
+bool vt_callroot_is(const struct vt_callroot *root, const struct vt_profile_event *event);
+
+/* The root of a profile's event or of its executed instructions, without groups; VT_CALL_NONE: it
+ * has none. */
+uint32_t vt_callgather_root(const struct vt_callgather *g, const struct vt_profile_event *event);
 
 /* order[row]: the row's place in the order of names. */
 const uint32_t *vt_callgather_order(const struct vt_callgather *g);
 
-/* All zero for events without samples. */
-struct vt_callcounts vt_callgather_counts(const struct vt_callgather *g, uint64_t event);
+/* After vt_callgather_finish().  All zero for events without samples, and for what has no chains.
+ */
+struct vt_callcounts vt_callgather_counts(const struct vt_callgather *g,
+					  const struct vt_profile_event *event);
 
 #endif

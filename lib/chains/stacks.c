@@ -348,13 +348,11 @@ static int add_chains(struct making *m, size_t event, struct vt_error *err)
 	const struct vt_calltree_visitor v = {enter_node, NULL, &w};
 	size_t i;
 
-	if (e->kind != VT_PROFILE_EVENT)
-		return 0;
 	w.nodes = calloc(vt_calltree_count(w.tree) + 1, sizeof(*w.nodes));
 	if (!w.nodes)
 		return vt_error_nomem(err);
 	for (i = 0; vt_callgather_root_at(m->how->gather, i, &w.from); i++) {
-		if (w.from.event != e->id || w.from.node == VT_CALL_NONE)
+		if (!vt_callroot_is(&w.from, e) || w.from.node == VT_CALL_NONE)
 			continue;
 		w.root = find_root(m, w.from.group);
 		vt_calltree_walk(w.tree, w.from.node, &v);

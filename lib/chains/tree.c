@@ -68,12 +68,8 @@ static int add_node(struct vt_calltree *t, uint32_t parent, uint32_t key, uint32
 	return 0;
 }
 
-/*
- * The child of a node; where there are no more nodes, that of VT_CALL_CUT, which is its own child.
- * -VT_E_NOMEM.
- */
-static int add_child(struct vt_calltree *t, uint32_t parent, uint32_t key, uint32_t *node,
-		     struct vt_error *err)
+int vt_calltree_child(struct vt_calltree *t, uint32_t parent, uint32_t key, uint32_t *node,
+		      struct vt_error *err)
 {
 	*node = parent;
 	if (get_node(t, parent)->key == VT_CALL_CUT)
@@ -88,17 +84,27 @@ static int add_child(struct vt_calltree *t, uint32_t parent, uint32_t key, uint3
 	return add_node(t, parent, VT_CALL_CUT, node, err);
 }
 
+int vt_calltree_add_root(struct vt_calltree *t, uint32_t root, uint32_t *node, struct vt_error *err)
+{
+	return add_node(t, VT_CALL_NONE, root, node, err);
+}
+
+void vt_calltree_count_at(struct vt_calltree *t, uint32_t node, struct vt_tally tally)
+{
+	vt_tally_add(&get_node(t, node)->self, tally);
+}
+
 int vt_calltree_add(struct vt_calltree *t, uint32_t root, const uint32_t *keys, size_t n,
 		    struct vt_tally tally, struct vt_error *err)
 {
 	uint32_t node = VT_CALL_NONE;
-	int code = add_node(t, VT_CALL_NONE, root, &node, err);
+	int code = vt_calltree_add_root(t, root, &node, err);
 	size_t i;
 
 	for (i = 0; i < n && code == 0; i++)
-		code = add_child(t, node, keys[i], &node, err);
+		code = vt_calltree_child(t, node, keys[i], &node, err);
 	if (code == 0)
-		vt_tally_add(&get_node(t, node)->self, tally);
+		vt_calltree_count_at(t, node, tally);
 	return code;
 }
 
@@ -117,7 +123,7 @@ static bool joins_parent(const struct vt_calltree *t, const struct vt_callnode *
 	       same[parent->key & ~VT_CALL_SKID] == same[n->key & ~VT_CALL_SKID];
 }
 
-/* Adds what a node becomes, below `parent`; *node is the last of it. */
+/* Adds what a node becomes to those below `parent`; *node is the last of it. */
 static int map_node(struct vt_calltree *to, const struct vt_callnode *n,
 		    const struct vt_callmap *map, uint32_t parent, uint32_t *node,
 		    struct vt_error *err)
@@ -127,14 +133,14 @@ static int map_node(struct vt_calltree *to, const struct vt_callnode *n,
 
 	*node = parent;
 	if (n->parent == VT_CALL_NONE)
-		code = add_node(to, parent, n->key, node, err);
+		code = vt_calltree_add_root(to, n->key, node, err);
 	else if (n->key == VT_CALL_CUT)
-		code = add_child(to, parent, n->key, node, err);
+		code = vt_calltree_child(to, parent, VT_CALL_CUT, node, err);
 	else
 		for (i = map->first[key]; i < map->first[key + 1] && code == 0; i++)
-			code = add_child(to, *node, map->keys[i], node, err);
+			code = vt_calltree_child(to, *node, map->keys[i], node, err);
 	if (code == 0)
-		vt_tally_add(&get_node(to, *node)->self, n->self);
+		vt_calltree_count_at(to, *node, n->self);
 	return code;
 }
 
@@ -143,23 +149,20 @@ struct vt_calltree *vt_calltree_map(const struct vt_calltree *t, const struct vt
 {
 	struct vt_calltree *to = vt_calltree_new(t->max);
 	/* By node: the last of what it has become, and the parent of the first. */
-	uint32_t *nodes = calloc(t->nodes.count + 1, sizeof(*nodes));
-	uint32_t *parents = calloc(t->nodes.count + 1, sizeof(*parents));
-	int code = to && nodes && parents ? 0 : vt_error_nomem(err);
+	uint32_t *nodes = calloc(2 * (t->nodes.count + 1), sizeof(*nodes));
+	uint32_t *parents = nodes + t->nodes.count + 1;
+	int code = to && nodes ? 0 : vt_error_nomem(err);
 	size_t i;
 
 	for (i = 0; i < t->nodes.count && code == 0; i++) {
 		const struct vt_callnode *n = get_node(t, i);
 
-		if (n->parent == VT_CALL_NONE)
-			parents[i] = VT_CALL_NONE;
-		else
-			parents[i] =
-				joins_parent(t, n, same) ? parents[n->parent] : nodes[n->parent];
+		parents[i] = n->parent == VT_CALL_NONE	? VT_CALL_NONE
+			     : joins_parent(t, n, same) ? parents[n->parent]
+							: nodes[n->parent];
 		code = map_node(to, n, map, parents[i], &nodes[i], err);
 	}
 	free(nodes);
-	free(parents);
 	if (code == 0)
 		return to;
 	vt_calltree_free(to);

@@ -51,6 +51,20 @@ void vt_calltree_free(struct vt_calltree *t);
 int vt_calltree_add(struct vt_calltree *t, uint32_t root, const uint32_t *keys, size_t n,
 		    struct vt_tally tally, struct vt_error *err);
 
+/*
+ * Finds or adds the child of a node, with the key VT_CALL_CUT where there are no more nodes; the
+ * child of such a node is the node itself.  -VT_E_NOMEM.
+ */
+int vt_calltree_child(struct vt_calltree *t, uint32_t parent, uint32_t key, uint32_t *node,
+		      struct vt_error *err);
+
+/* Finds or adds a root.  -VT_E_NOMEM. */
+int vt_calltree_add_root(struct vt_calltree *t, uint32_t root, uint32_t *node,
+			 struct vt_error *err);
+
+/* Counts samples at a node. */
+void vt_calltree_count_at(struct vt_calltree *t, uint32_t node, struct vt_tally tally);
+
 /* What a key k becomes: keys[first[k]] to keys[first[k + 1] - 1], at least one, outermost first. */
 struct vt_callmap {
 	const uint32_t *first;

@@ -26,9 +26,9 @@ static const struct {
 			      "children: samples in a chain of calls and below; self: at its end."},
 };
 
-static uint64_t event_id(const struct vt_callreport *r)
+static const struct vt_profile_event *get_event(const struct vt_callreport *r)
 {
-	return vt_profile_event(r->profile->profile, r->profile->events->index[0])->id;
+	return vt_profile_event(r->profile->profile, r->profile->events->index[0]);
 }
 
 struct vt_tally vti_call_whole(const struct vt_callreport *r)
@@ -42,7 +42,7 @@ struct vt_tally vti_call_whole(const struct vt_callreport *r)
 
 uint32_t vti_call_root(const struct vt_callreport *r)
 {
-	return r->profile->events->count ? vt_callgather_root(r->gather, event_id(r))
+	return r->profile->events->count ? vt_callgather_root(r->gather, get_event(r))
 					 : VT_CALL_NONE;
 }
 
@@ -164,7 +164,7 @@ static struct vt_callcounts get_counts(const struct vt_callreport *r)
 {
 	if (!r->profile->events->count)
 		return (struct vt_callcounts){0};
-	return vt_callgather_counts(r->gather, event_id(r));
+	return vt_callgather_counts(r->gather, get_event(r));
 }
 
 json_t *vt_callreport_json(const struct vt_callreport *r)
@@ -191,7 +191,9 @@ static void print_header(const struct vt_callreport *r, struct vt_output *out)
 	struct vt_callcounts n = get_counts(r);
 
 	vt_proflist_header(side->profile, side->ranking, side->events, out);
-	vt_output_printf(out, "Samples with a call chain: %" PRIu64, n.chains);
+	vt_output_printf(out, "%s with a call chain: %" PRIu64,
+			 get_event(r)->kind == VT_PROFILE_EXECUTED ? "Instructions" : "Samples",
+			 n.chains);
 	if (n.unwound)
 		vt_output_printf(out, ", unwound %" PRIu64, n.unwound);
 	if (n.damaged)
