@@ -78,17 +78,25 @@ const char *vti_call_image(const struct vt_callreport *r, uint32_t key)
 	return vt_ranking_at(vt_callgather_rows(r->gather), key)->path;
 }
 
+static bool has_intervals(const struct vt_callreport *r)
+{
+	const struct vt_tally none = {0};
+
+	return r->profile->events->count && vt_share_of_event(get_event(r), none, false).known;
+}
+
 struct vt_share vti_call_share(const struct vt_callreport *r, struct vt_tally part,
 			       struct vt_tally whole)
 {
-	const struct vt_proflist_side *side = r->profile;
-	bool by_period = r->how.list.by_period;
-	struct vt_share s = {.known = false};
+	if (!has_intervals(r))
+		return (struct vt_share){.known = false};
+	return vt_share_of(part, whole, r->how.list.by_period);
+}
 
-	if (side->events->count)
-		s = vt_share_of_event(vt_profile_event(side->profile, side->events->index[0]), part,
-				      by_period);
-	return s.known ? vt_share_of(part, whole, by_period) : s;
+void vti_call_sign_column(struct vt_callreport *r)
+{
+	if (has_intervals(r))
+		vti_sign_column(r->table);
 }
 
 void vti_call_share_cells(struct vt_callreport *r, struct vt_tally part, struct vt_tally whole,
@@ -101,7 +109,7 @@ void vti_call_share_cells(struct vt_callreport *r, struct vt_tally part, struct 
 	vt_table_number(r->table, part.samples);
 	vt_table_percent(r->table, p, w);
 	vt_table_cell_style(r->table, p ? vt_heat(p, w) : VT_STYLE_FAINT);
-	if (shown)
+	if (shown && has_intervals(r))
 		vti_sign_cell(r->table, &share);
 }
 

@@ -87,7 +87,7 @@ static void add_columns(struct vt_callreport *r)
 
 	vt_table_column(t, "samples", "samples", VT_FORMAT_NUMBER);
 	vt_table_column(t, "percent", "%", VT_FORMAT_PERCENT);
-	vti_sign_column(t);
+	vti_call_sign_column(r);
 	vt_table_column(t, "share", "of", VT_FORMAT_PERCENT);
 	snprintf(heading, sizeof(heading), "%s, %s", vti_call_word(r),
 		 callees ? "callees" : "callers");

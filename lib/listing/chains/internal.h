@@ -23,7 +23,10 @@ void vti_call_label(const struct vt_callreport *r, uint32_t key, const char *non
 /* The path of a procedure's image, or "". */
 const char *vti_call_image(const struct vt_callreport *r, uint32_t key);
 
-/* Fills two cells: the samples, and their share. */
+/* People see a column of intervals, unless what is counted is exact. */
+void vti_call_sign_column(struct vt_callreport *r);
+
+/* Fills two cells: the samples, and their share; and that of the interval, if `shown`. */
 void vti_call_share_cells(struct vt_callreport *r, struct vt_tally part, struct vt_tally whole,
 			  bool shown);
 

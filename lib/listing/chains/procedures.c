@@ -110,7 +110,7 @@ int vti_fill_children(struct vt_callreport *r, struct vt_error *err)
 		return -(int)err->code;
 	vt_table_column(r->table, "children", "children", VT_FORMAT_NUMBER);
 	vt_table_column(r->table, "children_percent", "%", VT_FORMAT_PERCENT);
-	vti_sign_column(r->table);
+	vti_call_sign_column(r);
 	vt_table_column(r->table, "self", "self", VT_FORMAT_NUMBER);
 	vt_table_column(r->table, "self_percent", "%", VT_FORMAT_PERCENT);
 	vt_table_column_max(r->table, "procedure", vti_call_word(r), VT_FORMAT_NAME,
