@@ -101,6 +101,7 @@ assert {r["procedure"]: r["events"][0]["after"] for r in rows} == {
     "_start": 42, "a": 24, "b": 8, "leaf": 10}, rows' --diff --children prog.vt prog.vt
 t_ok "in words" vprof --tree prog.vt
 t_like "what is counted" '^Instructions with a call chain: 42$' "$T_OUT"
+t_is "without intervals" "$(grep -c ± "$T_OUT")" 0
 
 # 7 of _start, 5 of each deep but 4 of the innermost, one of last.
 check "deep recursion is cut, not lost" '
