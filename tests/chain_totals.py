@@ -17,10 +17,11 @@ procedure, at its very start.  vprof looks up the call.  So symbols at whose sta
 a frame are not compared, and others may have as much more.
 
 In code without call frame information perf follows the frame pointer, whatever it is then: it
-leaves out callers, and ends with a frame at -1.  vprof ends such a chain, or finds the callers by
-other information.  Symbols may have as much more or less.
+finds the callers, leaves some out, or ends with a frame at -1.  vprof ends such a chain, or finds the
+callers by other information.  Symbols may have as much more or less.
 """
 import argparse
+import bisect
 import collections
 import json
 import os
@@ -86,28 +87,54 @@ def vprof_children(path, event, level, fold):
     return rows, doc['events'][0]['samples'], unwound, unwound and doc['events'][0]['unknown']
 
 
+def frame_information(path):
+    """The ranges of addresses with call frame information in a file: starts, ends; and what is to be
+    added to file offsets for their addresses: [(offset, size, difference), ...]."""
+    out = subprocess.run(['readelf', '-lW', '-wF', path], stdin=subprocess.DEVNULL,
+                         capture_output=True, check=False, text=True, errors='replace').stdout
+    ranges = sorted((int(a, 16), int(b, 16))
+                    for a, b in re.findall(r' FDE .* pc=([0-9a-f]+)\.\.([0-9a-f]+)', out))
+    loads = [[int(n, 16) for n in m] for m in re.findall(
+        r'\bLOAD +0x([0-9a-f]+) 0x([0-9a-f]+) 0x[0-9a-f]+ 0x([0-9a-f]+)', out)]
+    return [r[0] for r in ranges], [r[1] for r in ranges], \
+        [(offset, size, address - offset) for offset, address, size in loads]
+
+
+def lacks_information(path, offset, known):
+    if path not in known:
+        known[path] = frame_information(path)
+    starts, ends, loads = known[path]
+    address = offset + next((d for start, size, d in loads if start <= offset < start + size), 0)
+    i = bisect.bisect(starts, address) - 1
+    return bool(starts) and (i < 0 or address >= ends[i])
+
+
 def doubtful_frames(path):
     """The symbols at whose start a call seems to return, and for each event the percentage of such
-    samples, and that of those whose last frame is at -1."""
-    cmd = ['perf', 'script', '-i', path, '-F', 'event,period,ip,sym,symoff', '--no-inline',
+    samples, that of those whose last frame is at -1 or which have frames in code without call frame
+    information."""
+    cmd = ['perf', 'script', '-i', path, '-F', 'event,period,ip,sym,symoff,dso', '--no-inline',
            '--no-demangle']
     out = subprocess.run(cmd, stdin=subprocess.DEVNULL, capture_output=True, check=False,
                          encoding='utf-8', errors='surrogateescape').stdout
     symbols = set()
     moved, broken, total = collections.Counter(), collections.Counter(), collections.Counter()
-    event, period, frame, counted = '', 0, 0, False
+    event, period, frame, counted, lost, known = '', 0, 0, False, False, {}
     for line in out.split('\n'):
         head = re.match(r' +([0-9]+) +(\S+): *$', line)
-        at = re.match(r'\s+[0-9a-f]+ (.*)\+0x0$', line)
+        at = re.match(r'\s+([0-9a-f]+) (.*?)(\+0x[0-9a-f]+)? \((.*)\)$', line)
         if head:
-            event, period, frame, counted = head.group(2), int(head.group(1)), 0, False
+            event, period, frame, counted, lost = head.group(2), int(head.group(1)), 0, False, False
             total[event] += period
             continue
         frame += 1
-        if re.match(r'\s+f{16}\s', line):
+        if not lost and at and (at.group(1) == 16 * 'f' or (
+                at.group(4)[0] == '/' and
+                lacks_information(at.group(4), int(at.group(1), 16), known))):
             broken[event] += period
-        if at and frame > 1:
-            symbols.add(at.group(1))
+            lost = True
+        if at and frame > 1 and at.group(3) == '+0x0':
+            symbols.add(at.group(2))
             moved[event] += 0 if counted else period
             counted = True
     return symbols, *({e: 100 * n[e] / total[e] for e in total if total[e]} for n in (moved, broken))
@@ -144,7 +171,7 @@ def main():
     parser.add_argument('--fold-kernel', action='store_true')
     parser.add_argument('path')
     args = parser.parse_args()
-    bad, rows, samples = [], 0, 0
+    bad, rows, samples, doubt = [], 0, 0, 0
     with tempfile.TemporaryDirectory() as directory:
         path = cut_attributes(args.path, directory)
         moved, more, broken = doubtful_frames(path)
@@ -158,14 +185,15 @@ def main():
                 if guessed:
                     their, our = own_only(their), own_only(our)
                 ignored = moved | {'[unknown]'} if unwound else moved
-                bad += compare_rows(name, their, our, ignored,
-                                    more.get(name, 0) + broken.get(name, 0), broken.get(name, 0))
+                doubt = broken.get(name, 0) if unwound else 0
+                bad += compare_rows(name, their, our, ignored, more.get(name, 0) + doubt, doubt)
                 rows += len(our)
                 samples = n
     if not rows and not bad:
         print('no call chains')
         sys.exit(77)
-    print('\n'.join(bad + ['%d samples, %d rows, %d differences' % (samples, rows, len(bad))]))
+    print('\n'.join(bad + ['%d samples, %d rows, %d differences; %.1f %% may differ' %
+                           (samples, rows, len(bad), doubt)]))
     sys.exit(1 if bad else 0)
 
 
