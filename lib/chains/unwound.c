@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "chains/unwound.h"
 
+#include "flow/leave.h"
 #include "image/procdata.h"
 #include "stream/kinds.h"
 
@@ -85,7 +86,8 @@ bool vt_chain_unwind(struct vt_chain *c, const struct vt_record *sample, uint64_
 	append_first(c, address);
 	do {
 		sp = regs.value[VT_UNWIND_SP];
-		if (!vt_procdata_step(images, space, pid, address, &regs, load_stack, &stack))
+		if (!vt_procdata_step(images, space, pid, address, &regs, load_stack, &stack) &&
+		    !vt_leave_by_code(images, space, pid, &regs, load_stack, &stack))
 			break;
 		/* The handler of a signal was not called by a trampoline: it returns to its start.
 		 */

@@ -128,6 +128,18 @@ bool vt_procdata_return(struct vt_images *im, struct vt_addrspace *as, int32_t p
 	return true;
 }
 
+bool vt_procdata_has_frame(struct vt_images *im, struct vt_addrspace *as, int32_t pid,
+			   uint64_t address)
+{
+	struct vt_unwind *u;
+	struct image_place p;
+
+	if (!find_image_place(im, as, pid, address, &p))
+		return true;
+	u = vt_images_unwind(im, p.image);
+	return !u || vt_unwind_covers(u, address - p.bias);
+}
+
 bool vt_procdata_step(struct vt_images *im, struct vt_addrspace *as, int32_t pid, uint64_t address,
 		      struct vt_unwind_regs *regs,
 		      bool (*load)(void *arg, uint64_t address, unsigned size, uint64_t *value),

@@ -36,6 +36,13 @@ bool vt_procdata_find(struct vt_images *im, struct vt_addrspace *as, int32_t pid
 bool vt_procdata_return(struct vt_images *im, struct vt_addrspace *as, int32_t pid, uint64_t pc,
 			const struct vt_unwind_state *s, struct vt_return *f);
 
+/*
+ * Whether call frame information covers the instruction at an address.  True where that is unknown:
+ * there is no image, or its file was not found.
+ */
+bool vt_procdata_has_frame(struct vt_images *im, struct vt_addrspace *as, int32_t pid,
+			   uint64_t address);
+
 /* Like vt_unwind_step(), for the procedure with the instruction at an address. */
 bool vt_procdata_step(struct vt_images *im, struct vt_addrspace *as, int32_t pid, uint64_t address,
 		      struct vt_unwind_regs *regs,

@@ -357,6 +357,11 @@ bool vt_unwind_find(struct vt_unwind *u, uint64_t vaddr, uint64_t bias,
 	return find_value(&row->ra, cfa, pc, s, &f->ret, &f->slot);
 }
 
+bool vt_unwind_covers(struct vt_unwind *u, uint64_t vaddr)
+{
+	return find_unwind_row(u, vaddr)->cfa.how != VTI_CFI_UNKNOWN;
+}
+
 /* ---- frame by frame ---- */
 
 /* Registers, and the caller's way to memory. */

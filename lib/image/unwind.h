@@ -46,6 +46,9 @@ void vt_unwind_free(struct vt_unwind *u);
 bool vt_unwind_find(struct vt_unwind *u, uint64_t vaddr, uint64_t bias,
 		    const struct vt_unwind_state *s, struct vt_return *f);
 
+/* Whether call frame information covers the instruction at `vaddr`, whatever it tells. */
+bool vt_unwind_covers(struct vt_unwind *u, uint64_t vaddr);
+
 /* Registers by their numbers in linux's asm/perf_regs.h. */
 #define VT_UNWIND_REGS 24
 #define VT_UNWIND_SP   7

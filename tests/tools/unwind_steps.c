@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Compares the return addresses that call frame information tells with what the processor does.
+ * Compares the return addresses that call frame information tells, or the code where there is none,
+ * with what the processor does.
  *
  *	unwind_steps CALLS STEPS PROGRAM [ARGUMENT]...
  *
  * The program runs up to its CALLS'th system call, then by STEPS single steps.  Calls put their
  * return address on a stack of this tool's own, and what lies below the stack pointer leaves it;
  * in front of each instruction, the procedure's return address must be the one on top.
- * Prints "steps N known N covered N wrong N": of the steps with something on top, those for which
- * the library knows it, and those in images with call frame information.
+ * Prints "steps N known N covered N wrong N by code N": of the steps with something on top, those
+ * for which the library knows it, those in images, and those that it knows by the code.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,6 +20,7 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
+#include "flow/leave.h"
 #include "image/procdata.h"
 #include "machine/insn/insn.h"
 #include "tests/tools/common/procmaps.h"
@@ -38,7 +40,7 @@ struct tracer {
 	struct tracee p;
 	struct call calls[DEPTH];
 	size_t depth;
-	uint64_t steps, known, covered, wrong;
+	uint64_t steps, known, covered, by_code, wrong;
 };
 
 static struct vt_error err;
@@ -73,6 +75,22 @@ static bool get_memory(void *arg, uint64_t address, unsigned size, uint64_t *val
 	return tracee_read(&t->p, address, value, size) == size;
 }
 
+/* Where there is no such information, by the code; preserved registers are those of a frame. */
+static bool leave_by_code(struct tracer *t, struct vt_return *r)
+{
+	struct vt_unwind_regs regs = {.known = (1u << VT_UNWIND_REGS) - 1};
+	unsigned reg;
+
+	for (reg = 0; reg < VT_UNWIND_REGS; reg++)
+		regs.value[reg] = t->p.gpr[reg];
+	if (!vt_leave_by_code(t->images, t->as, (int32_t)t->p.pid, &regs, get_memory, t))
+		return false;
+	r->ret = regs.value[VT_UNWIND_IP];
+	r->slot = regs.value[VT_UNWIND_SP] - 8;
+	t->by_code++;
+	return true;
+}
+
 static void check(struct tracer *t)
 {
 	const struct vt_unwind_state s = {t, get_reg, get_memory};
@@ -88,7 +106,8 @@ static void check(struct tracer *t)
 	if (!vt_procdata_find(t->images, t->as, (int32_t)t->p.pid, pc, &image, &bias))
 		return;
 	t->covered++;
-	if (!vt_procdata_return(t->images, t->as, (int32_t)t->p.pid, pc, &s, &r))
+	if (!vt_procdata_return(t->images, t->as, (int32_t)t->p.pid, pc, &s, &r) &&
+	    !leave_by_code(t, &r))
 		return;
 	t->known++;
 	if (r.ret == t->calls[t->depth - 1].ret && r.slot == t->calls[t->depth - 1].slot)
@@ -154,8 +173,9 @@ int main(int argc, char **argv)
 	start(&t, argv + 3, strtoul(argv[1], NULL, 0));
 	for (steps = strtoul(argv[2], NULL, 0); steps && step(&t, &signal); steps--)
 		check(&t);
-	printf("steps %" PRIu64 " known %" PRIu64 " covered %" PRIu64 " wrong %" PRIu64 "\n",
-	       t.steps, t.known, t.covered, t.wrong);
+	printf("steps %" PRIu64 " known %" PRIu64 " covered %" PRIu64 " wrong %" PRIu64
+	       " by code %" PRIu64 "\n",
+	       t.steps, t.known, t.covered, t.wrong, t.by_code);
 	tracee_kill(&t.p);
 	vt_addrspace_free(t.as);
 	vt_images_free(t.images);
