@@ -72,13 +72,12 @@ static bool note_stores(struct leaving *l, struct vti_flowstate *s, const struct
 	for (i = 0; i < f->nmemories; i++) {
 		const struct vt_memory *m = &f->memories[i];
 		struct vti_value a = vti_flowstate_address(s, m, next, &l->memory);
-		uint64_t at = a.lo - (f->flags & VT_FACT_PUSH ? m->size : 0);
 
-		if (!m->written || a.lo != a.hi || at - l->sp >= MAX_STACK)
+		if (!m->written || a.lo != a.hi || a.lo - l->sp >= MAX_STACK)
 			continue;
 		if (m->size > 8 || l->nstores == MAX_STORES)
 			return false;
-		l->stores[l->nstores++] = at;
+		l->stores[l->nstores++] = a.lo;
 	}
 	return true;
 }
@@ -159,6 +158,22 @@ static void add_path(struct leaving *l, const struct vti_flowstate *s, uint64_t 
 	l->paths[l->npaths++].state = *s;
 }
 
+/* A called procedure does not change what was saved on the stack before. */
+static void step_over_call(struct leaving *l, struct vti_flowstate *s, const struct vt_facts *f,
+			   uint64_t at)
+{
+	const struct vti_flowstate before = *s;
+	unsigned i;
+
+	vti_flowstate_step(s, f, at, (uint32_t)at, &l->memory);
+	for (i = 0; i < before.ncells; i++) {
+		const struct vti_flowcell *c = &before.cells[i];
+
+		if (!c->sym && c->value.lo == c->value.hi && s->ncells < VTI_STATE_CELLS)
+			s->cells[s->ncells++] = *c;
+	}
+}
+
 /* Applies an instruction.  Returns false at the end of the way. */
 static bool follow_insn(struct leaving *l, struct path *p)
 {
@@ -186,7 +201,10 @@ static bool follow_insn(struct leaving *l, struct path *p)
 	}
 	if (!note_stores(l, &p->state, &f, p->address))
 		return false;
-	vti_flowstate_step(&p->state, &f, at, (uint32_t)at, &l->memory);
+	if (f.flags & VT_FACT_CALL)
+		step_over_call(l, &p->state, &f, at);
+	else
+		vti_flowstate_step(&p->state, &f, at, (uint32_t)at, &l->memory);
 	return true;
 }
 

@@ -123,6 +123,16 @@ if command -v gcc >/dev/null && gcc -O2 -fno-optimize-sibling-calls -o signals s
 		"$(wc -l <handled)"
 fi
 
+# Code without call frame information: perf has no such chains.
+if gcc -O2 -fomit-frame-pointer -fno-optimize-sibling-calls -fno-asynchronous-unwind-tables \
+	-o untold deep.c && perf record -q --call-graph dwarf -o untold.data -e cpu-clock -F 500 ./untold \
+	>/dev/null 2>&1; then
+	t_ok "chains through code without tables" vprof --callers --procedure leaf --csv untold.data
+	t_is "end nowhere in it" "$(grep -c 'no caller' "$T_OUT")" 0
+	t_is "and have its callers" "$(awk -F, '$4 == "leaf" && $6 { print $6 }' "$T_OUT" | sort |
+		tr '\n' ' ')" "even main odd "
+fi
+
 # ---- recorded data ----
 
 if [ ! -d "$VT_DATA/perf" ]; then
