@@ -27,7 +27,7 @@
 #				same ones
 #			"type", "config", "read_format", "flags": those of the event,
 #			"lost": [[TYPE, [WORD, ...], TIME, TID, MISC], ...]: records of losses
-#		addresses are of user code; times are 1000, 1001, ...
+#		addresses are of user code; times are 1000, 1001, ... if samples have no "time"
 #	-t	prints what the samples hold, as `vtrace dump` would: time, pid, tid, ip, and for
 #		full samples every field, one line for each sample, in the order of their times
 
@@ -407,7 +407,7 @@ def described(w, out, name):
     body = w.record(3, w.pack('ii', 100, 100) + w.text('described') + tail, misc=1 << 13)
     timed = list(described_sides(w, spec))
     for i, d in enumerate(samples):
-        d = dict(d, sample_type=sample_type, time=1000 + i, cpu=0, period=1000,
+        d = dict(d, sample_type=sample_type, time=d.get('time', 1000 + i), cpu=0, period=1000,
                  uregs_abi=2, stack=bytes.fromhex(d.get('stack', '')),
                  raw=bytes.fromhex(d.get('raw', '')))
         d['raw'] += bytes((4 - len(d['raw'])) % 8)
