@@ -28,6 +28,15 @@ static void tell_bad(struct app *a, const char *name, uint64_t bad)
 		      name, bad, bad == 1 ? "" : "s", bad == 1 ? "s itself" : " themselves");
 }
 
+void app_tell_chains(struct app *a, const char *name, const struct vt_calldamage *damage)
+{
+	if (damage->refused)
+		app_say_lossy(a,
+			      "%s: %" PRIu64 " CHAIN records contradict themselves, left out; "
+			      "the first: %s",
+			      name, damage->refused, damage->first.text);
+}
+
 static bool read_profile_stream(struct app *a, struct app_profile *p, const char *path)
 {
 	struct vt_reader *r = app_open_reader(a, path);
@@ -38,6 +47,8 @@ static bool read_profile_stream(struct app *a, struct app_profile *p, const char
 	ok = ok && (vt_profile_finish(p->profile, &err) == 0 || app_fail(a, &err));
 	if (ok)
 		tell_bad(a, vt_reader_name(r), vt_profile_bad(p->profile));
+	if (ok && p->chains)
+		app_tell_chains(a, vt_reader_name(r), vt_callgather_damage(p->chains));
 	p->listed = r && app_came_through(r, "vhot");
 	p->explained = r && app_came_through(r, "vculprit");
 	app_close_reader(a, r);

@@ -73,4 +73,7 @@ bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *pa
 			    const char *symfs, bool none);
 void app_profile_end(struct app_profile *p);
 
+/* Says which CHAIN records of an input were left out. */
+void app_tell_chains(struct app *a, const char *name, const struct vt_calldamage *damage);
+
 #endif

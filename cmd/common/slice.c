@@ -112,6 +112,8 @@ static void tell_counts(const struct app_slice *s, const char *name,
 			      "; %" PRIu64 " estimates from all of them are left out: vfreq "
 			      "makes them of a slice",
 			      c->estimates);
+	if (c->chains)
+		vt_buf_printf(&b, "; call trees of all of them are left out");
 	app_say(s->app, "%s", vt_buf_str(&b));
 	vt_buf_free(&b);
 }
@@ -124,7 +126,7 @@ const char *app_slice_tell(struct app_slice *s, const char *name)
 	for (by = 0; by < VT_NSLICES && !c->without[by];)
 		by++;
 	/* That there is none at all is said at the end. */
-	if ((c->taken && c->taken != c->seen) || by < VT_NSLICES || c->estimates)
+	if ((c->taken && c->taken != c->seen) || by < VT_NSLICES || c->estimates || c->chains)
 		tell_counts(s, name, c);
 	if (c->taken)
 		return NULL;

@@ -2,6 +2,10 @@
 #include <inttypes.h>
 #include <limits.h>
 
+#include "cmd/common/find.h"
+#include "cmd/common/images.h"
+#include "cmd/common/options.h"
+#include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/programs.h"
 #include "merge/merge.h"
@@ -10,6 +14,8 @@ struct merge {
 	struct app *app;
 	const char *output;
 	const char *compress;
+	const char *symfs;
+	bool chains;
 	struct app_inputs in;
 	struct vt_merge *merge;
 };
@@ -20,18 +26,40 @@ static bool fail_at(struct merge *m, size_t i, struct vt_error *err)
 	return app_fail(m->app, err);
 }
 
-static bool add_inputs(struct merge *m)
+static bool feed_input(struct merge *m, size_t i)
 {
 	struct vt_error err = VT_ERROR_INIT;
+
+	if (!app_each_run(m->app, m->in.readers[i], vt_merge_feed, m->merge))
+		return false;
+	return vt_merge_end_stream(m->merge, &err) == 0 || fail_at(m, i, &err);
+}
+
+/* With its call chains: copies of stacks are unwound with the files of its images. */
+static bool feed_chains(struct merge *m, size_t i)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct app_images images = {.quiet = false};
+	bool ok = app_images_open(m->app, &images, m->symfs) != NULL;
+
+	ok = ok &&
+	     (vt_merge_start_chains(m->merge, images.store, &err) == 0 || fail_at(m, i, &err));
+	ok = ok && feed_input(m, i);
+	if (ok)
+		app_tell_chains(m->app, vt_reader_name(m->in.readers[i]),
+				vt_merge_chain_damage(m->merge));
+	app_images_close(&images);
+	return ok;
+}
+
+static bool add_inputs(struct merge *m)
+{
 	const struct vt_hot_damage *damage;
 	size_t i;
 
-	for (i = 0; i < m->in.count; i++) {
-		if (!app_each_run(m->app, m->in.readers[i], vt_merge_feed, m->merge))
+	for (i = 0; i < m->in.count; i++)
+		if (!(m->chains ? feed_chains(m, i) : feed_input(m, i)))
 			return false;
-		if (vt_merge_end_stream(m->merge, &err) < 0)
-			return fail_at(m, i, &err);
-	}
 	damage = vt_merge_damage(m->merge);
 	if (damage->rejected)
 		app_say_lossy(m->app,
@@ -77,14 +105,21 @@ int cmd_merge(int argc, char **argv)
 	struct app app;
 	struct merge m = {.app = &app};
 	const struct vt_opt opts[] = {
-		APP_OPT_OUTPUT(m.output), APP_OPT_COMPRESS(m.compress), APP_OPT_SEED(app), {0}};
+		APP_FLAG(0, "chains", m.chains, "keep call chains, as CHAIN records"),
+		APP_OPT_OUTPUT(m.output),
+		APP_OPT_COMPRESS(m.compress),
+		APP_OPT_SEED(app),
+		APP_OPT_SYMFS(m.symfs),
+		{0},
+	};
 	const struct vt_opt_page page = {
 		.program = "vtrace merge",
-		.usage = "[-o FILE] [-z HOW] [-s SEED] [FILE]...",
+		.usage = "[--chains] [-o FILE] [-z HOW] [-s SEED] [--symfs DIR] [FILE]...",
 		.about = "Adds up the profiles of several runs or machines: COUNT records as they "
 			 "are,\n"
 			 "samples by image, offset and event, hot lists (HOT) by place and kind of "
-			 "value.",
+			 "value.\n"
+			 "With --chains, call chains are added up, too: chains with equal places.",
 		.opts = opts,
 		.max_operands = UINT_MAX,
 	};

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "chains/gather.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/hash.h"
 #include "chains/chain.h"
 #include "chains/executed.h"
+#include "chains/records.h"
 #include "chains/sums.h"
 #include "chains/unwound.h"
 
@@ -26,6 +28,16 @@ struct event_chains {
 	uint64_t group;
 	uint64_t executed; /* 1: of executed instructions, which have no id */
 	struct vt_callcounts counts;
+	uint64_t period; /* sum over CHAIN records */
+	bool full;	 /* some of them are without place */
+};
+
+/* What COUNT records have of an event at a place; the first two are the key. */
+struct counted_place {
+	uint32_t place; /* its key */
+	uint32_t event; /* index of the root */
+	struct vt_tally counted;
+	struct vt_tally chained; /* of these, in CHAIN records */
 };
 
 /* A map that was found, for the next frame. */
@@ -43,6 +55,9 @@ struct vt_callgather {
 	struct vt_groups *groups; /* NULL: none */
 	struct vt_calltree *tree;
 	struct vti_execchains *executed; /* NULL: nothing is */
+	struct vti_chainrecords *records;
+	struct vt_hash counted; /* struct counted_place */
+	struct vt_calldamage damage;
 	struct vt_ranking *rows;
 	uint32_t *order;
 	struct vt_chain chain; /* of the sample at hand */
@@ -59,8 +74,11 @@ struct vt_callgather *vt_callgather_new(struct vt_context *context)
 	vt_hash_init(&g->places, sizeof(struct frame_place), sizeof(struct frame_place));
 	vt_hash_init(&g->events, sizeof(struct event_chains),
 		     offsetof(struct event_chains, counts));
+	vt_hash_init(&g->counted, sizeof(struct counted_place),
+		     offsetof(struct counted_place, counted));
 	g->tree = vt_calltree_new(VT_CALLTREE_NODES);
-	if (g->tree)
+	g->records = g->tree ? vti_chainrecords_new(g->tree) : NULL;
+	if (g->records)
 		return g;
 	vt_callgather_free(g);
 	return NULL;
@@ -71,6 +89,8 @@ void vt_callgather_free(struct vt_callgather *g)
 	if (!g)
 		return;
 	vti_execchains_free(g->executed);
+	vti_chainrecords_free(g->records);
+	vt_hash_fini(&g->counted);
 	vt_hash_fini(&g->places);
 	vt_hash_fini(&g->events);
 	vt_calltree_free(g->tree);
@@ -119,6 +139,17 @@ static struct frame_place locate_frame(struct vt_callgather *g, struct recent_ma
 	return p;
 }
 
+static int find_key(struct vt_callgather *g, const struct frame_place *at, uint32_t *key,
+		    struct vt_error *err)
+{
+	const struct frame_place *p = vt_hash_add(&g->places, at, NULL);
+
+	if (!p || g->places.count > MAX_PLACES)
+		return vt_error_nomem(err);
+	*key = (uint32_t)vt_hash_index(&g->places, p);
+	return 0;
+}
+
 /* Fills g->keys with the places of g->chain, outermost first. */
 static int find_keys(struct vt_callgather *g, struct recent_map *last,
 		     const struct vt_record *sample, struct vt_error *err)
@@ -128,11 +159,9 @@ static int find_keys(struct vt_callgather *g, struct recent_map *last,
 
 	for (i = 0; i < c->count; i++) {
 		struct frame_place at = locate_frame(g, last, sample, &c->frames[i]);
-		const struct frame_place *p = vt_hash_add(&g->places, &at, NULL);
 
-		if (!p || g->places.count > MAX_PLACES)
-			return vt_error_nomem(err);
-		g->keys[c->count - 1 - i] = (uint32_t)vt_hash_index(&g->places, p);
+		if (find_key(g, &at, &g->keys[c->count - 1 - i], err) < 0)
+			return -VT_E_NOMEM;
 	}
 	if (c->skid)
 		g->keys[c->count - 1] |= VT_CALL_SKID;
@@ -148,7 +177,7 @@ static void count_chain(struct vt_callcounts *n, const struct vt_chain *c, bool 
 	n->cut += c->cut;
 }
 
-/* NULL: no memory. */
+/* `sample` is NULL for what is no sample.  NULL: no memory. */
 static struct event_chains *find_event(struct vt_callgather *g, uint64_t id,
 				       const struct vt_record *sample, struct vt_error *err)
 {
@@ -197,18 +226,13 @@ static int find_place_key(void *arg, int32_t pid, uint64_t address, uint32_t *ke
 	const struct vt_map *m =
 		vt_addrspace_find(vt_context_space(g->context), pid, address, VT_FRAME_USER);
 	struct frame_place at = {.image = VT_UNMAPPED_IMAGE, .offset = VT_UNMAPPED_USER};
-	const struct frame_place *p;
 
 	if (m) {
 		at.image = m->image;
 		at.offset = vt_map_offset(m, address);
 		at.pid = m->type == VT_IMAGE_ANON ? pid : 0;
 	}
-	p = vt_hash_add(&g->places, &at, NULL);
-	if (!p || g->places.count > MAX_PLACES)
-		return vt_error_nomem(err);
-	*key = (uint32_t)vt_hash_index(&g->places, p);
-	return 0;
+	return find_key(g, &at, key, err);
 }
 
 static int start_executed(struct vt_callgather *g, struct vt_error *err)
@@ -254,6 +278,165 @@ static int finish_executed(struct vt_callgather *g, struct vt_error *err)
 	return g->executed ? vti_execchains_finish(g->executed, err) : 0;
 }
 
+/* ---- counts, and call trees of them ---- */
+
+static int find_counted(struct vt_callgather *g, const struct event_chains *e, uint32_t place,
+			struct counted_place **counted, struct vt_error *err)
+{
+	const struct counted_place key = {.place = place,
+					  .event = (uint32_t)vt_hash_index(&g->events, e)};
+
+	*counted = vt_hash_add(&g->counted, &key, NULL);
+	return *counted ? 0 : vt_error_nomem(err);
+}
+
+static int gather_count(struct vt_callgather *g, const struct vt_record *rec, struct vt_error *err)
+{
+	const struct frame_place at = {.image = (uint32_t)vt_record_u64(rec, VT_COUNT_IMAGE),
+				       .offset = vt_record_u64(rec, VT_COUNT_OFFSET)};
+	const struct event_chains *e = find_event(g, vt_record_u64(rec, VT_COUNT_EVENT), NULL, err);
+	struct counted_place *counted;
+	uint32_t key = 0;
+
+	if (!e)
+		return vt_error_nomem(err);
+	if (find_key(g, &at, &key, err) < 0 || find_counted(g, e, key, &counted, err) < 0)
+		return -VT_E_NOMEM;
+	vt_tally_add(&counted->counted,
+		     (struct vt_tally){.samples = vt_record_u64(rec, VT_COUNT_SAMPLES),
+				       .period = vt_record_u64(rec, VT_COUNT_PERIOD)});
+	return 0;
+}
+
+static bool is_sum_high(uint64_t a, uint64_t b)
+{
+	return b > UINT64_MAX - a;
+}
+
+static bool has_place(const struct vt_record *chain)
+{
+	return vt_record_u64(chain, VT_CHAIN_PARENT) &&
+	       !(vt_record_u64(chain, VT_CHAIN_FLAGS) & VT_CHAIN_FULL);
+}
+
+static int check_chain_image(const struct vt_callgather *g, const struct vt_record *rec,
+			     struct vt_error *err)
+{
+	const struct vt_images *images = vt_context_images(g->context);
+	uint64_t image = vt_record_u64(rec, VT_CHAIN_IMAGE);
+	bool known = image == VT_UNMAPPED_IMAGE
+			     ? vt_record_u64(rec, VT_CHAIN_OFFSET) < VT_NUNMAPPED
+			     : image < VT_UNMAPPED_IMAGE &&
+				       (!images || vt_images_get(images, (uint32_t)image));
+
+	if (!has_place(rec) || known)
+		return 0;
+	return vt_error_set(err, VT_E_FORMAT, "CHAIN %" PRIu64 ": there is no image %" PRIu64,
+			    vt_record_u64(rec, VT_CHAIN_ID), image);
+}
+
+/* Adds what a record has to an event's numbers, or refuses it. */
+static int count_chain_record(struct event_chains *e, const struct vt_record *rec,
+			      struct vt_error *err)
+{
+	const struct {
+		uint64_t *to;
+		uint64_t n;
+	} sums[] = {
+		{&e->counts.samples, vt_record_u64(rec, VT_CHAIN_SAMPLES)},
+		{&e->period, vt_record_u64(rec, VT_CHAIN_PERIOD)},
+		{&e->counts.chains, vt_record_u64(rec, VT_CHAIN_CHAINS)},
+		{&e->counts.unwound, vt_record_u64(rec, VT_CHAIN_UNWOUND)},
+		{&e->counts.damaged, vt_record_u64(rec, VT_CHAIN_DAMAGED)},
+		{&e->counts.cut, vt_record_u64(rec, VT_CHAIN_CUT)},
+	};
+	size_t i, n = sizeof(sums) / sizeof(sums[0]);
+
+	for (i = 0; i < n; i++)
+		if (is_sum_high(*sums[i].to, sums[i].n))
+			return vt_error_set(err, VT_E_FORMAT,
+					    "CHAIN %" PRIu64 ": a sum is impossibly high",
+					    vt_record_u64(rec, VT_CHAIN_ID));
+	for (i = 0; i < n; i++)
+		*sums[i].to += sums[i].n;
+	e->full = e->full || vt_record_u64(rec, VT_CHAIN_FLAGS) & VT_CHAIN_FULL;
+	return 0;
+}
+
+/* Finds the key of a record's place, and notes its samples there. */
+static int find_chain_place(struct vt_callgather *g, const struct vt_record *rec,
+			    const struct event_chains *e, uint32_t *key, struct vt_error *err)
+{
+	const struct frame_place at = {.image = (uint32_t)vt_record_u64(rec, VT_CHAIN_IMAGE),
+				       .offset = vt_record_u64(rec, VT_CHAIN_OFFSET)};
+	struct counted_place *counted;
+
+	if (find_key(g, &at, key, err) < 0)
+		return -VT_E_NOMEM;
+	if (vt_record_u64(rec, VT_CHAIN_SAMPLES)) {
+		if (find_counted(g, e, *key, &counted, err) < 0)
+			return -VT_E_NOMEM;
+		vt_tally_add(&counted->chained,
+			     (struct vt_tally){.samples = vt_record_u64(rec, VT_CHAIN_SAMPLES),
+					       .period = vt_record_u64(rec, VT_CHAIN_PERIOD)});
+	}
+	if (vt_record_u64(rec, VT_CHAIN_FLAGS) & VT_CHAIN_SKID)
+		*key |= VT_CALL_SKID;
+	return 0;
+}
+
+static int refuse_chain(struct vt_callgather *g, const struct vt_error *why)
+{
+	if (g->damage.refused++ == 0)
+		g->damage.first = *why;
+	return 0;
+}
+
+static int gather_chain(struct vt_callgather *g, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_error why = VT_ERROR_INIT;
+	struct event_chains *e;
+	uint32_t key = 0;
+
+	if (vti_chainrecords_check(g->records, rec, &why) < 0 ||
+	    check_chain_image(g, rec, &why) < 0)
+		return refuse_chain(g, &why);
+	e = find_event(g, vt_record_u64(rec, VT_CHAIN_EVENT), NULL, err);
+	if (!e)
+		return vt_error_nomem(err);
+	if (count_chain_record(e, rec, &why) < 0)
+		return refuse_chain(g, &why);
+	if (has_place(rec) && find_chain_place(g, rec, e, &key, err) < 0)
+		return -VT_E_NOMEM;
+	return vti_chainrecords_add(g->records, rec, (uint32_t)vt_hash_index(&g->events, e), key,
+				    err);
+}
+
+/* What is in COUNT records alone has no chain.  Of a full tree, it is not known what that is. */
+static int add_counted(struct vt_callgather *g, const struct counted_place *c, struct vt_error *err)
+{
+	struct event_chains *e = vt_hash_at(&g->events, c->event);
+	struct vt_tally rest = {.samples = c->counted.samples - c->chained.samples};
+
+	if (e->full || c->counted.samples <= c->chained.samples)
+		return 0;
+	if (c->counted.period > c->chained.period)
+		rest.period = c->counted.period - c->chained.period;
+	rest.squares = vt_tally_squares(rest.samples, rest.period);
+	e->counts.samples += rest.samples;
+	return vt_calltree_add(g->tree, c->event, &c->place, 1, rest, err);
+}
+
+int vt_callgather_end(struct vt_callgather *g, struct vt_error *err)
+{
+	int code = finish_executed(g, err);
+	size_t i;
+
+	for (i = 0; i < g->counted.count && code == 0; i++)
+		code = add_counted(g, vt_hash_at(&g->counted, i), err);
+	return code;
+}
+
 int vt_callgather_feed(void *gather, const struct vt_block *block, uint32_t first, uint32_t count,
 		       struct vt_error *err)
 {
@@ -263,8 +446,10 @@ int vt_callgather_feed(void *gather, const struct vt_block *block, uint32_t firs
 	int code = 0;
 
 	for (; rec.row - first < count && code == 0; rec.row++)
-		code = rec.kind == VT_SAMPLE ? gather_sample(g, &last, &rec, err)
-					     : gather_executed(g, &rec, err);
+		code = rec.kind == VT_SAMPLE  ? gather_sample(g, &last, &rec, err)
+		       : rec.kind == VT_COUNT ? gather_count(g, &rec, err)
+		       : rec.kind == VT_CHAIN ? gather_chain(g, &rec, err)
+					      : gather_executed(g, &rec, err);
 	return code;
 }
 
@@ -388,7 +573,7 @@ int vt_callgather_finish(struct vt_callgather *g, struct vt_images *images, enum
 			 bool by_period, struct vt_error *err)
 {
 	g->rows = vt_ranking_new_empty(images, level, err);
-	if (!g->rows || finish_executed(g, err) < 0)
+	if (!g->rows || vt_callgather_end(g, err) < 0)
 		return -VT_E_NOMEM;
 	if (map_tree(g, images, err) < 0)
 		return -VT_E_NOMEM;
@@ -464,8 +649,20 @@ bool vt_callgather_root_at(const struct vt_callgather *g, size_t i, struct vt_ca
 		return false;
 	e = vt_hash_at(&g->events, i);
 	*root = (struct vt_callroot){e->id, e->executed, (uint32_t)e->group,
-				     vt_calltree_root(g->tree, (uint32_t)i)};
+				     vt_calltree_root(g->tree, (uint32_t)i), e->counts};
 	return true;
+}
+
+struct vt_callplace vt_callgather_place(const struct vt_callgather *g, uint32_t key)
+{
+	const struct frame_place *p = vt_hash_at(&g->places, key & ~VT_CALL_SKID);
+
+	return (struct vt_callplace){p->offset, p->image};
+}
+
+const struct vt_calldamage *vt_callgather_damage(const struct vt_callgather *g)
+{
+	return &g->damage;
 }
 
 bool vt_callroot_is(const struct vt_callroot *root, const struct vt_profile_event *event)
@@ -494,15 +691,13 @@ struct vt_callcounts vt_callgather_counts(const struct vt_callgather *g,
 	size_t i;
 
 	for (i = 0; vt_callgather_root_at(g, i, &root); i++) {
-		const struct event_chains *e = vt_hash_at(&g->events, i);
-
 		if (!vt_callroot_is(&root, event))
 			continue;
-		sum.samples += e->counts.samples;
-		sum.chains += e->counts.chains;
-		sum.unwound += e->counts.unwound;
-		sum.damaged += e->counts.damaged;
-		sum.cut += e->counts.cut;
+		sum.samples += root.counts.samples;
+		sum.chains += root.counts.chains;
+		sum.unwound += root.counts.unwound;
+		sum.damaged += root.counts.damaged;
+		sum.cut += root.counts.cut;
 	}
 	return sum;
 }

@@ -13,12 +13,16 @@
 #include "profile/ranking.h"
 
 /*
- * The call chains of a stream's samples, and those of its executed code (chains/executed.h).  It
- * consumes the records of a reading context, which resolves each frame through the mappings of its
- * time, as a profile does with the samples themselves.  Symbols are looked up when all records were
- * read.
+ * The call chains of a stream's samples, those of its executed code (chains/executed.h), and the
+ * call trees of its CHAIN records.  It consumes the records of a reading context, which resolves
+ * each frame through the mappings of its time, as a profile does with the samples themselves.
+ * Symbols are looked up when all records were read.
  *
- * Memory: one entry for each distinct place in the frames, and VT_CALLTREE_NODES nodes twice.
+ * Samples of COUNT records are in the tree once: at the nodes that CHAIN records have of them, and
+ * what is left, without a caller.
+ *
+ * Memory: one entry for each distinct place in the frames and for each place of COUNT records, one
+ * for each CHAIN record, and VT_CALLTREE_NODES nodes twice.
  */
 struct vt_callgather;
 
@@ -44,11 +48,36 @@ void vt_callgather_group_by(struct vt_callgather *g, struct vt_groups *groups);
 /* The records that it takes. */
 #define VT_CALLGATHER_KINDS                                                                        \
 	(VT_KIND(VT_SAMPLE) | VT_KIND(VT_EXEC) | VT_KIND(VT_SIGNAL) | VT_KIND(VT_STATE) |          \
-	 VT_KIND(VT_THREAD) | VT_KIND(VT_GAP) | VT_KIND(VT_LOST))
+	 VT_KIND(VT_THREAD) | VT_KIND(VT_GAP) | VT_KIND(VT_LOST) | VT_KIND(VT_COUNT) |             \
+	 VT_KIND(VT_CHAIN))
 
 /* A vt_consume_fn of these; `gather` is the struct vt_callgather.  -VT_E_NOMEM. */
 int vt_callgather_feed(void *gather, const struct vt_block *block, uint32_t first, uint32_t count,
 		       struct vt_error *err);
+
+/* CHAIN records that contradict themselves or those before them, and were left out. */
+struct vt_calldamage {
+	uint64_t refused;
+	struct vt_error first; /* why the first of them was */
+};
+
+/* Borrowed. */
+const struct vt_calldamage *vt_callgather_damage(const struct vt_callgather *g);
+
+/*
+ * Completes the tree of places, with vt_callgather_place() of its keys, after the last record.
+ * vt_callgather_finish() does that itself; call one of the two, once.  -VT_E_NOMEM.
+ */
+int vt_callgather_end(struct vt_callgather *g, struct vt_error *err);
+
+/* Where the calls of a key lie; in anonymous code, of any process. */
+struct vt_callplace {
+	uint64_t offset; /* in the image, or enum vt_unmapped */
+	uint32_t image;	 /* id, or VT_UNMAPPED_IMAGE */
+};
+
+/* The place of a key of the tree of places, which may have VT_CALL_SKID, but is not VT_CALL_CUT. */
+struct vt_callplace vt_callgather_place(const struct vt_callgather *g, uint32_t key);
 
 /*
  * Makes the tree of procedures, images, lines or instructions, sorted.  Call it once, after the
@@ -77,7 +106,8 @@ struct vt_callroot {
 	uint64_t event; /* id of its EVENT record */
 	bool executed;	/* no event, but the executed instructions */
 	uint32_t group; /* 0 without groups */
-	uint32_t node;
+	uint32_t node;	/* VT_CALL_NONE: nothing was counted below it */
+	struct vt_callcounts counts;
 };
 
 /* The i-th root, in the order of first appearance; false if there are not so many. */

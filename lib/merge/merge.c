@@ -12,6 +12,7 @@
 #include "conflict/conflict.h"
 #include "image/packs.h"
 #include "merge/tally.h"
+#include "merge/trees.h"
 #include "value/hot_record.h"
 
 /* Keys of tables begin their structs and have no padding.  Texts are numbers of one pool. */
@@ -97,6 +98,8 @@ struct vt_merge {
 	uint64_t bad;
 	struct vt_packs *packs;
 	struct vt_stream_tally tally; /* of the current stream */
+	struct vti_trees *trees;      /* NULL: without call trees */
+	const uint32_t *own_events; /* while a stream ends: the index of each event of the tally */
 };
 
 static void init_tables(struct vt_merge *m)
@@ -147,7 +150,20 @@ void vt_merge_free(struct vt_merge *m)
 	vt_hotprofile_free(m->hots);
 	vt_packs_free(m->packs);
 	vt_intern_free(m->strings);
+	vti_trees_free(m->trees);
 	free(m);
+}
+
+int vt_merge_start_chains(struct vt_merge *m, struct vt_images *images, struct vt_error *err)
+{
+	if (!m->trees)
+		m->trees = vti_trees_new();
+	return m->trees ? vti_trees_start(m->trees, images, err) : vt_error_nomem(err);
+}
+
+const struct vt_calldamage *vt_merge_chain_damage(const struct vt_merge *m)
+{
+	return vti_trees_damage(m->trees);
 }
 
 /* ---- the records of one stream ---- */
@@ -224,6 +240,8 @@ int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t 
 			return code;
 		m->bad += code < 0;
 	}
+	if (m->trees && vti_trees_feed(m->trees, b, first, count, err) < 0)
+		return -(int)err->code;
 	return vt_tally_feed(&m->tally, b, first, count, err);
 }
 
@@ -332,11 +350,10 @@ static bool join_gap(struct vt_merge *m, const struct vt_tally_gap *g)
 	return true;
 }
 
-static bool join_tally(struct vt_merge *m)
+static bool join_tally(struct vt_merge *m, const uint32_t *events)
 {
 	const struct vt_stream_tally *t = &m->tally;
-	uint32_t *events = join_events(m);
-	bool ok = events != NULL;
+	bool ok = true;
 	size_t i;
 
 	for (i = 0; ok && i < vt_profile_nplaces(t->profile); i++)
@@ -345,7 +362,6 @@ static bool join_tally(struct vt_merge *m)
 		ok = join_loss(m, vt_hash_at(&t->losses, i), events);
 	for (i = 0; ok && i < t->gaps.count; i++)
 		ok = join_gap(m, vt_hash_at(&t->gaps, i));
-	free(events);
 	return ok;
 }
 
@@ -397,6 +413,108 @@ static int join_conflicts(struct vt_merge *m, struct vt_error *err)
 	return code;
 }
 
+/* ---- call trees ---- */
+
+static uint32_t written_event_id(const struct vt_merge *m, uint32_t index)
+{
+	return ((const struct merged_event *)vt_hash_at(&m->events, index))->id;
+}
+
+static uint32_t written_image_id(const struct vt_merge *m, uint32_t index)
+{
+	if (index == VT_UNMAPPED_IMAGE)
+		return index;
+	return ((const struct merged_image *)vt_hash_at(&m->images, index))->id;
+}
+
+/* Without executed instructions there is no column of theirs. */
+static bool join_tree_event(void *arg, const struct vt_callroot *root, uint32_t *index)
+{
+	const struct vt_merge *m = arg;
+	const struct vt_profile *p = m->tally.profile;
+	size_t i, n = vt_profile_nevents(p);
+
+	if (!root->executed) {
+		*index = m->own_events[vt_tally_event_index(&m->tally, VT_PROFILE_EVENT,
+							    root->event)];
+		return true;
+	}
+	for (i = 0; i < n; i++) {
+		const struct vt_profile_event *e = vt_profile_event(p, i);
+
+		if (!vt_callroot_is(root, e))
+			continue;
+		*index = m->own_events[vt_tally_event_index(&m->tally, e->kind, e->id)];
+		return true;
+	}
+	return false;
+}
+
+static bool join_tree_image(void *arg, uint64_t id, uint32_t *index)
+{
+	return join_image_id(arg, id, index);
+}
+
+static uint32_t written_tree_event(const void *arg, uint32_t index)
+{
+	return written_event_id(arg, index);
+}
+
+static uint32_t written_tree_image(const void *arg, uint32_t index)
+{
+	return written_image_id(arg, index);
+}
+
+static struct vti_tree_ids tree_ids(struct vt_merge *m)
+{
+	return (struct vti_tree_ids){m, join_tree_event, join_tree_image, written_tree_event,
+				     written_tree_image};
+}
+
+/* Completes the call tree of the current stream.  Its events are then those of the tally. */
+static int finish_trees(struct vt_merge *m, struct vt_error *err)
+{
+	struct vt_callroot root;
+	size_t i;
+
+	if (!m->trees)
+		return 0;
+	if (vti_trees_finish(m->trees, err) < 0)
+		return -VT_E_NOMEM;
+	for (i = 0; vti_trees_root_at(m->trees, i, &root); i++)
+		if (!root.executed && !vt_tally_declare(&m->tally, root.event))
+			return vt_error_nomem(err);
+	return 0;
+}
+
+static int join_trees(struct vt_merge *m, const uint32_t *events, struct vt_error *err)
+{
+	const struct vti_tree_ids ids = tree_ids(m);
+
+	m->own_events = events;
+	return m->trees ? vti_trees_join(m->trees, &ids, err) : 0;
+}
+
+static int write_trees(struct vt_merge *m, struct vt_writer *w, struct vt_error *err)
+{
+	const struct vti_tree_ids ids = tree_ids(m);
+
+	return m->trees ? vti_trees_write(m->trees, &ids, w, err) : 0;
+}
+
+/* ---- the end of a stream ---- */
+
+static int join_stream(struct vt_merge *m, struct vt_error *err)
+{
+	uint32_t *events = join_events(m);
+	int code = events && join_tally(m, events) ? 0 : vt_error_nomem(err);
+
+	if (code == 0)
+		code = join_trees(m, events, err);
+	free(events);
+	return code;
+}
+
 int vt_merge_end_stream(struct vt_merge *m, struct vt_error *err)
 {
 	int code = vt_tally_finish(&m->tally, err);
@@ -404,8 +522,11 @@ int vt_merge_end_stream(struct vt_merge *m, struct vt_error *err)
 	if (code < 0)
 		return code;
 	m->bad += vt_profile_bad(m->tally.profile);
-	if (!join_tally(m))
-		return vt_error_nomem(err);
+	code = finish_trees(m, err);
+	if (code == 0)
+		code = join_stream(m, err);
+	if (code < 0)
+		return code;
 	code = join_conflicts(m, err);
 	if (code < 0)
 		return code;
@@ -480,18 +601,6 @@ static void describe_image(const struct vt_merge *m, const void *entry, struct r
 	r->text[0] = vt_intern_get(m->strings, i->path);
 	r->text[1] = vt_intern_get(m->strings, i->buildid);
 	r->number[0] = i->type;
-}
-
-static uint32_t written_event_id(const struct vt_merge *m, uint32_t index)
-{
-	return ((const struct merged_event *)vt_hash_at(&m->events, index))->id;
-}
-
-static uint32_t written_image_id(const struct vt_merge *m, uint32_t index)
-{
-	if (index == VT_UNMAPPED_IMAGE)
-		return index;
-	return ((const struct merged_image *)vt_hash_at(&m->images, index))->id;
 }
 
 static void describe_place(const struct vt_merge *m, const void *entry, struct rank *r)
@@ -790,7 +899,7 @@ int vt_merge_write(struct vt_merge *m, struct vt_writer *w, struct vt_error *err
 			parts[i].write(m, w, vt_hash_at(parts[i].table, ranks[k].index), k);
 		free(ranks);
 	}
-	if (write_conflicts(m, w, err) < 0)
+	if (write_trees(m, w, err) < 0 || write_conflicts(m, w, err) < 0)
 		return -(int)err->code;
 	vt_plugin_names_write(vt_hotprofile_plugins(m->hots), w);
 	return write_hots(m, w, err);

@@ -3,6 +3,8 @@
 #define VT_MERGE_MERGE_H
 
 #include "base/error.h"
+#include "chains/gather.h"
+#include "image/images.h"
 #include "stream/record.h"
 #include "stream/writer.h"
 #include "value/hot_profile.h"
@@ -20,13 +22,26 @@
  * and source, gaps by reason and input, pairs of accesses by places and type.
  *
  * These sums depend neither on the order of the streams nor on the distribution of samples over
- * them.  vt_hot_merge() joins hot lists as if the streams were parts of one run, in their order.
+ * them.  Call trees are joined in the same way; only where they are too large together for one
+ * (VT_CALLTREE_NODES) the order decides whose samples are kept without their chains.
+ *  vt_hot_merge() joins hot lists as if the streams were parts of one run, in their order.
  */
 struct vt_merge;
 
 /* `seed` is for joining counting samples.  Owned by the caller; NULL when memory runs out. */
 struct vt_merge *vt_merge_new(uint64_t seed);
 void vt_merge_free(struct vt_merge *m);
+
+/*
+ * Keeps the call chains of the next stream, from its first record on, and those of its CHAIN
+ * records.  Borrows `images` until the stream ends, and feeds them: their files tell how to unwind
+ * copies of stacks.  Call it for every stream or for none.  -VT_E_NOMEM.
+ */
+int vt_merge_start_chains(struct vt_merge *m, struct vt_images *images, struct vt_error *err);
+
+/* The CHAIN records that were left out, of the stream that ended last; after that call.  Borrowed.
+ */
+const struct vt_calldamage *vt_merge_chain_damage(const struct vt_merge *m);
 
 /*
  * Takes a run of records of the current stream; `arg` is the struct vt_merge.  0, -VT_E_NOMEM or
@@ -52,9 +67,9 @@ uint64_t vt_merge_bad(const struct vt_merge *m);
 const struct vt_hot_damage *vt_merge_damage(const struct vt_merge *m);
 
 /*
- * Writes EVENT, IMAGE with what is packed of it, LOST, GAP, COUNT, CONFLICT, META, MODULE, LABEL
- * and HOT records, ordered by name, path, image and offset.  Errors of the writer stick to it;
- * -VT_E_NOMEM.
+ * Writes EVENT, IMAGE with what is packed of it, LOST, GAP, COUNT, CHAIN, CONFLICT, META, MODULE,
+ * LABEL and HOT records, ordered by name, path, image and offset.  Errors of the writer stick to
+ * it; -VT_E_NOMEM.
  */
 int vt_merge_write(struct vt_merge *m, struct vt_writer *w, struct vt_error *err);
 

@@ -115,8 +115,7 @@ int vt_tally_feed(struct vt_stream_tally *t, const struct vt_block *b, uint32_t 
 
 /* ---- the end ---- */
 
-/* Adds an event that the stream did not declare. */
-static bool add_undeclared_event(struct vt_stream_tally *t, uint64_t id)
+bool vt_tally_declare(struct vt_stream_tally *t, uint64_t id)
 {
 	const struct vt_tally_event key = {.kind = VT_PROFILE_EVENT, .id = id};
 	bool added;
@@ -137,7 +136,7 @@ static bool add_column_event(struct vt_stream_tally *t, const struct vt_profile_
 	struct vt_tally_event *e;
 
 	if (column->kind == VT_PROFILE_EVENT)
-		return add_undeclared_event(t, column->id);
+		return vt_tally_declare(t, column->id);
 	e = vt_hash_add(&t->events, &key, NULL);
 	if (!e)
 		return false;
@@ -161,7 +160,7 @@ int vt_tally_finish(struct vt_stream_tally *t, struct vt_error *err)
 	for (i = 0; i < t->losses.count && ok; i++) {
 		const struct vt_tally_loss *l = vt_hash_at(&t->losses, i);
 
-		ok = add_undeclared_event(t, l->event);
+		ok = vt_tally_declare(t, l->event);
 	}
 	return ok ? 0 : vt_error_nomem(err);
 }

@@ -67,6 +67,9 @@ int vt_tally_feed(struct vt_stream_tally *t, const struct vt_block *b, uint32_t 
  */
 int vt_tally_finish(struct vt_stream_tally *t, struct vt_error *err);
 
+/* Adds an event that the stream did not declare, unless it is there.  False: out of memory. */
+bool vt_tally_declare(struct vt_stream_tally *t, uint64_t id);
+
 /*
  * The position in `events` of a column of the profile, or of the event of a loss, whose kind is
  * VT_PROFILE_EVENT.  Call it after vt_tally_finish().

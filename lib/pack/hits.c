@@ -155,6 +155,8 @@ int vti_pack_record(void *pack, const struct vt_record *rec, struct vt_error *er
 		return hit_place(p, rec, VT_STALL_IMAGE, VT_STALL_OFFSET, VTI_HIT_CODE, err);
 	case VT_EDGE:
 		return hit_two(p, rec, edge, VTI_HIT_CODE, err);
+	case VT_CHAIN:
+		return hit_place(p, rec, VT_CHAIN_IMAGE, VT_CHAIN_OFFSET, VTI_HIT_NAME, err);
 	case VT_CONFLICT:
 		return hit_two(p, rec, conflict, VTI_HIT_CODE, err);
 	case VT_HOT:

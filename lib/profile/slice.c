@@ -333,6 +333,9 @@ int vt_slice_feed(struct vt_slice *s, const struct vt_block *block, uint32_t fir
 	case VT_STALL:
 		s->counts.estimates += count;
 		return 0;
+	case VT_CHAIN:
+		s->counts.chains += count;
+		return 0;
 	case VT_IMAGE:
 		vt_hash_clear(&s->images);
 		break;

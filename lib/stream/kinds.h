@@ -98,6 +98,17 @@ enum vt_line_flags {
 	VT_LINE_DECLARED = 8,  /* not code, but the declaration of the function at [addr, +size) */
 };
 
+/* Flags of a CHAIN record. */
+enum vt_chain_flags {
+	/* Its address was chosen precisely, its chain later: it may stand for the same call as its
+	 * parent, if both are in one procedure. */
+	VT_CHAIN_SKID = 1,
+	VT_CHAIN_FULL = 2, /* it has no place: samples for whose chains the tree had no room */
+};
+
+/* Ids of CHAIN records are from 1 to this. */
+#define VT_CHAIN_IDS 4194304
+
 enum vt_thread_op { VT_OP_COMM, VT_OP_EXEC, VT_OP_FORK, VT_OP_EXIT, VT_NOPS };
 
 /* How a basic block ends. */
