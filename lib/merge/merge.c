@@ -9,110 +9,23 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/intern.h"
-#include "conflict/conflict.h"
 #include "image/packs.h"
-#include "merge/tally.h"
-#include "merge/trees.h"
+#include "merge/internal.h"
 #include "value/hot_record.h"
-
-/* Keys of tables begin their structs and have no padding.  Texts are numbers of one pool. */
-struct merged_event {
-	uint64_t policy;
-	uint32_t name;
-	uint32_t unit;
-	uint64_t row[VT_EVENT_NFIELDS]; /* the numbers on which all streams agree, else 0 */
-	uint32_t id;			/* in the stream that is written */
-};
-
-struct merged_image {
-	uint32_t buildid; /* an image with a build-id has 0 as key of type and path */
-	uint32_t type_key;
-	uint64_t path_key;
-	uint32_t path; /* of several paths of one build-id the first in the alphabet */
-	uint32_t id;   /* in the stream that is written */
-	uint64_t type;
-	uint64_t machine;
-};
-
-struct merged_place {
-	uint64_t offset;
-	uint32_t image; /* index, or VT_UNMAPPED_IMAGE */
-	uint32_t event; /* index */
-	uint64_t samples;
-	uint64_t period;
-};
-
-/* A pair of conflicting accesses. */
-struct merged_pair {
-	uint32_t image; /* index, or VT_UNMAPPED_IMAGE */
-	uint32_t earlier_image;
-	uint64_t offset;
-	uint64_t earlier;
-	uint64_t type;
-	uint64_t count;
-	uint64_t executions;
-	uint64_t distance;
-	uint64_t nearest;
-};
-
-struct conflict_row {
-	uint64_t field[VT_CONFLICT_NFIELDS];
-};
-
-/* META records of vreplay: texts on which all streams agree, names of events, and sums. */
-#define META_MODEL    "replay.model"
-#define META_DISTANCE "replay.distance"
-#define META_EVENT    "replay.event"
-
-static const char *const meta_sums[] = {"replay.runs",	   "replay.insns",    "replay.accesses",
-					"replay.known",	   "replay.relative", "replay.apart",
-					"replay.dependent"};
-
-#define NSUMS (sizeof(meta_sums) / sizeof(meta_sums[0]))
-
-#define NUMBER_SIZE 24 /* digits of a number in META, and the zero */
-
-struct conflicts {
-	struct vt_hash pairs;
-	struct vt_hash events; /* names to rank by: numbers of texts */
-	uint64_t sum[NSUMS];
-	uint32_t model; /* numbers of texts; 0: no stream named one */
-	uint32_t distance;
-	/* Of the current stream, until all its images are known. */
-	struct conflict_row *rows;
-	size_t nrows;
-	size_t rows_cap;
-	uint32_t own_model;
-	uint32_t own_distance;
-};
-
-struct vt_merge {
-	struct vt_intern *strings;
-	struct vt_hash events;
-	struct vt_hash images;
-	struct vt_hash places;
-	struct vt_hash losses; /* struct vt_tally_loss, whose event is an index */
-	struct vt_hash gaps;   /* struct vt_tally_gap */
-	struct vt_hotprofile *hots;
-	struct conflicts conflicts;
-	uint64_t bad;
-	struct vt_packs *packs;
-	struct vt_stream_tally tally; /* of the current stream */
-	struct vti_trees *trees;      /* NULL: without call trees */
-	const uint32_t *own_events; /* while a stream ends: the index of each event of the tally */
-};
 
 static void init_tables(struct vt_merge *m)
 {
-	vt_hash_init(&m->events, sizeof(struct merged_event), offsetof(struct merged_event, row));
-	vt_hash_init(&m->images, sizeof(struct merged_image), offsetof(struct merged_image, path));
-	vt_hash_init(&m->places, sizeof(struct merged_place),
-		     offsetof(struct merged_place, samples));
+	vt_hash_init(&m->events, sizeof(struct vti_merged_event),
+		     offsetof(struct vti_merged_event, row));
+	vt_hash_init(&m->images, sizeof(struct vti_merged_image),
+		     offsetof(struct vti_merged_image, path));
+	vt_hash_init(&m->places, sizeof(struct vti_merged_place),
+		     offsetof(struct vti_merged_place, samples));
 	vt_hash_init(&m->losses, sizeof(struct vt_tally_loss),
 		     offsetof(struct vt_tally_loss, count));
 	vt_hash_init(&m->gaps, sizeof(struct vt_tally_gap), offsetof(struct vt_tally_gap, bytes));
-	vt_hash_init(&m->conflicts.pairs, sizeof(struct merged_pair),
-		     offsetof(struct merged_pair, count));
+	vt_hash_init(&m->conflicts.pairs, sizeof(struct vti_merged_pair),
+		     offsetof(struct vti_merged_pair, count));
 	vt_hash_init(&m->conflicts.events, sizeof(uint32_t), sizeof(uint32_t));
 }
 
@@ -168,63 +81,13 @@ const struct vt_calldamage *vt_merge_chain_damage(const struct vt_merge *m)
 
 /* ---- the records of one stream ---- */
 
-static uint64_t parse_number(struct vt_bytes value)
-{
-	char text[NUMBER_SIZE];
-
-	if (value.size >= sizeof(text))
-		return 0;
-	memcpy(text, value.data, value.size);
-	text[value.size] = 0;
-	return strtoull(text, NULL, 10);
-}
-
-static bool keep_meta_text(struct vt_merge *m, struct vt_bytes value, uint32_t *text)
-{
-	*text = vt_intern_add(m->strings, value.data, value.size);
-	return *text != UINT32_MAX;
-}
-
-static bool feed_conflict_meta(struct vt_merge *m, const struct vt_record *rec)
-{
-	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
-	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
-	struct conflicts *c = &m->conflicts;
-	uint32_t name;
-	size_t i;
-
-	if (vt_bytes_are(key, META_MODEL))
-		return keep_meta_text(m, value, &c->own_model);
-	if (vt_bytes_are(key, META_DISTANCE))
-		return keep_meta_text(m, value, &c->own_distance);
-	if (vt_bytes_are(key, META_EVENT))
-		return keep_meta_text(m, value, &name) && vt_hash_add(&c->events, &name, NULL);
-	for (i = 0; i < NSUMS; i++)
-		if (vt_bytes_are(key, meta_sums[i]))
-			c->sum[i] += parse_number(value);
-	return true;
-}
-
-static bool feed_conflict(struct vt_merge *m, const struct vt_record *rec)
-{
-	struct conflicts *c = &m->conflicts;
-	unsigned f;
-
-	if (!vt_array_grow(&c->rows, &c->rows_cap, c->nrows + 1, sizeof(*c->rows)))
-		return false;
-	for (f = 0; f < VT_CONFLICT_NFIELDS; f++)
-		c->rows[c->nrows].field[f] = vt_record_u64(rec, f);
-	c->nrows++;
-	return true;
-}
-
 int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t count,
 		  struct vt_error *err)
 {
 	struct vt_merge *m = arg;
 	bool (*feed)(struct vt_merge * m, const struct vt_record *rec) =
-		b->kind == VT_META	 ? feed_conflict_meta
-		: b->kind == VT_CONFLICT ? feed_conflict
+		b->kind == VT_META	 ? vti_feed_conflict_meta
+		: b->kind == VT_CONFLICT ? vti_feed_conflict
 					 : NULL;
 	struct vt_record rec = {b, b->kind, first};
 
@@ -249,10 +112,10 @@ int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t 
 
 static bool join_event(struct vt_merge *m, const struct vt_tally_event *e, uint32_t *index)
 {
-	const struct merged_event key = {
+	const struct vti_merged_event key = {
 		.policy = e->row[VT_EVENT_POLICY], .name = e->name, .unit = e->unit};
 	bool added;
-	struct merged_event *joined = vt_hash_add(&m->events, &key, &added);
+	struct vti_merged_event *joined = vt_hash_add(&m->events, &key, &added);
 	unsigned f;
 
 	if (!joined)
@@ -281,11 +144,11 @@ static uint32_t *join_events(struct vt_merge *m)
 
 static bool join_image(struct vt_merge *m, const struct vt_tally_image *i, uint32_t *index)
 {
-	const struct merged_image key = {.buildid = i->buildid,
-					 .type_key = i->buildid ? 0 : (uint32_t)i->type,
-					 .path_key = i->buildid ? 0 : i->path};
+	const struct vti_merged_image key = {.buildid = i->buildid,
+					     .type_key = i->buildid ? 0 : (uint32_t)i->type,
+					     .path_key = i->buildid ? 0 : i->path};
 	bool added;
-	struct merged_image *joined = vt_hash_add(&m->images, &key, &added);
+	struct vti_merged_image *joined = vt_hash_add(&m->images, &key, &added);
 
 	if (!joined)
 		return false;
@@ -299,8 +162,7 @@ static bool join_image(struct vt_merge *m, const struct vt_tally_image *i, uint3
 	return true;
 }
 
-/* The same for image `id` of the current stream. */
-static bool join_image_id(struct vt_merge *m, uint64_t id, uint32_t *index)
+bool vti_join_image_id(struct vt_merge *m, uint64_t id, uint32_t *index)
 {
 	const struct vt_tally_image image = vt_tally_image(&m->tally, id);
 
@@ -311,12 +173,12 @@ static bool join_image_id(struct vt_merge *m, uint64_t id, uint32_t *index)
 static bool join_place(struct vt_merge *m, const struct vt_place *p, const uint32_t *events)
 {
 	const struct vt_profile_event *e = vt_profile_event(m->tally.profile, p->event);
-	struct merged_place key = {.offset = p->offset,
-				   .event =
-					   events[vt_tally_event_index(&m->tally, e->kind, e->id)]};
-	struct merged_place *joined;
+	struct vti_merged_place key = {
+		.offset = p->offset,
+		.event = events[vt_tally_event_index(&m->tally, e->kind, e->id)]};
+	struct vti_merged_place *joined;
 
-	if (!join_image_id(m, p->image, &key.image))
+	if (!vti_join_image_id(m, p->image, &key.image))
 		return false;
 	joined = vt_hash_add(&m->places, &key, NULL);
 	if (!joined)
@@ -365,66 +227,18 @@ static bool join_tally(struct vt_merge *m, const uint32_t *events)
 	return ok;
 }
 
-/* Pairs for different core models or distances cannot be summed. */
-static int join_text(uint32_t *known, uint32_t own, const char *what, struct vt_error *err)
-{
-	if (*known && own && *known != own)
-		return vt_error_set(err, VT_E_MISMATCH,
-				    "its pairs are of another %s than those before", what);
-	*known = own ? own : *known;
-	return 0;
-}
-
-static bool join_pair(struct vt_merge *m, const uint64_t *row)
-{
-	struct merged_pair key = {.offset = row[VT_CONFLICT_OFFSET],
-				  .earlier = row[VT_CONFLICT_EARLIER],
-				  .type = row[VT_CONFLICT_TYPE]};
-	struct merged_pair *p;
-	bool added;
-
-	if (!join_image_id(m, row[VT_CONFLICT_IMAGE], &key.image) ||
-	    !join_image_id(m, row[VT_CONFLICT_EARLIER_IMAGE], &key.earlier_image))
-		return false;
-	p = vt_hash_add(&m->conflicts.pairs, &key, &added);
-	if (!p)
-		return false;
-	if (added || row[VT_CONFLICT_NEAREST] < p->nearest)
-		p->nearest = row[VT_CONFLICT_NEAREST];
-	p->count += row[VT_CONFLICT_COUNT];
-	p->executions += row[VT_CONFLICT_EXECUTIONS];
-	p->distance += row[VT_CONFLICT_DISTANCE];
-	return true;
-}
-
-static int join_conflicts(struct vt_merge *m, struct vt_error *err)
-{
-	struct conflicts *c = &m->conflicts;
-	int code = join_text(&c->model, c->own_model, "model of a core", err);
-	size_t i;
-
-	if (code == 0)
-		code = join_text(&c->distance, c->own_distance, "distance", err);
-	for (i = 0; i < c->nrows && code == 0; i++)
-		if (!join_pair(m, c->rows[i].field))
-			code = vt_error_nomem(err);
-	c->nrows = 0;
-	c->own_model = c->own_distance = 0;
-	return code;
-}
-
 /* ---- call trees ---- */
 
 static uint32_t written_event_id(const struct vt_merge *m, uint32_t index)
 {
-	return ((const struct merged_event *)vt_hash_at(&m->events, index))->id;
+	return ((const struct vti_merged_event *)vt_hash_at(&m->events, index))->id;
 }
 
-static uint32_t written_image_id(const struct vt_merge *m, uint32_t index)
+uint32_t vti_written_image_id(const struct vt_merge *m, uint32_t index)
 {
 	if (index == VT_UNMAPPED_IMAGE)
 		return index;
-	return ((const struct merged_image *)vt_hash_at(&m->images, index))->id;
+	return ((const struct vti_merged_image *)vt_hash_at(&m->images, index))->id;
 }
 
 /* Without executed instructions there is no column of theirs. */
@@ -452,7 +266,7 @@ static bool join_tree_event(void *arg, const struct vt_callroot *root, uint32_t 
 
 static bool join_tree_image(void *arg, uint64_t id, uint32_t *index)
 {
-	return join_image_id(arg, id, index);
+	return vti_join_image_id(arg, id, index);
 }
 
 static uint32_t written_tree_event(const void *arg, uint32_t index)
@@ -462,7 +276,7 @@ static uint32_t written_tree_event(const void *arg, uint32_t index)
 
 static uint32_t written_tree_image(const void *arg, uint32_t index)
 {
-	return written_image_id(arg, index);
+	return vti_written_image_id(arg, index);
 }
 
 static struct vti_tree_ids tree_ids(struct vt_merge *m)
@@ -527,7 +341,7 @@ int vt_merge_end_stream(struct vt_merge *m, struct vt_error *err)
 		code = join_stream(m, err);
 	if (code < 0)
 		return code;
-	code = join_conflicts(m, err);
+	code = vti_join_conflicts(m, err);
 	if (code < 0)
 		return code;
 	vt_packs_end_stream(m->packs);
@@ -587,7 +401,7 @@ static struct rank *rank_entries(const struct vt_merge *m, const struct vt_hash 
 
 static void describe_event(const struct vt_merge *m, const void *entry, struct rank *r)
 {
-	const struct merged_event *e = entry;
+	const struct vti_merged_event *e = entry;
 
 	r->text[0] = vt_intern_get(m->strings, e->name);
 	r->text[1] = vt_intern_get(m->strings, e->unit);
@@ -596,7 +410,7 @@ static void describe_event(const struct vt_merge *m, const void *entry, struct r
 
 static void describe_image(const struct vt_merge *m, const void *entry, struct rank *r)
 {
-	const struct merged_image *i = entry;
+	const struct vti_merged_image *i = entry;
 
 	r->text[0] = vt_intern_get(m->strings, i->path);
 	r->text[1] = vt_intern_get(m->strings, i->buildid);
@@ -605,9 +419,9 @@ static void describe_image(const struct vt_merge *m, const void *entry, struct r
 
 static void describe_place(const struct vt_merge *m, const void *entry, struct rank *r)
 {
-	const struct merged_place *p = entry;
+	const struct vti_merged_place *p = entry;
 
-	r->number[0] = written_image_id(m, p->image);
+	r->number[0] = vti_written_image_id(m, p->image);
 	r->number[1] = p->offset;
 	r->number[2] = written_event_id(m, p->event);
 }
@@ -638,7 +452,7 @@ static void write_merged_string(const struct vt_merge *m, struct vt_writer *w, u
 static void write_merged_event(const struct vt_merge *m, struct vt_writer *w, void *entry,
 			       size_t number)
 {
-	struct merged_event *e = entry;
+	struct vti_merged_event *e = entry;
 	uint64_t *row = vt_writer_row(w, VT_EVENT);
 	unsigned f;
 
@@ -655,7 +469,7 @@ static void write_merged_event(const struct vt_merge *m, struct vt_writer *w, vo
 static void write_merged_image(const struct vt_merge *m, struct vt_writer *w, void *entry,
 			       size_t number)
 {
-	struct merged_image *i = entry;
+	struct vti_merged_image *i = entry;
 	uint64_t *row = vt_writer_row(w, VT_IMAGE);
 
 	i->id = (uint32_t)number;
@@ -672,11 +486,11 @@ static void write_merged_image(const struct vt_merge *m, struct vt_writer *w, vo
 static void write_merged_place(const struct vt_merge *m, struct vt_writer *w, void *entry,
 			       size_t number)
 {
-	const struct merged_place *p = entry;
+	const struct vti_merged_place *p = entry;
 	uint64_t *row = vt_writer_row(w, VT_COUNT);
 
 	(void)number;
-	row[VT_COUNT_IMAGE] = written_image_id(m, p->image);
+	row[VT_COUNT_IMAGE] = vti_written_image_id(m, p->image);
 	row[VT_COUNT_OFFSET] = p->offset;
 	row[VT_COUNT_EVENT] = written_event_id(m, p->event);
 	row[VT_COUNT_SAMPLES] = p->samples;
@@ -754,120 +568,13 @@ static int write_hots(struct vt_merge *m, struct vt_writer *w, struct vt_error *
 		if (h->key.caller) {
 			if (!join_hot_image(m, h->key.caller_image, &index))
 				return vt_error_nomem(err);
-			caller = written_image_id(m, index);
+			caller = vti_written_image_id(m, index);
 		}
 		if (!join_hot_image(m, h->key.image, &index))
 			return vt_error_nomem(err);
-		if (vt_hot_write(h, written_image_id(m, index), caller, w, err) < 0)
+		if (vt_hot_write(h, vti_written_image_id(m, index), caller, w, err) < 0)
 			return -(int)err->code;
 	}
-	return 0;
-}
-
-/* ---- writing conflicts ---- */
-
-static bool ranks_pairs(const struct vt_merge *m, const struct merged_event *e, uint64_t type)
-{
-	const struct conflicts *c = &m->conflicts;
-	const char *name = vt_intern_get(m->strings, e->name);
-	size_t i;
-
-	if (!c->events.count)
-		return vt_conflict_event_fits((enum vt_conflict)type, name);
-	for (i = 0; i < c->events.count; i++)
-		if (strcmp(vt_intern_get(m->strings, *(uint32_t *)vt_hash_at(&c->events, i)),
-			   name) == 0)
-			return true;
-	return false;
-}
-
-/*
- * The samples on the later instruction of a pair, of the events that vreplay ranked by, or if it
- * named none, of the events that fit the type.
- */
-static uint64_t count_pair_samples(const struct vt_merge *m, const struct merged_pair *p)
-{
-	uint64_t samples = 0;
-	size_t i;
-
-	for (i = 0; i < m->events.count; i++) {
-		const struct merged_place key = {
-			.offset = p->offset, .image = p->image, .event = (uint32_t)i};
-		const struct merged_place *place;
-
-		if (!ranks_pairs(m, vt_hash_at(&m->events, i), p->type))
-			continue;
-		place = vt_hash_find(&m->places, &key);
-		samples += place ? place->samples : 0;
-	}
-	return samples;
-}
-
-/* The order of vreplay: by later instruction, type, nearest distance, earlier instruction. */
-static int compare_merged_conflicts(const void *pa, const void *pb)
-{
-	static const unsigned fields[] = {VT_CONFLICT_IMAGE,	     VT_CONFLICT_OFFSET,
-					  VT_CONFLICT_TYPE,	     VT_CONFLICT_NEAREST,
-					  VT_CONFLICT_EARLIER_IMAGE, VT_CONFLICT_EARLIER};
-	const uint64_t *a = ((const struct conflict_row *)pa)->field;
-	const uint64_t *b = ((const struct conflict_row *)pb)->field;
-	size_t i;
-
-	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		if (a[fields[i]] != b[fields[i]])
-			return a[fields[i]] < b[fields[i]] ? -1 : 1;
-	return 0;
-}
-
-static void fill_conflict(const struct vt_merge *m, const struct merged_pair *p, uint64_t *row)
-{
-	row[VT_CONFLICT_IMAGE] = written_image_id(m, p->image);
-	row[VT_CONFLICT_OFFSET] = p->offset;
-	row[VT_CONFLICT_EARLIER_IMAGE] = written_image_id(m, p->earlier_image);
-	row[VT_CONFLICT_EARLIER] = p->earlier;
-	row[VT_CONFLICT_TYPE] = p->type;
-	row[VT_CONFLICT_COUNT] = p->count;
-	row[VT_CONFLICT_EXECUTIONS] = p->executions;
-	row[VT_CONFLICT_DISTANCE] = p->distance;
-	row[VT_CONFLICT_NEAREST] = p->nearest;
-	row[VT_CONFLICT_SAMPLES] = count_pair_samples(m, p);
-}
-
-static void write_conflict_totals(const struct vt_merge *m, struct vt_writer *w)
-{
-	const struct conflicts *c = &m->conflicts;
-	char text[NUMBER_SIZE];
-	size_t i;
-
-	if (!c->model)
-		return;
-	vt_writer_meta(w, META_MODEL, vt_intern_get(m->strings, c->model));
-	if (c->distance)
-		vt_writer_meta(w, META_DISTANCE, vt_intern_get(m->strings, c->distance));
-	for (i = 0; i < c->events.count; i++)
-		vt_writer_meta(w, META_EVENT,
-			       vt_intern_get(m->strings, *(uint32_t *)vt_hash_at(&c->events, i)));
-	for (i = 0; i < NSUMS; i++) {
-		snprintf(text, sizeof(text), "%" PRIu64, c->sum[i]);
-		vt_writer_meta(w, meta_sums[i], text);
-	}
-}
-
-static int write_conflicts(const struct vt_merge *m, struct vt_writer *w, struct vt_error *err)
-{
-	const struct conflicts *c = &m->conflicts;
-	struct conflict_row *rows = calloc(c->pairs.count + 1, sizeof(*rows));
-	size_t i;
-
-	if (!rows)
-		return vt_error_nomem(err);
-	for (i = 0; i < c->pairs.count; i++)
-		fill_conflict(m, vt_hash_at(&c->pairs, i), rows[i].field);
-	qsort(rows, c->pairs.count, sizeof(*rows), compare_merged_conflicts);
-	for (i = 0; i < c->pairs.count; i++)
-		memcpy(vt_writer_row(w, VT_CONFLICT), rows[i].field, sizeof(rows[i].field));
-	free(rows);
-	write_conflict_totals(m, w);
 	return 0;
 }
 
@@ -899,7 +606,7 @@ int vt_merge_write(struct vt_merge *m, struct vt_writer *w, struct vt_error *err
 			parts[i].write(m, w, vt_hash_at(parts[i].table, ranks[k].index), k);
 		free(ranks);
 	}
-	if (write_trees(m, w, err) < 0 || write_conflicts(m, w, err) < 0)
+	if (write_trees(m, w, err) < 0 || vti_write_conflicts(m, w, err) < 0)
 		return -(int)err->code;
 	vt_plugin_names_write(vt_hotprofile_plugins(m->hots), w);
 	return write_hots(m, w, err);

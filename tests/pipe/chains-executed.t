@@ -116,6 +116,19 @@ check "a return that leaves frames behind" "$tree"'
 assert got[0] == (0, "_start", 7 + 9 * 3 + 2 + 2 + 1, 7) and got[-1] == (1, "last", 1, 1), got' \
 	--tree deep10.vt
 
+# A merge has the same trees.
+vtrace merge --chains prog.vt deep3000.vt prog.vt -o merged.vt
+for p in prog deep3000; do
+	vexport --to folded $p.vt >$p.folded
+done
+sort prog.folded prog.folded deep3000.folded | awk '{ n[$1] += $2 } END { for (s in n) print s, n[s] }' |
+	LC_ALL=C sort >expected
+vexport --to folded merged.vt | LC_ALL=C sort >merged.folded
+t_same "merged trees are the sums" merged.folded expected
+check "what was cut remains so" '
+assert doc["cut_chains"] == 5 * 1976 + 4 and doc["chains"] == 2 * 42 + 15007, doc' \
+	--children merged.vt
+
 vsample -n 5 -o sampled.vt prog.vt
 t_status "samples of executed code have no chains" 3 vprof --children sampled.vt
 t_like "which is said" 'no call chains' "$T_ERR"

@@ -427,6 +427,94 @@ static void pairs_of_different_models_are_refused(void **state)
 	vt_merge_free(m);
 }
 
+/* ---- call trees ---- */
+
+static void put_chain(struct vt_writer *w, uint64_t id, uint64_t parent, uint64_t event,
+		      uint64_t image, uint64_t offset, uint64_t samples)
+{
+	uint64_t *row = vt_writer_row(w, VT_CHAIN);
+
+	row[VT_CHAIN_ID] = id;
+	row[VT_CHAIN_PARENT] = parent;
+	row[VT_CHAIN_EVENT] = event;
+	row[VT_CHAIN_IMAGE] = image;
+	row[VT_CHAIN_OFFSET] = offset;
+	row[VT_CHAIN_SAMPLES] = samples;
+	row[VT_CHAIN_PERIOD] = 3 * samples;
+	row[VT_CHAIN_CHAINS] = parent ? 0 : 10;
+	row[VT_CHAIN_UNWOUND] = parent ? 0 : 1;
+}
+
+/* Calls of b from a, with ids of images and events of their own; b's leaf has `samples`. */
+static int add_tree(struct vt_merge *m, uint64_t id, uint64_t leaf, uint64_t samples)
+{
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	struct vt_images *images = vt_images_new(&(struct vt_images_options){0}, &err);
+	int code;
+
+	put_event(w, id, "cycles", "", VT_POLICY_INTERRUPT, 3);
+	put_image(w, id, "/bin/a", "one");
+	put_image(w, id + 1, "/bin/b", "");
+	put_count(w, id + 1, leaf, id, samples, 3 * samples);
+	put_chain(w, 1, 0, id, 0, 0, 0);
+	put_chain(w, 2, 1, id, id, 0x10, 0);
+	put_chain(w, 3, 2, id, id + 1, leaf, samples);
+	assert_int_equal(vt_merge_start_chains(m, images, &err), 0);
+	code = add_stream(m, w, fd);
+	vt_images_free(images);
+	return code;
+}
+
+static void expect_chain(struct vt_reader *r, uint64_t id, uint64_t parent, uint64_t image,
+			 uint64_t offset, uint64_t samples)
+{
+	struct vt_record rec = next_of_kind(r, VT_CHAIN);
+
+	assert_int_equal(vt_record_u64(&rec, VT_CHAIN_ID), id);
+	assert_int_equal(vt_record_u64(&rec, VT_CHAIN_PARENT), parent);
+	assert_int_equal(vt_record_u64(&rec, VT_CHAIN_EVENT), 0);
+	assert_int_equal(vt_record_u64(&rec, VT_CHAIN_IMAGE), image);
+	assert_int_equal(vt_record_u64(&rec, VT_CHAIN_OFFSET), offset);
+	assert_int_equal(vt_record_u64(&rec, VT_CHAIN_SAMPLES), samples);
+	assert_int_equal(vt_record_u64(&rec, VT_CHAIN_PERIOD), 3 * samples);
+	assert_int_equal(vt_record_u64(&rec, VT_CHAIN_CHAINS), parent ? 0 : 30);
+	assert_int_equal(vt_record_u64(&rec, VT_CHAIN_UNWOUND), parent ? 0 : 3);
+}
+
+static void call_trees_are_joined(void **state)
+{
+	struct vt_merge *m = vt_merge_new(1);
+	struct vt_reader *r;
+	int fd;
+
+	(void)state;
+	assert_int_equal(add_tree(m, 5, 0x30, 2), 0);
+	assert_int_equal(add_tree(m, 70, 0x20, 4), 0);
+	assert_int_equal(add_tree(m, 9, 0x30, 3), 0);
+	assert_int_equal(vt_merge_chain_damage(m)->refused, 0);
+	r = read_merged(m, &fd);
+	expect_chain(r, 1, 0, 0, 0, 0);
+	expect_chain(r, 2, 1, 0, 0x10, 0);
+	expect_chain(r, 3, 2, 1, 0x30, 5);
+	expect_chain(r, 4, 2, 1, 0x20, 4);
+	vt_reader_close(r);
+	close(fd);
+	vt_merge_free(m);
+}
+
+static void samples_beyond_counting_are_refused(void **state)
+{
+	struct vt_merge *m = vt_merge_new(1);
+
+	(void)state;
+	assert_int_equal(add_tree(m, 5, 0x30, UINT64_MAX / 3), 0);
+	assert_int_equal(add_tree(m, 5, 0x30, UINT64_MAX / 3), 0);
+	assert_int_equal(add_tree(m, 5, 0x30, UINT64_MAX / 3), 0);
+	assert_int_equal(add_tree(m, 5, 0x30, 1), -VT_E_LIMIT);
+	vt_merge_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -436,6 +524,8 @@ int main(void)
 		cmocka_unit_test(hot_lists_of_one_place_are_joined),
 		cmocka_unit_test(pairs_of_accesses_add_up),
 		cmocka_unit_test(pairs_of_different_models_are_refused),
+		cmocka_unit_test(call_trees_are_joined),
+		cmocka_unit_test(samples_beyond_counting_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

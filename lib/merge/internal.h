@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_MERGE_INTERNAL_H
+#define VT_MERGE_INTERNAL_H
+
+#include "base/hash.h"
+#include "base/intern.h"
+#include "image/packs.h"
+#include "merge/merge.h"
+#include "merge/tally.h"
+#include "merge/trees.h"
+
+/* Keys of tables begin their structs and have no padding.  Texts are numbers of one pool. */
+struct vti_merged_event {
+	uint64_t policy;
+	uint32_t name;
+	uint32_t unit;
+	uint64_t row[VT_EVENT_NFIELDS]; /* the numbers on which all streams agree, else 0 */
+	uint32_t id;			/* in the stream that is written */
+};
+
+struct vti_merged_image {
+	uint32_t buildid; /* an image with a build-id has 0 as key of type and path */
+	uint32_t type_key;
+	uint64_t path_key;
+	uint32_t path; /* of several paths of one build-id the first in the alphabet */
+	uint32_t id;   /* in the stream that is written */
+	uint64_t type;
+	uint64_t machine;
+};
+
+struct vti_merged_place {
+	uint64_t offset;
+	uint32_t image; /* index, or VT_UNMAPPED_IMAGE */
+	uint32_t event; /* index */
+	uint64_t samples;
+	uint64_t period;
+};
+
+/* A pair of conflicting accesses. */
+struct vti_merged_pair {
+	uint32_t image; /* index, or VT_UNMAPPED_IMAGE */
+	uint32_t earlier_image;
+	uint64_t offset;
+	uint64_t earlier;
+	uint64_t type;
+	uint64_t count;
+	uint64_t executions;
+	uint64_t distance;
+	uint64_t nearest;
+};
+
+struct vti_conflict_row {
+	uint64_t field[VT_CONFLICT_NFIELDS];
+};
+
+/* The numbers in META records of vreplay. */
+#define VTI_MERGE_SUMS 7
+
+struct vti_conflicts {
+	struct vt_hash pairs;
+	struct vt_hash events; /* names to rank by: numbers of texts */
+	uint64_t sum[VTI_MERGE_SUMS];
+	uint32_t model; /* numbers of texts; 0: no stream named one */
+	uint32_t distance;
+	/* Of the current stream, until all its images are known. */
+	struct vti_conflict_row *rows;
+	size_t nrows;
+	size_t rows_cap;
+	uint32_t own_model;
+	uint32_t own_distance;
+};
+
+struct vt_merge {
+	struct vt_intern *strings;
+	struct vt_hash events;
+	struct vt_hash images;
+	struct vt_hash places;
+	struct vt_hash losses; /* struct vt_tally_loss, whose event is an index */
+	struct vt_hash gaps;   /* struct vt_tally_gap */
+	struct vt_hotprofile *hots;
+	struct vti_conflicts conflicts;
+	uint64_t bad;
+	struct vt_packs *packs;
+	struct vt_stream_tally tally; /* of the current stream */
+	struct vti_trees *trees;      /* NULL: without call trees */
+	const uint32_t *own_events; /* while a stream ends: the index of each event of the tally */
+};
+
+/*
+ * The index of image `id` of the current stream, or VT_UNMAPPED_IMAGE for that.  False: out of
+ * memory.
+ */
+bool vti_join_image_id(struct vt_merge *m, uint64_t id, uint32_t *index);
+
+/* The id of an image in the stream that is written, once its images are. */
+uint32_t vti_written_image_id(const struct vt_merge *m, uint32_t index);
+
+/* Takes a META or a CONFLICT record of the current stream.  False: out of memory. */
+bool vti_feed_conflict_meta(struct vt_merge *m, const struct vt_record *rec);
+bool vti_feed_conflict(struct vt_merge *m, const struct vt_record *rec);
+
+/*
+ * Adds the pairs of the current stream to those before.  -VT_E_NOMEM; -VT_E_MISMATCH: they are for
+ * another core model or distance.
+ */
+int vti_join_conflicts(struct vt_merge *m, struct vt_error *err);
+
+/* Writes CONFLICT records and what META records say of all.  -VT_E_NOMEM. */
+int vti_write_conflicts(const struct vt_merge *m, struct vt_writer *w, struct vt_error *err);
+
+#endif
