@@ -206,9 +206,10 @@ static int gather_sample(struct vt_callgather *g, struct recent_map *last,
 		tally.period = event->period ? event->period : 1;
 	tally.squares = vt_tally_squares(1, tally.period);
 	vt_chain_read(&g->chain, sample, event->branch_type);
-	unwound = vt_context_images(g->context) &&
-		  vt_chain_unwind(&g->chain, sample, event->regs_user,
-				  vt_context_images(g->context), vt_context_space(g->context));
+	unwound =
+		vt_context_images(g->context) &&
+		vt_chain_unwind(&g->chain, sample, event->regs_user, vt_context_images(g->context),
+				vt_context_space(g->context), NULL, NULL);
 	count_chain(&e->counts, &g->chain, unwound);
 	if (find_keys(g, last, sample, err) < 0)
 		return -VT_E_NOMEM;

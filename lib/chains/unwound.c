@@ -71,10 +71,12 @@ static void append_first(struct vt_chain *c, uint64_t ip)
 }
 
 bool vt_chain_unwind(struct vt_chain *c, const struct vt_record *sample, uint64_t mask,
-		     struct vt_images *images, struct vt_addrspace *space)
+		     struct vt_images *images, struct vt_addrspace *space, vt_chain_visit_fn *visit,
+		     void *arg)
 {
 	int32_t pid = (int32_t)vt_record_i64(sample, VT_SAMPLE_PID);
 	struct stack_copy stack = {.bytes = vt_record_bytes(sample, VT_SAMPLE_STACK)};
+	const struct vt_leave how = {images, space, pid, load_stack, &stack, visit, arg};
 	struct vt_unwind_regs regs;
 	uint64_t address, sp;
 	bool called = false;
@@ -87,7 +89,7 @@ bool vt_chain_unwind(struct vt_chain *c, const struct vt_record *sample, uint64_
 	do {
 		sp = regs.value[VT_UNWIND_SP];
 		if (!vt_procdata_step(images, space, pid, address, &regs, load_stack, &stack) &&
-		    !vt_leave_by_code(images, space, pid, &regs, load_stack, &stack))
+		    !vt_leave_by_code(&how, &regs))
 			break;
 		/* The handler of a signal was not called by a trampoline: it returns to its start.
 		 */

@@ -23,11 +23,7 @@ struct path {
 };
 
 struct leaving {
-	struct vt_images *images;
-	struct vt_addrspace *space;
-	int32_t pid;
-	bool (*load)(void *arg, uint64_t address, unsigned size, uint64_t *value);
-	void *arg;
+	const struct vt_leave *how;
 	uint64_t sp; /* at the start */
 	struct vti_memory memory;
 	uint64_t stores[MAX_STORES]; /* addresses of words */
@@ -53,14 +49,14 @@ static bool is_known_stack(void *arg, uint64_t address)
 	for (i = 0; i < l->nstores; i++)
 		if (address - l->stores[i] + 7 < 15)
 			return false;
-	return l->load(l->arg, address, 1, &value);
+	return l->how->load(l->how->arg, address, 1, &value);
 }
 
 static bool read_known_stack(void *arg, uint64_t address, unsigned size, uint64_t *value)
 {
 	const struct leaving *l = arg;
 
-	return l->load(l->arg, address, size, value);
+	return l->how->load(l->how->arg, address, size, value);
 }
 
 /* What an instruction writes is not what the copy of the stack has.  False: too many words. */
@@ -88,10 +84,16 @@ static size_t read_code(struct leaving *l, uint64_t address, uint8_t code[VT_MAX
 	uint32_t image;
 	uint64_t bias;
 
-	if (!vt_procdata_find(l->images, l->space, l->pid, address, &image, &bias))
+	if (!vt_procdata_find(l->how->images, l->how->space, l->how->pid, address, &image, &bias))
 		return 0;
-	data = vt_images_data(l->images, image);
+	data = vt_images_data(l->how->images, image);
 	return data ? vt_imagedata_code(data, address - bias, code, VT_MAX_INSN) : 0;
+}
+
+static void note_insn(struct leaving *l, uint64_t address)
+{
+	if (l->how->visit)
+		l->how->visit(l->how->visit_arg, address);
 }
 
 static bool follows_call(struct leaving *l, uint64_t address)
@@ -104,8 +106,10 @@ static bool follows_call(struct leaving *l, uint64_t address)
 		size_t size = read_code(l, address - n, code);
 
 		if (size >= n && vt_flow_decode(code, n, &f) && f.length == n &&
-		    (f.flags & VT_FACT_CALL))
+		    (f.flags & VT_FACT_CALL)) {
+			note_insn(l, address - n);
 			return true;
+		}
 	}
 	return false;
 }
@@ -130,7 +134,7 @@ static void take_return(struct leaving *l, const struct vti_flowstate *s)
 	size_t i;
 
 	if (!get_number(s, VT_REG_SP, &slot) || slot - l->sp >= MAX_STACK ||
-	    !l->load(l->arg, slot, 8, &value) || !follows_call(l, value))
+	    !l->how->load(l->how->arg, slot, 8, &value) || !follows_call(l, value))
 		return;
 	r.value[VT_REG_SP] = slot + 8;
 	r.value[VT_REG_IP] = value;
@@ -185,6 +189,7 @@ static bool follow_insn(struct leaving *l, struct path *p)
 
 	if (!vt_facts_decode(code, size, &f) || !vt_flow_decode(code, size, &flow) || flow.stops)
 		return false;
+	note_insn(l, at);
 	if (f.flags & VT_FACT_RETURN) {
 		take_return(l, &p->state);
 		return false;
@@ -225,22 +230,14 @@ static void follow_paths(struct leaving *l)
 	}
 }
 
-bool vt_leave_by_code(struct vt_images *images, struct vt_addrspace *space, int32_t pid,
-		      struct vt_unwind_regs *regs,
-		      bool (*load)(void *arg, uint64_t address, unsigned size, uint64_t *value),
-		      void *arg)
+bool vt_leave_by_code(const struct vt_leave *how, struct vt_unwind_regs *regs)
 {
-	struct leaving l = {.images = images,
-			    .space = space,
-			    .pid = pid,
-			    .load = load,
-			    .arg = arg,
-			    .sp = regs->value[VT_REG_SP]};
+	struct leaving l = {.how = how, .sp = regs->value[VT_REG_SP]};
 	struct vti_flowstate s;
 	struct vti_value v;
 	unsigned reg;
 
-	if (vt_procdata_has_frame(images, space, pid, regs->value[VT_REG_IP]))
+	if (vt_procdata_has_frame(how->images, how->space, how->pid, regs->value[VT_REG_IP]))
 		return false;
 	l.memory = (struct vti_memory){&l, is_known_stack, read_known_stack};
 	vt_hash_init(&l.seen, sizeof(uint64_t), sizeof(uint64_t));

@@ -57,6 +57,15 @@ static int hit_branches(struct vt_pack *p, const struct vt_record *sample, unsig
 	return code;
 }
 
+/* A vt_chain_visit_fn. */
+static void hit_followed(void *pack, uint64_t address)
+{
+	struct vt_pack *p = pack;
+	struct vt_error err;
+
+	p->nomem |= hit_address(p, p->followed_pid, address, VT_FRAME_USER, VTI_HIT_NAME, &err) < 0;
+}
+
 static int hit_sample(struct vt_pack *p, const struct vt_record *sample, struct vt_error *err)
 {
 	int32_t pid = (int32_t)vt_record_i64(sample, VT_SAMPLE_PID);
@@ -69,8 +78,11 @@ static int hit_sample(struct vt_pack *p, const struct vt_record *sample, struct 
 		return -VT_E_NOMEM;
 	p->stacks |= vt_record_bytes(sample, VT_SAMPLE_STACK).size != 0;
 	vt_chain_read(p->chain, sample, event->branch_type);
+	p->followed_pid = pid;
 	vt_chain_unwind(p->chain, sample, event->regs_user, vt_context_images(p->context),
-			vt_context_space(p->context));
+			vt_context_space(p->context), hit_followed, p);
+	if (p->nomem)
+		return vt_error_nomem(err);
 	for (i = 0; i < p->chain->count && code == 0; i++)
 		code = hit_address(p, pid, p->chain->frames[i].address, p->chain->frames[i].mode,
 				   i ? VTI_HIT_NAME : VTI_HIT_CODE, err);

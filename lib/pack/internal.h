@@ -40,6 +40,8 @@ struct vt_pack {
 	struct vt_hash several; /* ids that stand for several images */
 	bool stacks;		/* samples have copies of the stack */
 	struct vt_chain *chain; /* of the sample at hand */
+	int32_t followed_pid;	/* of that sample */
+	bool nomem;
 	struct vt_pack_totals totals;
 };
 

@@ -214,6 +214,12 @@ if perf record -q -e cpu-clock -o here.data true 2>/dev/null; then
 	t_ok "record --pack" vtrace record --pack -o rec.vt ./lp
 	vtrace dump --kinds FILE rec.vt >got
 	t_ok "has pieces of files" test -s got
+	# Callers without call frame information are found by their code.
+	gcc -O2 -fomit-frame-pointer -fno-asynchronous-unwind-tables -o lp lp.c
+	perf record -q -e cpu-clock -F 999 --call-graph dwarf,4096 -o here.data \
+		sh -c 'for i in 1 2 3 4 5 6; do ./lp; done' >lp.out 2>/dev/null
+	t_ok "stacks without tables are packed" vtrace pack -o here.vt here.data
+	same "stacks without tables" 'vprof --tree FROM FILE'
 else
 	t_skip "what perf records is packed" "perf cannot record here"
 fi

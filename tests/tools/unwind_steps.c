@@ -78,12 +78,17 @@ static bool get_memory(void *arg, uint64_t address, unsigned size, uint64_t *val
 /* Where there is no such information, by the code; preserved registers are those of a frame. */
 static bool leave_by_code(struct tracer *t, struct vt_return *r)
 {
+	const struct vt_leave how = {.images = t->images,
+				     .space = t->as,
+				     .pid = (int32_t)t->p.pid,
+				     .load = get_memory,
+				     .arg = t};
 	struct vt_unwind_regs regs = {.known = (1u << VT_UNWIND_REGS) - 1};
 	unsigned reg;
 
 	for (reg = 0; reg < VT_UNWIND_REGS; reg++)
 		regs.value[reg] = t->p.gpr[reg];
-	if (!vt_leave_by_code(t->images, t->as, (int32_t)t->p.pid, &regs, get_memory, t))
+	if (!vt_leave_by_code(&how, &regs))
 		return false;
 	r->ret = regs.value[VT_UNWIND_IP];
 	r->slot = regs.value[VT_UNWIND_SP] - 8;

@@ -236,7 +236,7 @@ static bool read_chain(struct vt_resolver *r, const struct vt_record *rec, struc
 	r->recorded = r->chain.count;
 	r->calls = event->branch_type & VT_BRANCH_CALL_STACK;
 	unwound = vt_chain_unwind(&r->chain, rec, event->regs_user, vt_context_images(r->context),
-				  vt_context_space(r->context));
+				  vt_context_space(r->context), NULL, NULL);
 	return (r->chain.recorded || unwound) && !r->chain.damaged;
 }
 

@@ -126,6 +126,8 @@ static void leave(struct vt_images *images, struct vt_addrspace *space, unsigned
 	const struct procedure *p = &procedures[i];
 	struct vt_unwind_regs r = {.known = 1u << VT_REG_BX | 1u << VT_REG_BP | 1u << VT_REG_SP |
 					    1u << VT_REG_IP | 1u << R12};
+	const struct vt_leave how = {
+		.images = images, .space = space, .pid = PID, .load = load, .arg = (void *)p};
 	bool found;
 
 	r.value[VT_REG_IP] = TEXT + (i + 1) * STRIDE + p->from;
@@ -133,7 +135,7 @@ static void leave(struct vt_images *images, struct vt_addrspace *space, unsigned
 	r.value[VT_REG_BP] = SP + 32;
 	r.value[VT_REG_BX] = 1;
 	r.value[R12] = 2;
-	found = vt_leave_by_code(images, space, PID, &r, load, (void *)p);
+	found = vt_leave_by_code(&how, &r);
 	if (found != (p->slot != NONE))
 		fail_msg("%s: %s", p->code, found ? "a return" : "no return");
 	if (!found) {
