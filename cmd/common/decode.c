@@ -11,7 +11,7 @@
 #include "cmd/common/stream.h"
 #include "cmd/common/trace.h"
 #include "formats/auxtrace.h"
-#include "formats/common/gunzip.h"
+#include "formats/common/decompress.h"
 #include "formats/formats.h"
 
 /* ---- a recorded trace ---- */

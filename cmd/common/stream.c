@@ -15,7 +15,7 @@
 #include "cmd/common/progress.h"
 #include "cmd/common/slice.h"
 #include "cmd/common/trace.h"
-#include "formats/common/gunzip.h"
+#include "formats/common/decompress.h"
 #include "formats/formats.h"
 #include "profile/context.h"
 

@@ -14,7 +14,7 @@
 #include "cmd/common/find.h"
 #include "cmd/common/symfs.h"
 #include "formats/common/convert.h"
-#include "formats/common/gunzip.h"
+#include "formats/common/decompress.h"
 #include "formats/formats.h"
 #include "formats/perfdata/perfdata.h"
 #include "formats/pt/options.h"

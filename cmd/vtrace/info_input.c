@@ -4,7 +4,7 @@
 #include "cmd/common/find.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/trace.h"
-#include "formats/common/gunzip.h"
+#include "formats/common/decompress.h"
 #include "formats/perfdata/perfdata.h"
 #include "formats/pt/packet.h"
 

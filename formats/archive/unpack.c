@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/archive/decompress.h"
 #include "formats/archive/tar.h"
+#include "formats/common/decompress.h"
 
 /* Directories within one another. */
 #define DEPTH_MAX 64

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/common/gunzip.h"
+#include "formats/common/decompress.h"
 
 #define STEP ((size_t)1 << 20)
 

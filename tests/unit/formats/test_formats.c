@@ -17,7 +17,7 @@
 #include <zlib.h>
 
 #include "base/buf.h"
-#include "formats/common/gunzip.h"
+#include "formats/common/decompress.h"
 #include "formats/common/wholefile.h"
 #include "formats/perfpt/encode.h"
 #include "stream/exec.h"

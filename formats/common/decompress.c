@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "formats/archive/decompress.h"
+#include "formats/common/decompress.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,11 +8,11 @@
 
 #include <bzlib.h>
 #include <lzma.h>
+#include <zlib.h>
 #include <zstd.h>
 
-#include "formats/common/gunzip.h"
-
-#define READ_SIZE ((size_t)65536)
+#define READ_SIZE   ((size_t)65536)
+#define GZIP_FORMAT (15 + 16) /* zlib's window bits: the largest window, gzip's header */
 
 /* Memory for xz's dictionary, whose size the data says: that of `xz -9` is 64 MiB. */
 #define XZ_MEMORY ((uint64_t)256 << 20)
@@ -34,12 +34,14 @@ struct codec {
 struct decompress {
 	const struct codec *codec;
 	union {
+		z_stream gzip;
 		bz_stream bzip2;
 		lzma_stream xz;
 		ZSTD_DCtx *zstd;
 	} z;
-	bool begun; /* a stream has begun */
-	bool ended; /* the last has */
+	bool begun;	 /* a stream has begun */
+	bool ended;	 /* the last has */
+	const char *why; /* it is damaged; NULL: not known */
 	uint8_t *data;
 	size_t cap;
 	uint8_t *next; /* to be decompressed */
@@ -55,6 +57,37 @@ static void advance(struct decompress *d, size_t in, size_t out)
 	d->left -= in;
 	d->out += out;
 	d->room -= out;
+}
+
+/* ---- gzip ---- */
+
+static bool start_gzip(struct decompress *d)
+{
+	memset(&d->z.gzip, 0, sizeof(d->z.gzip));
+	return inflateInit2(&d->z.gzip, GZIP_FORMAT) == Z_OK;
+}
+
+static enum step step_gzip(struct decompress *d)
+{
+	z_stream *z = &d->z.gzip;
+	int r;
+
+	z->next_in = d->next;
+	z->avail_in = (uInt)d->left;
+	z->next_out = d->out;
+	z->avail_out = (uInt)d->room;
+	r = inflate(z, Z_NO_FLUSH);
+	advance(d, d->left - z->avail_in, d->room - z->avail_out);
+	d->why = z->msg;
+	return r == Z_OK	   ? STEP_ON
+	       : r == Z_STREAM_END ? STEP_ENDED
+	       : r == Z_MEM_ERROR  ? STEP_NOMEM
+				   : STEP_DAMAGED;
+}
+
+static void end_gzip(struct decompress *d)
+{
+	inflateEnd(&d->z.gzip);
 }
 
 /* ---- bzip2 ---- */
@@ -142,7 +175,9 @@ static void end_zstd(struct decompress *d)
 	ZSTD_freeDCtx(d->z.zstd);
 }
 
+/* That of vt_gunzip_input() is the first. */
 static const struct codec codecs[] = {
+	{"gzip", "\x1f\x8b", 2, start_gzip, step_gzip, end_gzip},
 	{"bzip2", "BZh", 3, start_bzip2, step_bzip2, end_bzip2},
 	{"xz",
 	 "\xfd"
@@ -197,8 +232,8 @@ static int decompress_some(struct decompress *d, struct vt_input *in, struct vt_
 	if (step == STEP_NOMEM)
 		return vt_error_set(err, VT_E_NOMEM, "%s: out of memory", in->name);
 	if (step == STEP_DAMAGED || (step == STEP_ON && d->left == left && d->room == room))
-		return vt_error_set(err, VT_E_DAMAGED, "%s: damaged %s data", in->name,
-				    d->codec->name);
+		return vt_error_set(err, VT_E_DAMAGED, "%s: damaged %s data%s%s", in->name,
+				    d->codec->name, d->why ? ": " : "", d->why ? d->why : "");
 	return 0;
 }
 
@@ -228,9 +263,9 @@ static int pull_decompressed(struct vt_input *in, uint8_t *out, size_t room, siz
 	}
 	*n = room - d->room;
 	d->total += *n;
-	if (d->total > VT_GUNZIP_MAX)
+	if (d->total > VT_DECOMPRESS_MAX)
 		return vt_error_set(err, VT_E_LIMIT, "%s: more than %llu bytes when decompressed",
-				    in->name, (unsigned long long)VT_GUNZIP_MAX);
+				    in->name, (unsigned long long)VT_DECOMPRESS_MAX);
 	return 0;
 }
 
@@ -260,16 +295,27 @@ static int start_decompress(struct vt_input *in, const struct codec *codec, stru
 	return 0;
 }
 
-int vt_decompress_input(struct vt_input *in, struct vt_error *err)
+/* Looks for the first `n` codecs, whose magic has at most `size` bytes. */
+static int find_codec(struct vt_input *in, size_t n, size_t size, struct vt_error *err)
 {
 	size_t have, i;
-	int r = vt_input_fill(in, 6, &have, err);
+	int r = vt_input_fill(in, size, &have, err);
 
 	if (r < 0)
 		return r;
-	for (i = 0; !in->pull && i < sizeof(codecs) / sizeof(*codecs); i++)
+	for (i = 0; !in->pull && i < n; i++)
 		if (have >= codecs[i].magic_size &&
 		    memcmp(vt_input_data(in), codecs[i].magic, codecs[i].magic_size) == 0)
 			return start_decompress(in, &codecs[i], err);
-	return vt_gunzip_input(in, err);
+	return 0;
+}
+
+int vt_gunzip_input(struct vt_input *in, struct vt_error *err)
+{
+	return find_codec(in, 1, 2, err);
+}
+
+int vt_decompress_input(struct vt_input *in, struct vt_error *err)
+{
+	return find_codec(in, sizeof(codecs) / sizeof(*codecs), 6, err);
 }
