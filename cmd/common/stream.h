@@ -80,7 +80,7 @@ bool app_each_input(struct app *a, app_begin_fn *begin, app_record_fn *fn, void 
 	"no samples with registers (vtrace record --regs) or latencies (perf mem record)"
 #define APP_NO_VALUES                                                                              \
 	"no values (vtrace record --full records them, vinterp finds them behind samples)"
-#define APP_NO_CHAINS	 "no call chains (perf record -g)"
+#define APP_NO_CHAINS	 "no call chains (vtrace record -g, perf record -g)"
 #define APP_NO_LISTS	 "no hot lists (vhot makes them)"
 #define APP_NO_FREQS	 "no frequencies (vfreq estimates them)"
 #define APP_NO_ESTIMATES "no frequencies: vfreq had no samples that it could use"

@@ -127,8 +127,7 @@ static bool get_number(const struct vti_flowstate *s, unsigned reg, uint64_t *va
 /* The registers after a return; another way that leads to another place is a contradiction. */
 static void take_return(struct leaving *l, const struct vti_flowstate *s)
 {
-	static const uint8_t preserved[] = {VT_REG_BX,	   VT_REG_BP,	  VT_REG_R8 + 4,
-					    VT_REG_R8 + 5, VT_REG_R8 + 6, VT_REG_R8 + 7};
+	const uint8_t *preserved = vt_unwind_preserved;
 	struct vt_unwind_regs r = {.known = 1u << VT_REG_SP | 1u << VT_REG_IP};
 	uint64_t slot, value;
 	size_t i;
@@ -138,7 +137,7 @@ static void take_return(struct leaving *l, const struct vti_flowstate *s)
 		return;
 	r.value[VT_REG_SP] = slot + 8;
 	r.value[VT_REG_IP] = value;
-	for (i = 0; i < sizeof(preserved); i++)
+	for (i = 0; i < VT_UNWIND_PRESERVED; i++)
 		if (get_number(s, preserved[i], &r.value[preserved[i]]))
 			r.known |= 1u << preserved[i];
 	if (l->caller.known && l->caller.value[VT_REG_SP] != slot + 8)
@@ -146,7 +145,7 @@ static void take_return(struct leaving *l, const struct vti_flowstate *s)
 	else if (!l->caller.known)
 		l->caller = r;
 	/* The registers that all ways restore alike. */
-	for (i = 0; i < sizeof(preserved); i++)
+	for (i = 0; i < VT_UNWIND_PRESERVED; i++)
 		if (l->caller.value[preserved[i]] != r.value[preserved[i]])
 			l->caller.known &= ~(1u << preserved[i]);
 	l->caller.known &= r.known;

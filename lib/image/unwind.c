@@ -364,6 +364,10 @@ bool vt_unwind_covers(struct vt_unwind *u, uint64_t vaddr)
 
 /* ---- frame by frame ---- */
 
+static_assert(VT_UNWIND_PRESERVED == VTI_CFI_PRESERVED, "the same registers");
+
+const uint8_t vt_unwind_preserved[VT_UNWIND_PRESERVED] = {1, 6, 20, 21, 22, 23};
+
 /* Registers, and the caller's way to memory. */
 struct stepping {
 	const struct vt_unwind_regs *regs;
@@ -396,8 +400,6 @@ bool vt_unwind_step(struct vt_unwind *u, uint64_t vaddr, uint64_t bias, struct v
 		    bool (*load)(void *arg, uint64_t address, unsigned size, uint64_t *value),
 		    void *arg)
 {
-	/* Of rbx, rbp, r12 to r15. */
-	static const uint8_t preserved[VTI_CFI_PRESERVED] = {1, 6, 20, 21, 22, 23};
 	const struct vti_cfi_row *row = find_unwind_row(u, vaddr);
 	struct stepping at = {regs, load, arg};
 	const struct vt_unwind_state s = {&at, get_step_reg, load_step_memory};
@@ -411,10 +413,11 @@ bool vt_unwind_step(struct vt_unwind *u, uint64_t vaddr, uint64_t bias, struct v
 	set_reg(&caller, VT_UNWIND_SP, cfa);
 	for (i = 0; i < VTI_CFI_PRESERVED; i++) {
 		const struct vti_cfi_rule *r = &row->preserved[i];
+		unsigned reg = vt_unwind_preserved[i];
 
-		if (r->how == VTI_CFI_UNKNOWN ? get_step_reg(&at, preserved[i], &value)
+		if (r->how == VTI_CFI_UNKNOWN ? get_step_reg(&at, reg, &value)
 					      : find_value(r, cfa, pc, &s, &value, &slot))
-			set_reg(&caller, preserved[i], value);
+			set_reg(&caller, reg, value);
 	}
 	*regs = caller;
 	return true;

@@ -50,9 +50,13 @@ bool vt_unwind_find(struct vt_unwind *u, uint64_t vaddr, uint64_t bias,
 bool vt_unwind_covers(struct vt_unwind *u, uint64_t vaddr);
 
 /* Registers by their numbers in linux's asm/perf_regs.h. */
-#define VT_UNWIND_REGS 24
-#define VT_UNWIND_SP   7
-#define VT_UNWIND_IP   8
+#define VT_UNWIND_REGS	    24
+#define VT_UNWIND_SP	    7
+#define VT_UNWIND_IP	    8
+#define VT_UNWIND_PRESERVED 6
+
+/* Those that procedures preserve for their callers: rbx, rbp, r12 to r15. */
+extern const uint8_t vt_unwind_preserved[VT_UNWIND_PRESERVED];
 
 struct vt_unwind_regs {
 	uint64_t value[VT_UNWIND_REGS];

@@ -24,7 +24,7 @@
  * These sums depend neither on the order of the streams nor on the distribution of samples over
  * them.  Call trees are joined in the same way; only where they are too large together for one
  * (VT_CALLTREE_NODES) the order decides whose samples are kept without their chains.
- *  vt_hot_merge() joins hot lists as if the streams were parts of one run, in their order.
+ * vt_hot_merge() joins hot lists as if the streams were parts of one run, in their order.
  */
 struct vt_merge;
 
