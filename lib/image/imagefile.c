@@ -128,14 +128,11 @@ static void load_packed_elf(struct vti_finder *f, struct vti_image *image)
 	image->ident_tried = image->changed_tried = image->kcore_tried = image->debug_tried = true;
 }
 
-void vti_image_load_elf(struct vti_finder *f, struct vti_image *image)
+static void load_elf(struct vti_finder *f, struct vti_image *image)
 {
 	const struct vt_image *pub = &image->pub;
 	struct vt_error err = VT_ERROR_INIT;
 
-	if (image->elf_tried)
-		return;
-	image->elf_tried = true;
 	if (image->packed) {
 		load_packed_elf(f, image);
 		return;
@@ -162,15 +159,24 @@ void vti_image_load_elf(struct vti_finder *f, struct vti_image *image)
 	}
 }
 
-void vti_image_load_kcore(struct vti_finder *f, struct vti_image *image)
+/*
+ * What is asked for every frame of a chain is one test once it is loaded: an error is large, and
+ * only the functions that load have one.
+ */
+void vti_image_load_elf(struct vti_finder *f, struct vti_image *image)
+{
+	if (image->elf_tried)
+		return;
+	image->elf_tried = true;
+	load_elf(f, image);
+}
+
+static void load_kcore(struct vti_finder *f, struct vti_image *image)
 {
 	const struct vt_image *pub = &image->pub;
 	struct vt_error err = VT_ERROR_INIT;
 	uint64_t etext;
 
-	if (image->kcore_tried || pub->type != VT_IMAGE_KERNEL || image->elf)
-		return;
-	image->kcore_tried = true;
 	vti_image_load_symbols(f, image);
 	if (image->elf_why == VT_UNKNOWN_NO_FILE)
 		image->elf_why = VT_UNKNOWN_NO_VMLINUX;
@@ -182,6 +188,14 @@ void vti_image_load_kcore(struct vti_finder *f, struct vti_image *image)
 		image->pub.machine = vt_elf_info(vt_kcore_elf(image->kcore))->machine;
 	else if (err.code != VT_E_NOTFOUND)
 		warn_about_image(f, err.text);
+}
+
+void vti_image_load_kcore(struct vti_finder *f, struct vti_image *image)
+{
+	if (image->kcore_tried || image->pub.type != VT_IMAGE_KERNEL || image->elf)
+		return;
+	image->kcore_tried = true;
+	load_kcore(f, image);
 }
 
 static void load_debug_file(struct vti_finder *f, struct vti_image *image)
@@ -531,24 +545,36 @@ void vti_image_remember(struct vti_image *image, const struct vt_symbol *sym)
 		image->last_end = sym[1].start;
 }
 
-struct vt_imagedata *vti_image_load_data(struct vti_finder *f, struct vti_image *image)
+static void load_data(struct vti_finder *f, struct vti_image *image)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
 	vti_image_load_elf(f, image);
-	if (!image->data_tried && image->elf)
+	if (image->elf)
 		image->data = vt_imagedata_new(image->elf, &err);
+}
+
+struct vt_imagedata *vti_image_load_data(struct vti_finder *f, struct vti_image *image)
+{
+	if (!image->data_tried)
+		load_data(f, image);
 	image->data_tried = true;
 	return image->data;
 }
 
-struct vt_unwind *vti_image_load_unwind(struct vti_finder *f, struct vti_image *image)
+static void load_unwind(struct vti_finder *f, struct vti_image *image)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
 	vti_image_load_elf(f, image);
-	if (!image->unwind_tried && image->elf)
+	if (image->elf)
 		image->unwind = vt_unwind_new(image->elf, &err);
+}
+
+struct vt_unwind *vti_image_load_unwind(struct vti_finder *f, struct vti_image *image)
+{
+	if (!image->unwind_tried)
+		load_unwind(f, image);
 	image->unwind_tried = true;
 	return image->unwind;
 }

@@ -110,6 +110,15 @@ static struct vti_image *find_image(const struct vt_images *im, uint32_t id)
 	return s ? s->image : NULL;
 }
 
+/* The same, remembered: frames of a chain often lie in one image. */
+static struct vti_image *find_image_again(struct vt_images *im, uint32_t id)
+{
+	struct vti_image *image = find_image(im, id);
+
+	im->last = image;
+	return image;
+}
+
 /* A repeated record of an image does not lose what was packed of it. */
 static void keep_packed(struct vti_image *image, struct vti_image *old)
 {
@@ -366,13 +375,12 @@ struct vt_symbols *vt_images_symbols(struct vt_images *im, uint32_t id, int32_t 
 enum vt_unknown vt_images_symbol(struct vt_images *im, uint32_t id, int32_t pid, uint64_t offset,
 				 struct vt_location *loc)
 {
-	struct vti_image *image = find_image(im, id);
+	struct vti_image *image = find_image_again(im, id);
 	struct vt_symbols *symbols;
 
 	*loc = (struct vt_location){VT_UNKNOWN_NO_IMAGE, offset, NULL};
 	if (!image)
 		return loc->why;
-	im->last = image;
 	symbols = vt_images_symbols(im, id, pid, &loc->why);
 	if (image->pub.type != VT_IMAGE_ANON && !vti_image_vaddr(image, offset, &loc->vaddr)) {
 		if (loc->why == VT_KNOWN || loc->why == VT_UNKNOWN_STRIPPED)
@@ -404,7 +412,7 @@ const char *vt_images_display(struct vt_images *im, uint32_t id, int32_t pid,
 
 const struct vt_elf *vt_images_elf(struct vt_images *im, uint32_t id, enum vt_unknown *why)
 {
-	struct vti_image *image = find_image(im, id);
+	struct vti_image *image = find_image_again(im, id);
 
 	*why = VT_UNKNOWN_NO_IMAGE;
 	if (!image)
@@ -431,14 +439,14 @@ bool vt_images_offset(struct vt_images *im, uint32_t id, uint64_t vaddr, uint64_
 
 const struct vt_imagedata *vt_images_data(struct vt_images *im, uint32_t id)
 {
-	struct vti_image *image = find_image(im, id);
+	struct vti_image *image = find_image_again(im, id);
 
 	return image ? vti_image_load_data(&im->finder, image) : NULL;
 }
 
 struct vt_unwind *vt_images_unwind(struct vt_images *im, uint32_t id)
 {
-	struct vti_image *image = find_image(im, id);
+	struct vti_image *image = find_image_again(im, id);
 
 	return image ? vti_image_load_unwind(&im->finder, image) : NULL;
 }
