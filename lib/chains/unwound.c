@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "chains/unwound.h"
 
+#include "base/bytes.h"
 #include "flow/leave.h"
 #include "image/procdata.h"
 #include "stream/kinds.h"
@@ -25,6 +26,10 @@ static bool load_stack(void *arg, uint64_t address, unsigned size, uint64_t *val
 
 	if (at > s->bytes.size || s->bytes.size - at < size)
 		return false;
+	if (size == 8) {
+		*value = vt_le64(s->bytes.data + at);
+		return true;
+	}
 	*value = 0;
 	for (i = 0; i < size; i++)
 		*value |= (uint64_t)s->bytes.data[at + i] << (8 * i);

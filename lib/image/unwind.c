@@ -403,22 +403,26 @@ bool vt_unwind_step(struct vt_unwind *u, uint64_t vaddr, uint64_t bias, struct v
 	const struct vti_cfi_row *row = find_unwind_row(u, vaddr);
 	struct stepping at = {regs, load, arg};
 	const struct vt_unwind_state s = {&at, get_step_reg, load_step_memory};
-	struct vt_unwind_regs caller = {.known = 0, .interrupted = row->signal};
-	uint64_t value, slot, cfa, pc = vaddr + bias;
+	uint64_t kept[VTI_CFI_PRESERVED], ip, slot, cfa, pc = vaddr + bias;
+	uint32_t known = 0;
 	unsigned i;
 
-	if (!find_cfa(&row->cfa, pc, &s, &cfa) || !find_value(&row->ra, cfa, pc, &s, &value, &slot))
+	if (!find_cfa(&row->cfa, pc, &s, &cfa) || !find_value(&row->ra, cfa, pc, &s, &ip, &slot))
 		return false;
-	set_reg(&caller, VT_UNWIND_IP, value);
-	set_reg(&caller, VT_UNWIND_SP, cfa);
+	/* All rules are of the registers as they were. */
 	for (i = 0; i < VTI_CFI_PRESERVED; i++) {
 		const struct vti_cfi_rule *r = &row->preserved[i];
-		unsigned reg = vt_unwind_preserved[i];
 
-		if (r->how == VTI_CFI_UNKNOWN ? get_step_reg(&at, reg, &value)
-					      : find_value(r, cfa, pc, &s, &value, &slot))
-			set_reg(&caller, reg, value);
+		if (r->how == VTI_CFI_UNKNOWN ? get_step_reg(&at, vt_unwind_preserved[i], &kept[i])
+					      : find_value(r, cfa, pc, &s, &kept[i], &slot))
+			known |= 1u << i;
 	}
-	*regs = caller;
+	regs->known = 0;
+	regs->interrupted = row->signal;
+	set_reg(regs, VT_UNWIND_IP, ip);
+	set_reg(regs, VT_UNWIND_SP, cfa);
+	for (i = 0; i < VTI_CFI_PRESERVED; i++)
+		if (known >> i & 1)
+			set_reg(regs, vt_unwind_preserved[i], kept[i]);
 	return true;
 }
