@@ -70,9 +70,10 @@ struct app {
 	uint64_t kinds;			     /* of records in the stream read last: see app_saw() */
 	struct app_trace *traces;	     /* inputs that are being decoded */
 	const struct vt_pt_decode_options *pt; /* how; NULL: as without options */
-	struct app_slice *slice;	       /* of the streams that are read; NULL: all of them */
-	struct app_debuginfod *debuginfod;     /* is asked for files of images; NULL: none is */
-	struct app_archive *archives;	       /* of images' files, unpacked */
+	bool drop_stacks;		   /* of recordings that are decoded: no copies of stacks */
+	struct app_slice *slice;	   /* of the streams that are read; NULL: all of them */
+	struct app_debuginfod *debuginfod; /* is asked for files of images; NULL: none is */
+	struct app_archive *archives;	   /* of images' files, unpacked */
 	struct app_file *files;
 	size_t nfiles;
 	size_t files_cap;

@@ -39,10 +39,13 @@ void app_tell_chains(struct app *a, const char *name, const struct vt_calldamage
 
 static bool read_profile_stream(struct app *a, struct app_profile *p, const char *path)
 {
-	struct vt_reader *r = app_open_reader(a, path);
 	struct vt_error err = VT_ERROR_INIT;
-	bool ok = r && app_each_run(a, r, vt_context_feed, p->in.context);
+	struct vt_reader *r;
+	bool ok;
 
+	a->drop_stacks = !p->chains;
+	r = app_open_reader(a, path);
+	ok = r && app_each_run(a, r, vt_context_feed, p->in.context);
 	p->name = app_input_name(path);
 	ok = ok && (vt_profile_finish(p->profile, &err) == 0 || app_fail(a, &err));
 	if (ok)

@@ -111,6 +111,7 @@ static struct vt_reader *start_decoding(struct app_trace *t, const struct vt_inp
 		.warn_arg = t,
 		.progress = note_progress,
 		.progress_arg = t,
+		.drop_stacks = t->app->drop_stacks,
 		.tmpdir = app_tmpdir(),
 		.pt = &t->pt,
 	};

@@ -53,8 +53,9 @@ struct vt_format_options {
 	/* Gets the bytes of AUX areas, which are then not written as records; may be NULL. */
 	int (*auxtrace)(void *arg, const struct vt_format_auxtrace *piece, struct vt_error *err);
 	void *auxtrace_arg;
-	bool keep_aux;	    /* write AUX areas as AUXTRACE records, and count no loss */
-	const char *tmpdir; /* for what is too large for memory; NULL: /tmp */
+	bool keep_aux;	  /* write AUX areas as AUXTRACE records, and count no loss */
+	bool drop_stacks; /* leave out the copies of stacks, and do not read them where possible */
+	const char *tmpdir;		       /* for what is too large for memory; NULL: /tmp */
 	const struct vt_pt_decode_options *pt; /* NULL: the defaults */
 };
 

@@ -16,6 +16,9 @@
 #define FILE_HEADER_MIN	 72
 #define PIPE_HEADER_SIZE 16
 
+/* A shorter rest of a stack is read: that takes less time than another call. */
+#define LEAST_LEFT_OUT 4096
+
 struct section {
 	uint64_t offset;
 	uint64_t size;
@@ -280,6 +283,49 @@ static int check_record(struct pd_session *s, uint64_t end, const struct pd_rec 
 	return fits == PD_FITS;
 }
 
+/*
+ * Extends the window by the rest of a sample's stack without reading it.  1: it did; 0: there is
+ * nothing to leave out.
+ */
+static int leave_stack_out(struct pd_session *s, const struct pd_rec *r)
+{
+	size_t have = vt_input_have(s->in), from, to;
+
+	while (have < r->size && !s->in->eof) {
+		if (!vti_pd_stack_find(s, vt_input_data(s->in), have, &from, &to)) {
+			if (refill(s, have + 1, &have) < 0)
+				return -(int)s->err->code;
+			continue;
+		}
+		if (to > r->size || to < have + LEAST_LEFT_OUT)
+			return 0;
+		return vt_input_leave_out(s->in, to, s->err) < 0 ? -(int)s->err->code : 1;
+	}
+	return 0;
+}
+
+/*
+ * Like check_record(), without the stack that nobody asked for.  A record that is not as it should
+ * be is read again, whole: what it is depends on all of its bytes.
+ */
+static int check_sparsely(struct pd_session *s, uint64_t end, const struct pd_rec *r)
+{
+	int code = s->in->sparse && r->type == PD_SAMPLE ? leave_stack_out(s, r) : 0;
+	size_t have;
+
+	if (code < 0 || (code > 0 && refill(s, r->size, &have) < 0))
+		return -(int)s->err->code;
+	if (!code)
+		return check_record(s, end, r);
+	if (have >= r->size && vti_pd_extent(s, vt_input_data(s->in), r->size) == r->size) {
+		code = check_record(s, end, r);
+		if (code)
+			return code;
+	}
+	vt_input_read_again(s->in);
+	return check_record(s, end, r);
+}
+
 /* Reads and consumes the record at the input's position. */
 static int read_input_record(struct pd_session *s)
 {
@@ -322,7 +368,7 @@ static int read_records(struct pd_session *s, uint64_t end)
 		if (have < PD_HEADER_SIZE || left < PD_HEADER_SIZE)
 			return report_cut(s, have < left ? have : left, "a record's header");
 		r = vti_pd_rec(s, vt_input_data(in), in->offset);
-		code = r.size < PD_HEADER_SIZE || r.size > left ? 0 : check_record(s, end, &r);
+		code = r.size < PD_HEADER_SIZE || r.size > left ? 0 : check_sparsely(s, end, &r);
 		if (code >= 0)
 			code = code ? read_input_record(s) : recover_records(s, end);
 	}
@@ -543,6 +589,9 @@ static int read_sections(struct pd_session *s, const struct access *a, const str
 	if (unfinished)
 		vti_pd_damage(s, 48, 0, "the recording was not finished (data size 0)");
 	code = skip_to(s, h->data.offset);
+	/* What was read ahead for the header is as good as read no more than needed. */
+	if (s->opt->drop_stacks && vt_input_go_sparse(s->in))
+		vt_input_read_again(s->in);
 	if (code >= 0)
 		code = read_records(s, end);
 	return code < 0 ? code : finish_order(s);

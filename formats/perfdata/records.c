@@ -680,6 +680,11 @@ int vti_pd_record(struct pd_session *s, const uint8_t *record, uint64_t offset)
 	uint64_t time;
 	int code;
 
+	if (s->opt->drop_stacks && r.type == PD_SAMPLE) {
+		record = vti_pd_stack_drop(s, record);
+		r = vti_pd_rec(s, record, offset);
+	}
+
 	if (s->sum->records++ % CHECK_EVERY == 0) {
 		code = vt_writer_error(s->w, s->err);
 		if (code < 0)

@@ -98,6 +98,8 @@ static void parse_stack(struct pd_sample *s, struct vt_cursor *c)
 	/* Without room for a dump the kernel writes the size 0 and nothing else. */
 	if (!size)
 		return;
+	s->stack_start = c->p;
+	s->stack_room = size;
 	s->stack = vt_cursor_take(c, size);
 	s->stack_dyn_size = vt_cursor_u64(c);
 	if (s->stack_dyn_size > size)

@@ -111,6 +111,8 @@ struct pd_sample {
 	size_t raw_size;
 	const uint8_t *stack;
 	size_t stack_size;
+	const uint8_t *stack_start; /* of all bytes of the copy, used or not; NULL: none */
+	uint64_t stack_room; /* their number, as claimed, even of a sample that is cut there */
 	const uint8_t *aux;
 	size_t aux_size;
 	size_t size; /* bytes of the payload that all these use */
@@ -307,6 +309,7 @@ struct pd_session {
 	struct pd_recover recover;
 	struct pd_inflate *inflate; /* NULL until the first compressed record */
 	uint64_t words[PD_RECORD_MAX / 8 + 1];
+	uint8_t dropped[PD_RECORD_MAX + 1]; /* a sample without its stack */
 };
 
 /* A record that is being parsed. */
@@ -473,6 +476,23 @@ bool vti_pd_search(struct pd_session *s, const struct pd_view *v, size_t from, u
  */
 uint64_t vti_pd_attr_end(const struct pd_session *s, const uint8_t *p, uint64_t size,
 			 uint64_t next);
+
+/* ---- drop.c: stacks that nobody asked for ---- */
+
+/*
+ * Finds the bytes of a stack in a sample of which `have` bytes are available, its header and what
+ * follows: they begin *from bytes after the header's start and end at *to, which may lie behind
+ * what is available.  False: there is none, or it lies further on.
+ */
+bool vti_pd_stack_find(struct pd_session *s, const uint8_t *record, size_t have, size_t *from,
+		       size_t *to);
+
+/*
+ * Returns a sample without the copy of its stack, as the kernel writes it without room for one: in
+ * s->dropped, valid until the next call.  Returns the record as it is if it has none, or is
+ * damaged.
+ */
+const uint8_t *vti_pd_stack_drop(struct pd_session *s, const uint8_t *record);
 
 /* ---- records.c, samples.c: queueing records, and converting them in order ---- */
 

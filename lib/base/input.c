@@ -14,6 +14,9 @@
 /* Size of one read(): a pipe seldom holds more, and a file needs few calls. */
 #define READ_SIZE ((size_t)256 * 1024)
 
+/* Size of a read() behind bytes that were left out: more of them may follow. */
+#define SPARSE_READ ((size_t)1024)
+
 #define LARGE_PIECE ((size_t)64 * 1024)
 #define READ_AHEAD  ((size_t)64)
 
@@ -93,30 +96,43 @@ static int read_some(struct vt_input *in, uint8_t *out, size_t room, size_t *n,
 	if (in->pull)
 		return in->pull(in, out, room, n, err);
 	do {
-		r = read(in->fd, out, room);
+		r = in->sparse ? pread(in->fd, out, room, in->next) : read(in->fd, out, room);
 	} while (r < 0 && errno == EINTR);
 	if (r < 0)
 		return vt_error_errno(err, VT_E_READ, errno, "%s", in->name);
+	in->next += r;
 	*n = (size_t)r;
 	return 0;
+}
+
+/* The bytes that the next read may take, of which `missing` are needed. */
+static size_t limit_read(struct vt_input *in, size_t room, size_t missing)
+{
+	/* Do not fill all the room that doubling made: untouched memory is free. */
+	if (room > READ_SIZE && room > missing)
+		room = missing > READ_SIZE ? missing : READ_SIZE;
+	/* Behind a large piece, read little ahead: those bytes are moved later. */
+	if (missing >= LARGE_PIECE && room > missing + READ_AHEAD)
+		room = missing + READ_AHEAD;
+	if (!in->sparse || in->ahead >= READ_SIZE)
+		return room;
+	if (missing < in->ahead)
+		missing = in->ahead;
+	in->ahead *= 2;
+	if (room > missing)
+		room = missing;
+	return room;
 }
 
 int vt_input_fill(struct vt_input *in, size_t need, size_t *have, struct vt_error *err)
 {
 	while (in->end - in->start < need && !in->eof) {
-		size_t missing = need - (in->end - in->start);
 		size_t room, n = 0;
 		int r;
 
 		if (make_input_room(in, err) < 0)
 			return -VT_E_NOMEM;
-		/* Do not fill all the room that doubling made: untouched memory is free. */
-		room = in->cap - in->end;
-		if (room > READ_SIZE && room > missing)
-			room = missing > READ_SIZE ? missing : READ_SIZE;
-		/* Behind a large piece, read little ahead: those bytes are moved later. */
-		if (missing >= LARGE_PIECE && room > missing + READ_AHEAD)
-			room = missing + READ_AHEAD;
+		room = limit_read(in, in->cap - in->end, need - (in->end - in->start));
 		r = read_some(in, in->buf + in->end, room, &n, err);
 		if (r < 0)
 			return r;
@@ -126,4 +142,39 @@ int vt_input_fill(struct vt_input *in, size_t need, size_t *have, struct vt_erro
 	}
 	*have = in->end - in->start;
 	return 0;
+}
+
+bool vt_input_go_sparse(struct vt_input *in)
+{
+	struct stat st;
+
+	if (in->pull || fstat(in->fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	in->next = lseek(in->fd, 0, SEEK_CUR);
+	in->sparse = in->next >= 0;
+	in->ahead = SPARSE_READ;
+	return in->sparse;
+}
+
+int vt_input_leave_out(struct vt_input *in, size_t to, struct vt_error *err)
+{
+	size_t more = to - (in->end - in->start);
+
+	assert(in->sparse && to >= in->end - in->start);
+	if (make_input_room(in, err) < 0)
+		return -VT_E_NOMEM;
+	assert(more <= in->cap - in->end);
+	in->end += more;
+	in->next += (off_t)more;
+	in->ahead = SPARSE_READ;
+	return 0;
+}
+
+void vt_input_read_again(struct vt_input *in)
+{
+	assert(in->sparse);
+	in->next -= (off_t)(in->end - in->start);
+	in->end = in->start;
+	in->eof = false;
+	in->ahead = SPARSE_READ;
 }

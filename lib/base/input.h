@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 
@@ -26,6 +27,10 @@ struct vt_input {
 	size_t end;
 	size_t cap;
 	uint64_t offset; /* of buf[start] in the input */
+	/* See vt_input_go_sparse(). */
+	bool sparse;
+	off_t next;   /* position in the descriptor of the byte after the window */
+	size_t ahead; /* bytes that the next read may take, if no more are needed */
 	/*
 	 * Replaces read() for an input that is decompressed: stores up to `room` bytes and their
 	 * number in *n, 0 at the end.  pull_end() frees pull_arg.  All NULL: bytes come from fd.
@@ -50,6 +55,21 @@ void vt_input_close(struct vt_input *in);
  * Errors: VT_E_READ, VT_E_NOMEM.
  */
 int vt_input_fill(struct vt_input *in, size_t need, size_t *have, struct vt_error *err);
+
+/*
+ * Lets the reader of a regular file leave bytes out that it has no use for.  The descriptor is then
+ * read by position.  False if it has none, as a pipe.
+ */
+bool vt_input_go_sparse(struct vt_input *in);
+
+/*
+ * Extends the window of a sparse input to `to` bytes without reading them: those that it did not
+ * have are undefined.  Errors: VT_E_NOMEM.
+ */
+int vt_input_leave_out(struct vt_input *in, size_t to, struct vt_error *err);
+
+/* Empties the window of a sparse input: the next vt_input_fill() reads all its bytes. */
+void vt_input_read_again(struct vt_input *in);
 
 /* Returns the window's bytes, valid until the next vt_input_fill(). */
 static inline const uint8_t *vt_input_data(const struct vt_input *in)

@@ -175,6 +175,47 @@ static void test_input_window(void **state)
 	vt_input_close(&in);
 }
 
+/* A file of which two pieces are passed over, the second up to beyond its end. */
+static void test_input_leaves_out(void **state)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	FILE *file = tmpfile();
+	struct vt_input in;
+	size_t have, i;
+
+	(void)state;
+	assert_non_null(file);
+	for (i = 0; i < 100000; i++)
+		fputc(pattern(i), file);
+	assert_int_equal(fflush(file), 0);
+	assert_int_equal(lseek(fileno(file), 10, SEEK_SET), 10);
+	assert_int_equal(vt_input_open_fd(&in, fileno(file), "file", &err), 0);
+	assert_true(vt_input_go_sparse(&in));
+	assert_int_equal(vt_input_fill(&in, 100, &have, &err), 0);
+	assert_int_equal(have, 1024);
+	vt_input_consume(&in, 24);
+	assert_int_equal(vt_input_leave_out(&in, 60000, &err), 0);
+	assert_int_equal(vt_input_fill(&in, 60001, &have, &err), 0);
+	assert_int_equal(have, 61024);
+	assert_int_equal(vt_input_data(&in)[999], pattern(1033));
+	for (i = 60000; i < have; i++)
+		assert_int_equal(vt_input_data(&in)[i], pattern(34 + i));
+	vt_input_read_again(&in);
+	assert_int_equal(vt_input_fill(&in, 60000, &have, &err), 0);
+	for (i = 0; i < have; i++)
+		assert_int_equal(vt_input_data(&in)[i], pattern(34 + i));
+	vt_input_consume(&in, have);
+	assert_int_equal(vt_input_leave_out(&in, 70000, &err), 0);
+	assert_int_equal(vt_input_fill(&in, 70001, &have, &err), 0);
+	assert_int_equal(have, 70000);
+	/* Where the file really ends shows when it is read. */
+	vt_input_read_again(&in);
+	assert_int_equal(vt_input_fill(&in, 70000, &have, &err), 0);
+	assert_int_equal(in.offset + have, 100000 - 10);
+	vt_input_close(&in);
+	fclose(file);
+}
+
 static void test_input_errors(void **state)
 {
 	struct vt_input in;
@@ -380,10 +421,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_input_from_pipe),	  cmocka_unit_test(test_input_huge_need),
-		cmocka_unit_test(test_input_window),	  cmocka_unit_test(test_input_errors),
-		cmocka_unit_test(test_interrupted_calls), cmocka_unit_test(test_output_gathers),
-		cmocka_unit_test(test_output_printf),	  cmocka_unit_test(test_output_round_trip),
-		cmocka_unit_test(test_output_full),	  cmocka_unit_test(test_output_errors),
+		cmocka_unit_test(test_input_window),	  cmocka_unit_test(test_input_leaves_out),
+		cmocka_unit_test(test_input_errors),	  cmocka_unit_test(test_interrupted_calls),
+		cmocka_unit_test(test_output_gathers),	  cmocka_unit_test(test_output_printf),
+		cmocka_unit_test(test_output_round_trip), cmocka_unit_test(test_output_full),
+		cmocka_unit_test(test_output_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -295,11 +295,19 @@ static void warn(void *warnings, const char *line)
 	vt_buf_printf(warnings, "%s\n", line);
 }
 
-/* Owned by the caller. */
-static char *decode(const struct pdfile *f, struct vt_format_summary *sum)
+static void count_read(void *reads, uint64_t bytes)
+{
+	(void)bytes;
+	++*(unsigned *)reads;
+}
+
+char *pdfile_decode(const struct pdfile *f, struct vt_format_summary *sum)
 {
 	const struct vt_writer_options wo = {.compression = VT_COMPRESS_NONE};
 	const struct vt_format_options fo = {.keep_aux = !f->drop_aux,
+					     .drop_stacks = f->drop_stacks,
+					     .progress = f->reads ? count_read : NULL,
+					     .progress_arg = f->reads,
 					     .warn = f->warnings ? warn : NULL,
 					     .warn_arg = f->warnings};
 	struct vt_error err = VT_ERROR_INIT;
@@ -355,7 +363,7 @@ struct vt_format_summary pdfile_expect(const struct pdfile *f, const char *but,
 				       const char *const *lines, size_t n)
 {
 	struct vt_format_summary sum;
-	char *text = decode(f, &sum), *rest, *line;
+	char *text = pdfile_decode(f, &sum), *rest, *line;
 	const char *want;
 	size_t i = 0;
 

@@ -30,6 +30,8 @@ struct pdfile {
 	size_t lead;		 /* bytes that come before it in a file */
 	size_t piece;		 /* a pipe gives so many bytes at a time; 0: it is a file */
 	bool drop_aux;		 /* AUX areas are not kept */
+	bool drop_stacks;	 /* nor copies of stacks */
+	unsigned *reads;	 /* counts how often it is read; NULL: it is not counted */
 	struct vt_buf *warnings; /* gets a line for each; NULL: they are not wanted */
 };
 
@@ -77,6 +79,9 @@ char *pdfile_show(int fd);
 
 /* What the decoder returns of these bytes, and makes of them if `text` is not NULL. */
 int pdfile_try(const void *data, size_t size, char **text, struct vt_error *err);
+
+/* What the decoder makes of it, in the form of pdfile_expect().  Owned by the caller. */
+char *pdfile_decode(const struct pdfile *f, struct vt_format_summary *sum);
 
 /*
  * What the decoder makes of it are these lines, one for each record of the stream but META
