@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is read of frequencies, edges and stalls, of branch stacks and counts, and of a database's
- * profiles.  An input begins with a zero byte and goes on with a packed profile, or it is a
- * sequence of records, made straight into a block as a reader would give it: a byte for the kind,
- * and for each field a byte that says how many more bytes it has (0 to 8, beyond that it is that
- * byte less 9); arrays and texts begin with their length.  A first byte of 192 and
- * more has executions counted and compared, too.
+ * What is read of frequencies, edges and stalls, of branch stacks, counts and call trees, and of a
+ * database's profiles.  An input begins with a zero byte and goes on with a packed profile, or it
+ * is a sequence of records, made straight into a block as a reader would give it: a byte for the
+ * kind, and for each field a byte that says how many more bytes it has (0 to 8, beyond that it is
+ * that byte less 9); arrays and texts begin with their length.  A first byte of 192 and more has
+ * executions counted and compared, too.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "chains/gather.h"
 #include "formats/db/places.h"
 #include "freq/compare.h"
 #include "freq/profile.h"
@@ -72,6 +73,7 @@ struct readers {
 	struct vt_profile *profile;
 	struct vt_flowcount *counts; /* NULL: takes too long for most inputs */
 	struct vt_stackcount *stacks;
+	struct vt_callgather *chains;
 };
 
 static void readers_init(struct readers *r, bool counts)
@@ -86,7 +88,9 @@ static void readers_init(struct readers *r, bool counts)
 	r->profile = vt_profile_new(r->context);
 	r->counts = counts ? vt_flowcount_new(r->context) : NULL;
 	r->stacks = vt_stackcount_new(r->context);
-	check(r->images && r->freqs && r->profile && !r->counts == !counts && r->stacks,
+	r->chains = vt_callgather_new(r->context);
+	check(r->images && r->freqs && r->profile && !r->counts == !counts && r->stacks &&
+		      r->chains,
 	      "no memory");
 	if (counts)
 		vt_context_add(r->context, &(struct vt_consumer){.record = vt_flowcount_feed,
@@ -96,12 +100,16 @@ static void readers_init(struct readers *r, bool counts)
 	vt_context_add(r->context, &(struct vt_consumer){.record = vt_stackcount_feed,
 							 .arg = r->stacks,
 							 .kinds = VT_STACKCOUNT_KINDS});
+	vt_context_add(r->context, &(struct vt_consumer){.take = vt_callgather_feed,
+							 .arg = r->chains,
+							 .kinds = VT_CALLGATHER_KINDS});
 }
 
 static void readers_fini(struct readers *r)
 {
 	vt_images_free(r->images);
 	vt_freqprofile_free(r->freqs);
+	vt_callgather_free(r->chains);
 	vt_profile_free(r->profile);
 	vt_flowcount_free(r->counts);
 	vt_context_free(r->context);
@@ -123,6 +131,8 @@ static unsigned kind_of(uint8_t n)
 	static const unsigned estimates[] = {VT_FREQ, VT_EDGE, VT_STALL};
 	static const unsigned others[] = {VT_SAMPLE, VT_EVENT, VT_IMAGE, VT_MAP, VT_COUNT};
 
+	if (n >= 224)
+		return VT_CHAIN;
 	return n < 128 ? estimates[n % 3] : others[n % 5];
 }
 
@@ -212,6 +222,30 @@ static void look_up_links(const struct vt_stackcount *c, uint32_t image, uint64_
 	}
 }
 
+/* Parents come first, and have what is below them. */
+static void list_trees(const struct readers *r)
+{
+	const struct vt_calltree *t;
+	struct vt_callroot root;
+	struct vt_error err;
+	size_t i;
+
+	check(vt_callgather_finish(r->chains, r->images, VT_LEVEL_PROCEDURE, false, &err) == 0,
+	      "no end");
+	t = vt_callgather_tree(r->chains);
+	for (i = 0; i < vt_calltree_count(t); i++) {
+		const struct vt_callnode *n = vt_calltree_at(t, i);
+
+		check(n->parent == VT_CALL_NONE || n->parent < i, "a parent after its child");
+		check(n->total.samples >= n->self.samples, "a total that lacks its own samples");
+		check(n->parent == VT_CALL_NONE ||
+			      vt_calltree_at(t, n->parent)->total.samples >= n->total.samples,
+		      "a child with more than its parent");
+	}
+	for (i = 0; vt_callgather_root_at(r->chains, i, &root); i++)
+		check(root.node == VT_CALL_NONE || root.node < vt_calltree_count(t), "no root");
+}
+
 /* Of what the records say, compared with what they say themselves. */
 static void compare(const struct readers *r)
 {
@@ -249,6 +283,7 @@ static void records(const uint8_t *data, size_t size)
 	vt_freqprofile_finish(r.freqs);
 	check(vt_profile_finish(r.profile, &err) == 0, "no end");
 	check(vt_stackcount_finish(r.stacks, &err) == 0, "no end");
+	list_trees(&r);
 	for (image = 0; image < 4; image++) {
 		look_up(r.freqs, image);
 		look_up_links(r.stacks, image, 0, UINT64_MAX);
