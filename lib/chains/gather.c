@@ -40,12 +40,18 @@ struct counted_place {
 	struct vt_tally chained; /* of these, in CHAIN records */
 };
 
-/* A map that was found, for the next frame. */
-struct recent_map {
+/*
+ * While mappings stay as they are: a map that was found, for the next frame, and the sample before,
+ * whose outermost `nkeys` frames and keys are in the gather's `before` and `keys`.
+ */
+struct recent {
 	struct vt_map map;
 	enum vt_frame_mode mode;
 	int32_t pid;
 	bool known;
+	int32_t chain_pid;
+	uint64_t has;
+	size_t nkeys;
 };
 
 struct vt_callgather {
@@ -62,6 +68,7 @@ struct vt_callgather {
 	uint32_t *order;
 	struct vt_chain chain; /* of the sample at hand */
 	uint32_t keys[VT_CHAIN_MAX];
+	struct vt_frame before[VT_CHAIN_MAX]; /* outermost first, as the keys */
 };
 
 struct vt_callgather *vt_callgather_new(struct vt_context *context)
@@ -106,7 +113,7 @@ void vt_callgather_group_by(struct vt_callgather *g, struct vt_groups *groups)
 
 /* ---- samples ---- */
 
-static const struct vt_map *find_map(struct vt_callgather *g, struct recent_map *last, int32_t pid,
+static const struct vt_map *find_map(struct vt_callgather *g, struct recent *last, int32_t pid,
 				     const struct vt_frame *f)
 {
 	const struct vt_map *m;
@@ -115,13 +122,17 @@ static const struct vt_map *find_map(struct vt_callgather *g, struct recent_map 
 	    f->address >= last->map.start && f->address < last->map.end)
 		return &last->map;
 	m = vt_addrspace_find(vt_context_space(g->context), pid, f->address, f->mode);
-	if (m)
-		*last = (struct recent_map){*m, f->mode, pid, true};
+	if (!m)
+		return NULL;
+	last->map = *m;
+	last->mode = f->mode;
+	last->pid = pid;
+	last->known = true;
 	return m;
 }
 
 /* The place of a frame of a sample. */
-static struct frame_place locate_frame(struct vt_callgather *g, struct recent_map *last,
+static struct frame_place locate_frame(struct vt_callgather *g, struct recent *last,
 				       const struct vt_record *sample, const struct vt_frame *f)
 {
 	int32_t pid = (int32_t)vt_record_i64(sample, VT_SAMPLE_PID);
@@ -150,19 +161,42 @@ static int find_key(struct vt_callgather *g, const struct frame_place *at, uint3
 	return 0;
 }
 
+/* The number of outermost frames that the sample before has, too. */
+static size_t count_same_frames(const struct vt_callgather *g, struct recent *last,
+				const struct vt_record *sample)
+{
+	int32_t pid = (int32_t)vt_record_i64(sample, VT_SAMPLE_PID);
+	uint64_t has = vt_record_u64(sample, VT_SAMPLE_HAS);
+	const struct vt_chain *c = &g->chain;
+	size_t n = 0;
+
+	if (last->chain_pid == pid && last->has == has)
+		while (n < last->nkeys && n < c->count &&
+		       c->frames[c->count - 1 - n].address == g->before[n].address &&
+		       c->frames[c->count - 1 - n].mode == g->before[n].mode)
+			n++;
+	last->chain_pid = pid;
+	last->has = has;
+	return n;
+}
+
 /* Fills g->keys with the places of g->chain, outermost first. */
-static int find_keys(struct vt_callgather *g, struct recent_map *last,
-		     const struct vt_record *sample, struct vt_error *err)
+static int find_keys(struct vt_callgather *g, struct recent *last, const struct vt_record *sample,
+		     struct vt_error *err)
 {
 	const struct vt_chain *c = &g->chain;
 	size_t i;
 
-	for (i = 0; i < c->count; i++) {
-		struct frame_place at = locate_frame(g, last, sample, &c->frames[i]);
+	for (i = count_same_frames(g, last, sample); i < c->count; i++) {
+		const struct vt_frame *f = &c->frames[c->count - 1 - i];
+		struct frame_place at = locate_frame(g, last, sample, f);
 
-		if (find_key(g, &at, &g->keys[c->count - 1 - i], err) < 0)
+		if (find_key(g, &at, &g->keys[i], err) < 0)
 			return -VT_E_NOMEM;
+		g->before[i] = *f;
 	}
+	/* Only the innermost key may have the flag. */
+	last->nkeys = c->count - c->skid;
 	if (c->skid)
 		g->keys[c->count - 1] |= VT_CALL_SKID;
 	return 0;
@@ -190,7 +224,7 @@ static struct event_chains *find_event(struct vt_callgather *g, uint64_t id,
 	return vt_hash_add(&g->events, &key, NULL);
 }
 
-static int gather_sample(struct vt_callgather *g, struct recent_map *last,
+static int gather_sample(struct vt_callgather *g, struct recent *last,
 			 const struct vt_record *sample, struct vt_error *err)
 {
 	uint64_t id = vt_record_u64(sample, VT_SAMPLE_EVENT);
@@ -442,7 +476,7 @@ int vt_callgather_feed(void *gather, const struct vt_block *block, uint32_t firs
 		       struct vt_error *err)
 {
 	struct vt_record rec = {block, block->kind, first};
-	struct recent_map last = {.known = false};
+	struct recent last = {.known = false};
 	struct vt_callgather *g = gather;
 	int code = 0;
 

@@ -3,9 +3,20 @@
 
 #include <stdlib.h>
 
+#include "base/buf.h"
+
+/* A node on the way of the chain that was counted last. */
+struct step {
+	uint32_t key;
+	uint32_t node;
+};
+
 struct vt_calltree {
 	struct vt_hash nodes; /* struct vt_callnode */
 	size_t max;
+	struct step *way; /* from a root: chains often begin as the one before */
+	size_t nway;
+	size_t way_cap;
 };
 
 struct vt_calltree *vt_calltree_new(size_t max_nodes)
@@ -24,6 +35,7 @@ void vt_calltree_free(struct vt_calltree *t)
 	if (!t)
 		return;
 	vt_hash_fini(&t->nodes);
+	free(t->way);
 	free(t);
 }
 
@@ -98,14 +110,25 @@ int vt_calltree_add(struct vt_calltree *t, uint32_t root, const uint32_t *keys, 
 		    struct vt_tally tally, struct vt_error *err)
 {
 	uint32_t node = VT_CALL_NONE;
-	int code = vt_calltree_add_root(t, root, &node, err);
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; i < n && code == 0; i++)
-		code = vt_calltree_child(t, node, keys[i], &node, err);
-	if (code == 0)
-		vt_calltree_count_at(t, node, tally);
-	return code;
+	if (!vt_array_grow(&t->way, &t->way_cap, n + 1, sizeof(*t->way)))
+		return vt_error_nomem(err);
+	if (t->nway && t->way[0].key == root) {
+		while (i < n && i + 1 < t->nway && t->way[i + 1].key == keys[i])
+			i++;
+		node = t->way[i].node;
+	} else if (vt_calltree_add_root(t, root, &node, err) < 0) {
+		return -VT_E_NOMEM;
+	}
+	t->way[i] = (struct step){i ? keys[i - 1] : root, node};
+	for (t->nway = i + 1; i < n; i++) {
+		if (vt_calltree_child(t, node, keys[i], &node, err) < 0)
+			return -VT_E_NOMEM;
+		t->way[t->nway++] = (struct step){keys[i], node};
+	}
+	vt_calltree_count_at(t, node, tally);
+	return 0;
 }
 
 /* ---- another tree of the same samples ---- */

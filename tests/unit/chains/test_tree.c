@@ -94,6 +94,30 @@ static void sorts_and_sums(void **state)
 	vt_calltree_free(t);
 }
 
+/* Chains that begin as the one before: longer, shorter, equal, empty, under another root. */
+static void begins_as_before(void **state)
+{
+	static const uint64_t first[][4] = {
+		{0, 1, 2, 63}, {1, 2, 4, 60}, {2, 3, 40, 40}, {2, 4, 16, 16}, {1, 3, 1, 1}};
+	static const uint64_t second[][4] = {{0, 1, 0, 128}, {1, 2, 128, 128}};
+	struct vt_calltree *t = vt_calltree_new(100);
+
+	(void)state;
+	ADD(t, 1, 8, 1, 2, 3);
+	ADD(t, 1, 32, 1, 2, 3);
+	ADD(t, 1, 2, 1);
+	ADD(t, 1, 4, 1, 2);
+	add(t, 1, NULL, 0, 256);
+	ADD(t, 1, 16, 1, 2, 4);
+	ADD(t, 1, 1, 1, 3);
+	ADD(t, 2, 128, 1, 2);
+	assert_int_equal(vt_calltree_sort(t, in_order, false, &err), 0);
+	expect_walk(t, 1, 9, first, 5);
+	expect_walk(t, 2, 9, second, 2);
+	assert_int_equal(vt_calltree_at(t, vt_calltree_root(t, 1))->self.samples, 256);
+	vt_calltree_free(t);
+}
+
 static void maps_keys(void **state)
 {
 	static const uint32_t map[] = {0, 1, 1, 0};
@@ -252,9 +276,10 @@ static void nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sorts_and_sums),	 cmocka_unit_test(maps_keys),
-		cmocka_unit_test(expands_keys),		 cmocka_unit_test(memory_is_bounded),
-		cmocka_unit_test(recursion_counts_once), cmocka_unit_test(nothing),
+		cmocka_unit_test(sorts_and_sums),    cmocka_unit_test(begins_as_before),
+		cmocka_unit_test(maps_keys),	     cmocka_unit_test(expands_keys),
+		cmocka_unit_test(memory_is_bounded), cmocka_unit_test(recursion_counts_once),
+		cmocka_unit_test(nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
