@@ -39,7 +39,7 @@ static void decode_trace(struct app *a, const struct app_decode *d,
 
 	if (!w)
 		return;
-	progress_start(&progress, a->name, in->name);
+	progress_start(&progress, a->name, in->name, false);
 	code = format->decode(in, w, &o, &sum, &err);
 	progress_end(&progress);
 	if (code < 0)

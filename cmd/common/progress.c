@@ -17,12 +17,12 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-void progress_start(struct progress *p, const char *name, const char *input)
+void progress_start(struct progress *p, const char *name, const char *input, bool alone)
 {
 	struct stat st;
 
 	*p = (struct progress){.name = name};
-	p->active = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
+	p->active = isatty(STDERR_FILENO) && (alone || !isatty(STDOUT_FILENO));
 	if (!p->active)
 		return;
 	p->start = now();

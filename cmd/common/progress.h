@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * One line on standard error that shows how far a long read, or a recording, has come: only if
- * standard error is a terminal and standard output is not, and only after two seconds.
+ * One line on standard error, if it is a terminal, that shows how far a long read, or a recording,
+ * has come: only after two seconds.
  */
 struct progress {
 	const char *name; /* of the program */
@@ -19,7 +19,11 @@ struct progress {
 	uint64_t insns;	 /* of a recording, set by the caller; 0: not shown */
 };
 
-void progress_start(struct progress *p, const char *name, const char *input);
+/*
+ * `alone`: until progress_end(), nothing else writes to a terminal that is standard output, too.
+ * Otherwise no line is shown there.
+ */
+void progress_start(struct progress *p, const char *name, const char *input, bool alone);
 
 /* Cheap enough to be called for every block. */
 void progress_update(struct progress *p, uint64_t bytes);

@@ -316,6 +316,17 @@ static bool tell_slice(struct app *a, const char *name)
 	return !lacks || app_lacks(a, name, lacks);
 }
 
+/*
+ * Whether a reader's progress has the terminal for itself: a listing is not begun before it ends,
+ * and a pipe may come from a program that shows its own.
+ */
+static bool shows_alone(const struct app *a, const struct vt_reader *r)
+{
+	struct stat st;
+
+	return !a->text_open && stat(vt_reader_name(r), &st) == 0 && S_ISREG(st.st_mode);
+}
+
 static bool run_loop(struct app *a, struct vt_reader *r, struct loop *loop)
 {
 	struct app_warnings warnings = {a, "damaged places", 0};
@@ -334,7 +345,7 @@ static bool run_loop(struct app *a, struct vt_reader *r, struct loop *loop)
 	if (a->slice && !app_slice_begin(a->slice))
 		return false;
 	vt_reader_set_warn(r, app_warn, &warnings);
-	progress_start(&p, a->name, vt_reader_name(r));
+	progress_start(&p, a->name, vt_reader_name(r), shows_alone(a, r));
 	while (stopped == 0 && (rc = vt_reader_next_run(r, &b, &first, &count, &err)) > 0) {
 		if (b->kind < VT_NKINDS)
 			a->kinds |= UINT64_C(1) << b->kind;

@@ -291,7 +291,7 @@ static bool run_recorder(struct full *f)
 	f->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	f->child = valgrind_start(f->app, f->opt, f->dir, f->to_pipe, &old_set);
 	ok = f->signals >= 0 && f->child > 0;
-	progress_start(&f->progress, f->app->name, "");
+	progress_start(&f->progress, f->app->name, "", false);
 	if (ok && receive_recording(f, &err) < 0) {
 		/* The program runs on unrecorded. */
 		vt_recording_stop(f->recording);

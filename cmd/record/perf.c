@@ -288,7 +288,7 @@ static void wait_for_perf(struct perf *r, pid_t child, const char *path, int *st
 	struct stat st;
 	pid_t ended;
 
-	progress_start(&progress, r->app->name, "");
+	progress_start(&progress, r->app->name, "", !r->app->argc);
 	for (;;) {
 		ended = waitpid(child, status, progress.active ? WNOHANG : 0);
 		if (ended == child || (ended < 0 && errno != EINTR))

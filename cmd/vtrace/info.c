@@ -51,7 +51,7 @@ static bool read_raw(struct info *i, struct vt_error *err)
 	size_t have;
 	int code;
 
-	progress_start(&progress, i->app->name, in->name);
+	progress_start(&progress, i->app->name, in->name, true);
 	while ((code = vt_input_fill(in, 1, &have, err)) == 0 && have) {
 		code = vt_pt_survey_feed_raw(i->survey, vt_input_data(in), have, err);
 		if (code < 0)

@@ -4,7 +4,7 @@
 # vtrace record: what it asks of perf, and, where perf can record, what comes of it.
 
 . "$(dirname "$0")/../lib.sh"
-t_need jq
+t_need "$PYTHON" jq
 
 t_ok "only print" vtrace record --dry-run -- prog 'a b' "it's" ''
 t_like "quoted for a shell" "^perf record .* -o perf.data -- prog 'a b' 'it'\\\\''s' ''\$" "$T_OUT"
@@ -187,4 +187,25 @@ t_is "samples have registers" "$(($(grep -c 'ABI:.* SP:0x\| sp:0x' regs) > 3))" 
 t_is "and stack" "$(($(vtrace dump -F stack x.vt | grep -c '^[0-9a-f]\{64\}') > 3))" 1
 t_like "the samples are of time" '"name": "(cycles|cpu-clock)' <(vtrace info --json x.vt)
 t_status "killed by a signal" 1 bash -c 'vtrace record -o k.vt sh -c "kill -TERM \$\$"; [ $? = 0 ]'
+
+# A terminal for all of its output, which a program that is recorded needs for itself.
+cat >terminal.py <<'END'
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+try:
+    while data := os.read(fd, 4096):
+        sys.stdout.buffer.write(data)
+except OSError:
+    pass
+os.waitpid(pid, 0)
+END
+sleep 60 &
+sleeper=$!
+"$PYTHON" terminal.py timeout --foreground -s INT 4 vtrace record -o shown.data -p $sleeper >shown
+kill $sleeper
+t_like "a terminal shows how much there is, and for how long" 'vtrace record: 0\.[0-9] MB, 2 s' shown
+"$PYTHON" terminal.py vtrace record -o shown.data sleep 3 >shown
+t_unlike "but not beside a program" 'MB, 2 s' shown
 t_done
