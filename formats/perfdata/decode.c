@@ -361,8 +361,7 @@ static int read_records(struct pd_session *s, uint64_t end)
 		if (!have && (end == UINT64_MAX))
 			return 0;
 		if (!have) {
-			vti_pd_damage(s, in->offset, 0,
-				      "the input ends %" PRIu64 " bytes before its data do", left);
+			vti_pd_missing(s, left);
 			return 0;
 		}
 		if (have < PD_HEADER_SIZE || left < PD_HEADER_SIZE)
@@ -506,6 +505,23 @@ static int compare_sections(const void *a, const void *b)
 	return x->feature < y->feature ? -1 : x->feature > y->feature;
 }
 
+/*
+ * Tells of a second recording behind a file's last section, as two files in one make it.  perf's
+ * own files end there.
+ */
+static int check_end(struct pd_session *s, const struct access *a, uint64_t end)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	int code = load_bytes(s, a, end, PIPE_HEADER_SIZE, &b);
+
+	if (code >= 0 && vt_perfdata_probe(b.data, b.size))
+		vti_pd_damage(s, end, a->end - end,
+			      "another recording begins here and is not read: give each as an "
+			      "input of its own");
+	vt_buf_free(&b);
+	return code;
+}
+
 static int read_features(struct pd_session *s, const struct access *a, const struct file_header *h)
 {
 	struct section sections[PD_FEAT_BITS];
@@ -532,9 +548,11 @@ static int read_features(struct pd_session *s, const struct access *a, const str
 		sections[i].feature = feature;
 	}
 	qsort(sections, n, sizeof(sections[0]), compare_sections);
-	for (i = 0; code >= 0 && i < n; i++) {
+	for (i = 0, at += n * 16; code >= 0 && i < n; i++) {
 		const struct section *x = &sections[i];
 
+		if (x->offset >= at && x->size <= a->end && x->offset <= a->end - x->size)
+			at = x->offset + x->size;
 		if (x->size > VT_PERFDATA_SECTION_MAX) {
 			vti_pd_damage(s, x->offset, 0,
 				      "feature section %u claims %" PRIu64 " bytes", x->feature,
@@ -549,7 +567,7 @@ static int read_features(struct pd_session *s, const struct access *a, const str
 			code = vti_pd_feature(s, x->feature, b.data, b.size, x->offset);
 	}
 	vt_buf_free(&b);
-	return code;
+	return code < 0 ? code : check_end(s, a, at);
 }
 
 static int finish_order(struct pd_session *s)

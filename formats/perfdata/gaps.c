@@ -74,6 +74,17 @@ static void put_damage(struct pd_session *s, uint64_t offset, uint64_t bytes, co
 	warn_of_damage(s, "damage", offset, cause);
 }
 
+void vti_pd_missing(struct pd_session *s, uint64_t bytes)
+{
+	char cause[256];
+
+	snprintf(cause, sizeof(cause), "the input ends %" PRIu64 " bytes before its data do",
+		 bytes);
+	s->sum->damaged++;
+	put_gap_record(s, cause, s->in->offset, bytes, 0);
+	warn_of_damage(s, "damage", s->in->offset, cause);
+}
+
 void vti_pd_damage(struct pd_session *s, uint64_t offset, uint64_t bytes, const char *fmt, ...)
 {
 	char cause[256];

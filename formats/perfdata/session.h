@@ -534,6 +534,9 @@ void vti_pd_meta(struct pd_session *s, const char *key, const uint8_t *text, siz
 		 const uint8_t *data, size_t size);
 void vti_pd_meta_str(struct pd_session *s, const char *key, const char *text);
 
+/* Reports that the input ends at its position, so many bytes before it should: a GAP, a warning. */
+void vti_pd_missing(struct pd_session *s, uint64_t bytes);
+
 /* Reports damage, or something left out, at a place: a GAP, a warning, a count. */
 void vti_pd_damage(struct pd_session *s, uint64_t offset, uint64_t bytes, const char *fmt, ...)
 	VT_PRINTF(4, 5);

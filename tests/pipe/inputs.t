@@ -123,6 +123,12 @@ t_status "a trace that is cut" 1 vprof "${s[@]}" cut.data
 t_same "gives what there is" "$T_OUT" want
 t_is "and says the same" "$(grep -vxFf want.err "$T_ERR" | grep -v 'missing: ')" ""
 t_is "all of it" "$(grep -cxFf "$T_ERR" want.err)" "$(wc -l <want.err)"
+cat perf.data perf.data >two.data
+vprof "${s[@]}" perf.data 2>/dev/null | grep -v '^Gaps in' >want
+t_status "of two recordings in one file" 1 vprof "${s[@]}" two.data
+grep -v '^Gaps in' "$T_OUT" >got
+t_same "the first is read" got want
+t_like "and the second is told of" "1 damaged place, $(stat -c %s perf.data) bytes not understood" "$T_ERR"
 head -c 60 perf.data >short.data
 t_run vtrace decode short.data -o short.vt
 status=$T_STATUS

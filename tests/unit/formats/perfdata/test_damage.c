@@ -327,8 +327,8 @@ static void says_where_the_input_ends(void **state)
 					 end - part, part);
 			if (!f.pipe && (!part || part >= 8))
 				pdexpect("GAP reason=the input ends %u bytes before its data do "
-					 "input=in offset=%zu",
-					 cuts[i], end);
+					 "input=in offset=%zu bytes=%u",
+					 cuts[i], end, cuts[i]);
 			pdexpect_samples(1000, whole);
 			sum = pdexpect_check(&f);
 			assert_int_equal(sum.unread, part);
@@ -570,7 +570,7 @@ static void says_where_aux_areas_end(void **state)
 				 at, cut ? 20 : 32);
 		if (cut && !f.pipe)
 			pdexpect("GAP reason=the input ends 12 bytes before its data do input=in "
-				 "offset=%zu",
+				 "offset=%zu bytes=12",
 				 at + 48 + 20);
 		f.cut = cut ? 12 : 0;
 		f.drop_aux = drop;
