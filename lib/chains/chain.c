@@ -115,7 +115,7 @@ void vt_chain_read(struct vt_chain *c, const struct vt_record *sample, uint64_t 
 		     (user < chain.count || (user && chain.data[user - 1] == CONTEXT_USER));
 
 	c->count = 0;
-	c->skid = c->damaged = c->cut = false;
+	c->skid = c->damaged = c->cut = c->shortened = false;
 	c->recorded = chain.count > 0;
 	vt_chain_append(c, vt_record_u64(sample, VT_SAMPLE_IP),
 			mode <= VT_FRAME_GUEST_USER ? (enum vt_frame_mode)mode : VT_FRAME_UNKNOWN);

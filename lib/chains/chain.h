@@ -39,9 +39,10 @@ struct vt_chain {
 	struct vt_frame frames[VT_CHAIN_MAX];
 	size_t count;
 	bool skid;
-	bool recorded; /* the sample has a chain */
-	bool damaged;  /* the chain has an unknown marker; all of it was left out, as perf does */
-	bool cut;      /* it had more frames than VT_CHAIN_MAX; the outermost ones were left out */
+	bool recorded;	/* the sample has a chain */
+	bool damaged;	/* the chain has an unknown marker; all of it was left out, as perf does */
+	bool cut;	/* it had more frames than VT_CHAIN_MAX; the outermost ones were left out */
+	bool shortened; /* callers are missing, whose frames lie beyond the copy of the stack */
 };
 
 /*

@@ -209,6 +209,7 @@ static void count_chain(struct vt_callcounts *n, const struct vt_chain *c, bool 
 	n->unwound += unwound;
 	n->damaged += c->damaged;
 	n->cut += c->cut;
+	n->shortened += c->shortened;
 }
 
 /* `sample` is NULL for what is no sample.  NULL: no memory. */
@@ -384,6 +385,7 @@ static int count_chain_record(struct event_chains *e, const struct vt_record *re
 		{&e->counts.unwound, vt_record_u64(rec, VT_CHAIN_UNWOUND)},
 		{&e->counts.damaged, vt_record_u64(rec, VT_CHAIN_DAMAGED)},
 		{&e->counts.cut, vt_record_u64(rec, VT_CHAIN_CUT)},
+		{&e->counts.shortened, vt_record_u64(rec, VT_CHAIN_SHORTENED)},
 	};
 	size_t i, n = sizeof(sums) / sizeof(sums[0]);
 
@@ -733,6 +735,7 @@ struct vt_callcounts vt_callgather_counts(const struct vt_callgather *g,
 		sum.unwound += root.counts.unwound;
 		sum.damaged += root.counts.damaged;
 		sum.cut += root.counts.cut;
+		sum.shortened += root.counts.shortened;
 	}
 	return sum;
 }

@@ -29,10 +29,11 @@ struct vt_callgather;
 /* Of the samples of an event, or of executed instructions. */
 struct vt_callcounts {
 	uint64_t samples;
-	uint64_t chains;  /* with a recorded chain */
-	uint64_t unwound; /* of these, from a copy of the stack */
-	uint64_t damaged; /* of these, with one that contradicts itself: it is left out */
-	uint64_t cut;	  /* with more than VT_CHAIN_MAX frames */
+	uint64_t chains;    /* with a recorded chain */
+	uint64_t unwound;   /* of these, from a copy of the stack */
+	uint64_t damaged;   /* of these, with one that contradicts itself: it is left out */
+	uint64_t cut;	    /* with more than VT_CHAIN_MAX frames */
+	uint64_t shortened; /* of the unwound ones, with callers beyond the copy of the stack */
 };
 
 /* `context` is borrowed.  Owned by the caller; NULL when memory runs out. */

@@ -12,20 +12,27 @@
 /* A mask with the instruction pointer of AArch64, where x86-64 has no register of user mode. */
 #define ARM64_IP 32
 
+/* How far above its pointer a stack may go: the usual limit of ulimit -s. */
+#define MOST_STACK (8 << 20)
+
 /* The copy of a stack. */
 struct stack_copy {
 	struct vt_bytes bytes;
 	uint64_t start;
+	bool shortened; /* a word beyond its end was asked for */
 };
 
 static bool load_stack(void *arg, uint64_t address, unsigned size, uint64_t *value)
 {
-	const struct stack_copy *s = arg;
+	struct stack_copy *s = arg;
 	uint64_t at = address - s->start;
 	unsigned i;
 
-	if (at > s->bytes.size || s->bytes.size - at < size)
+	if (at > s->bytes.size || s->bytes.size - at < size) {
+		/* What is smaller is no return address: code that is followed reads it. */
+		s->shortened = s->shortened || (size == 8 && at < MOST_STACK);
 		return false;
+	}
 	if (size == 8) {
 		*value = vt_le64(s->bytes.data + at);
 		return true;
@@ -93,9 +100,12 @@ bool vt_chain_unwind(struct vt_chain *c, const struct vt_record *sample, uint64_
 	append_first(c, address);
 	do {
 		sp = regs.value[VT_UNWIND_SP];
+		stack.shortened = false;
 		if (!vt_procdata_step(images, space, pid, address, &regs, load_stack, &stack) &&
-		    !vt_leave_by_code(&how, &regs))
+		    !vt_leave_by_code(&how, &regs)) {
+			c->shortened = stack.shortened;
 			break;
+		}
 		/* The handler of a signal was not called by a trampoline: it returns to its start.
 		 */
 		if (regs.interrupted && called)

@@ -122,7 +122,7 @@ static struct tree_event *join_event(struct vti_trees *t, uint32_t index,
 	}
 	if (add_up(&e->counts.samples, n->samples) && add_up(&e->counts.chains, n->chains) &&
 	    add_up(&e->counts.unwound, n->unwound) && add_up(&e->counts.damaged, n->damaged) &&
-	    add_up(&e->counts.cut, n->cut))
+	    add_up(&e->counts.cut, n->cut) && add_up(&e->counts.shortened, n->shortened))
 		return e;
 	vt_error_set(err, VT_E_LIMIT, "the samples of a call tree are too many");
 	return NULL;
@@ -288,6 +288,7 @@ static void write_root(struct writing *x, const struct tree_event *e, uint32_t n
 	row[VT_CHAIN_UNWOUND] = e->counts.unwound;
 	row[VT_CHAIN_DAMAGED] = e->counts.damaged;
 	row[VT_CHAIN_CUT] = e->counts.cut;
+	row[VT_CHAIN_SHORTENED] = e->counts.shortened;
 }
 
 /* The enter() of a struct vt_calltree_visitor. */

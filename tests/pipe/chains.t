@@ -239,7 +239,39 @@ assert got == [
     (0, "work", 3, 0), (1, "work", 3, 3),
     (0, "main", 2, 0), (1, "work", 2, 0), (2, "work", 2, 1), (3, "[no mapping, kernel mode]", 1, 1),
     (0, "leaf", 1, 0), (1, "work", 1, 0), (2, "work", 1, 1)], got
-assert doc["unwound_chains"] == doc["chains"] == 6'
+assert doc["unwound_chains"] == doc["chains"] == 6
+# The fifth: the caller of the second work is beyond the copy.  Others end for other reasons.
+assert doc["shortened_chains"] == 1, doc'
+vprof --tree stacks.vt >stacks.list
+t_like "chains that end with the copy are told" \
+	'^Samples with a call chain: 6, unwound 6, shortened 1$' stacks.list
+t_like "and how to have more of them" 'vtrace record --call-graph dwarf,16384' stacks.list
+# Return addresses in the last word that a stack of 8 MiB has, and in the next, which it has not.
+cat >far.s <<'END'
+	.globl _start
+	.text
+last:	.cfi_startproc
+	.cfi_def_cfa_offset 0x800000
+	.skip 16, 0x90
+	.cfi_endproc
+	.type last, @function
+	.size last, 16
+next:	.cfi_startproc
+	.cfi_def_cfa_offset 0x800008
+	.skip 16, 0x90
+	.cfi_endproc
+	.type next, @function
+	.size next, 16
+_start:	nop
+END
+as -o far.o far.s && ld -Ttext=0x401000 -o far far.o
+for ip in 0x401004 0x401014; do
+	echo "SAMPLE pid=10 tid=10 misc=2 has=0x3001 event=4 ip=$ip uregs_abi=2" \
+		"uregs=0,0,0,0,0,0,0,0x7000,$ip$(printf ',0%.0s' {1..11}) stack=1810400000000000"
+done | stream far >far.vt
+vprof --children --json far.vt >far.json
+check "what can be no stack is not missing" far.json '
+assert doc["unwound_chains"] == 2 and doc["shortened_chains"] == 1, doc'
 # A signal's handler, work, returns to the trampoline, which returns to the first instruction of
 # late, and to one in the middle: these were interrupted, and called nothing.
 "$PYTHON" - >signals.txt <<'END'
@@ -274,7 +306,9 @@ stream <hostile-stacks.txt >hostile-stacks.vt
 t_ok "hostile stacks" vprof --children --json -e stack hostile-stacks.vt
 cp "$T_OUT" hostile-stacks.json
 check "no sample of theirs is lost" hostile-stacks.json '
-assert by["work"]["self"] == 8 and doc["cut_chains"] == 1 and doc["unwound_chains"] == 6, doc'
+assert by["work"]["self"] == 8 and doc["cut_chains"] == 1 and doc["unwound_chains"] == 6, doc
+# Those with 200 words of registers and with the stack at 0.
+assert doc["shortened_chains"] == 2, doc'
 t_status "other machines are not unwound" 3 vprof --children -e arm hostile-stacks.vt
 
 # ---- differences ----

@@ -187,6 +187,7 @@ json_t *vt_callreport_json(const struct vt_callreport *r)
 	json_object_set_new(doc, "unwound_chains", vt_json_u64(n.unwound));
 	json_object_set_new(doc, "damaged_chains", vt_json_u64(n.damaged));
 	json_object_set_new(doc, "cut_chains", vt_json_u64(n.cut));
+	json_object_set_new(doc, "shortened_chains", vt_json_u64(n.shortened));
 	json_object_set_new(doc, "by", json_string(vt_level_words[level]));
 	json_object_set_new(doc, "rows", vt_json_table(r->table));
 	json_object_set_new(doc, "rows_left_out", vt_json_u64(r->left_out));
@@ -208,6 +209,14 @@ static void print_header(const struct vt_callreport *r, struct vt_output *out)
 		vt_output_printf(out, ", damaged %" PRIu64, n.damaged);
 	if (n.cut)
 		vt_output_printf(out, ", cut %" PRIu64, n.cut);
+	if (n.shortened)
+		vt_output_printf(
+			out,
+			", shortened %" PRIu64
+			"\nThe callers of shortened chains lie beyond the copied part of the "
+			"stack: record more of it,\nsuch as with vtrace record --call-graph "
+			"dwarf,16384 (at most 65528).",
+			n.shortened);
 	vt_output_printf(out, "\n\n%s\n", views[r->how.view].legend);
 	if (r->how.list.by_period)
 		vt_output_text(out, "The percentages weigh each sample by its period.\n");

@@ -129,6 +129,7 @@ static void trees_of_records_add_up(void **state)
 	row = put_chain(f.w, 1, 0, 0, 0);
 	row[VT_CHAIN_CHAINS] = 7;
 	row[VT_CHAIN_UNWOUND] = 3;
+	row[VT_CHAIN_SHORTENED] = 2;
 	put_chain(f.w, 2, 1, 0x10, 0);
 	put_chain(f.w, 5, 2, 0x30, 2); /* ids may have gaps */
 	put_chain(f.w, 6, 2, 0x40, 4)[VT_CHAIN_FLAGS] = VT_CHAIN_SKID;
@@ -151,6 +152,7 @@ static void trees_of_records_add_up(void **state)
 	assert_int_equal(root.counts.unwound, 3);
 	assert_int_equal(root.counts.damaged, 1);
 	assert_int_equal(root.counts.cut, 1);
+	assert_int_equal(root.counts.shortened, 2);
 	end(&f);
 }
 

@@ -443,6 +443,7 @@ static void put_chain(struct vt_writer *w, uint64_t id, uint64_t parent, uint64_
 	row[VT_CHAIN_PERIOD] = 3 * samples;
 	row[VT_CHAIN_CHAINS] = parent ? 0 : 10;
 	row[VT_CHAIN_UNWOUND] = parent ? 0 : 1;
+	row[VT_CHAIN_SHORTENED] = parent ? 0 : 1;
 }
 
 /* Calls of b from a, with ids of images and events of their own; b's leaf has `samples`. */
@@ -480,6 +481,7 @@ static void expect_chain(struct vt_reader *r, uint64_t id, uint64_t parent, uint
 	assert_int_equal(vt_record_u64(&rec, VT_CHAIN_PERIOD), 3 * samples);
 	assert_int_equal(vt_record_u64(&rec, VT_CHAIN_CHAINS), parent ? 0 : 30);
 	assert_int_equal(vt_record_u64(&rec, VT_CHAIN_UNWOUND), parent ? 0 : 3);
+	assert_int_equal(vt_record_u64(&rec, VT_CHAIN_SHORTENED), parent ? 0 : 3);
 }
 
 static void call_trees_are_joined(void **state)
