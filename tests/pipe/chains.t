@@ -359,7 +359,7 @@ if command -v gcc >/dev/null; then
 	vprof --csv half40.vt >names.csv
 	t_like "a procedure named by its address" 'sub_[0-9a-f]+' names.csv
 	t_status "--check of an image stripped on one side" 6 \
-		vprof --diff --children --check=10 half5.vt half40.vt
+		vprof --diff --children --check=10 half40.vt half5.vt
 	t_like "is inconclusive" 'stripped of symbols on one side alone' "$T_ERR"
 fi
 t_status "--diff of callers" 2 vprof --callers --diff x.vt x.vt

@@ -471,6 +471,7 @@ static void check_total(const struct profile_diff *d, const struct changed_row *
 	if (!is_checked(d, all, by, d->opt->rate))
 		return;
 	name_change(m, "the total", "", by);
+	result->total_grown = by > 0;
 	if (m->count > VT_PROFDIFF_NAMED || !vt_runs_rows(d->runs))
 		return;
 	c = gather_change(d, order->row, 0);

@@ -110,6 +110,7 @@ struct vt_profdiff_result {
 	uint64_t significant; /* rows with a significant change of the first event */
 	struct vt_profdiff_moved grown;
 	struct vt_profdiff_moved shrunk;
+	bool total_grown; /* the total is among `grown` */
 	/* The greatest percentage of the first event that a run has in vt_runs_unknown() rows. */
 	double unknown;
 	size_t unknown_run; /* of the runs before, then those after */
