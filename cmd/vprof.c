@@ -65,7 +65,7 @@ static bool rank_children(struct app *a, const struct options *o, struct side *s
 				 o->list.by_period, &err) < 0)
 		return app_fail(a, &err);
 	if (!vprof_chains_have(&s->data, &s->events))
-		return app_lacks(a, s->data.name, APP_NO_CHAINS);
+		return vprof_chains_lack(a, &s->data);
 	return vt_callgather_rank_children(s->data.chains, s->data.profile, s->ranking, &err) ==
 		       0 ||
 	       app_fail(a, &err);

@@ -75,7 +75,8 @@ bool app_each_input(struct app *a, app_begin_fn *begin, app_record_fn *fn, void 
  */
 #define APP_NO_SAMPLES                                                                             \
 	"no samples (vtrace decode makes them of perf.data, vsample and vsim of a recording)"
-#define APP_NO_CODE VT_NO_EXECUTED_CODE
+#define APP_NONE_TAKEN "no samples: the events that were recorded have none, as of too short a run"
+#define APP_NO_CODE    VT_NO_EXECUTED_CODE
 #define APP_NO_REGISTERS                                                                           \
 	"no samples with registers (vtrace record --regs) or latencies (perf mem record)"
 #define APP_NO_VALUES                                                                              \

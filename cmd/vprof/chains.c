@@ -99,6 +99,11 @@ bool vprof_chains_have(const struct app_profile *p, const struct vt_event_choice
 	return e && vt_callgather_counts(p->chains, e).chains > 0;
 }
 
+bool vprof_chains_lack(struct app *a, const struct app_profile *p)
+{
+	return app_lacks(a, p->name, app_saw_no_sample(a) ? APP_NONE_TAKEN : APP_NO_CHAINS);
+}
+
 void vprof_list_chains(struct app *a, const struct vprof_chains *c,
 		       const struct vprof_chains_how *how)
 {
@@ -116,7 +121,7 @@ void vprof_list_chains(struct app *a, const struct vprof_chains *c,
 	if (ok && vprof_chains_have(&p, &events))
 		report_event(a, c, how, &p, &events);
 	else if (ok)
-		app_lacks(a, p.name, APP_NO_CHAINS);
+		vprof_chains_lack(a, &p);
 	vt_event_choice_fini(&events);
 	app_profile_end(&p);
 }

@@ -48,6 +48,9 @@ bool vprof_chains_asked(const struct vprof_chains *c);
 /* Whether the chosen events, or the first of them with call chains, have any. */
 bool vprof_chains_have(const struct app_profile *p, const struct vt_event_choice *events);
 
+/* Says that they have none, or that nothing was sampled at all; false. */
+bool vprof_chains_lack(struct app *a, const struct app_profile *p);
+
 /* False after app_usage() if the options do not go together; `diff` tells whether --diff is one. */
 bool vprof_chains_check(struct app *a, const struct vprof_chains *c,
 			const struct vprof_chains_how *how, bool diff);

@@ -378,7 +378,13 @@ for view in children callers callees; do
 done
 t_status "two events" 2 vprof --children -e cycles -e other x.vt
 stream </dev/null >empty.vt
-t_status "no samples" 3 vprof --children empty.vt
+t_ok "events without samples" vprof empty.vt
+t_like "are told" '^No samples$' "$T_OUT"
+for view in "--children" "--tree" "--diff --children x.vt"; do
+	# shellcheck disable=SC2086 # several words
+	t_status "no call chains of them: $view" 3 vprof $view empty.vt
+	t_like "nothing was sampled, with or without" '^vprof: empty.vt: no samples: ' "$T_ERR"
+done
 t_status "/dev/full" 4 vprof --tree -o /dev/full x.vt
 
 # ---- a recording ----
