@@ -60,14 +60,17 @@ static bool check_vlist_options(struct app *a, struct vlist_options *o)
 	return true;
 }
 
-/* `vlist FILE PROCEDURE...`: the first operand is the input if it is one. */
+/* `vlist FILE PROCEDURE...`: the first operand is the input if it is one, or else the last. */
 static void take_input(struct app *a, struct vlist_options *o)
 {
-	if (o->input || !a->argc || !app_is_input(a->argv[0]))
+	if (o->input || !a->argc)
 		return;
-	o->input = a->argv[0];
-	a->argc--;
-	a->argv++;
+	if (app_is_input(a->argv[0])) {
+		o->input = *a->argv++;
+		a->argc--;
+	} else if (app_is_input(a->argv[a->argc - 1])) {
+		o->input = a->argv[--a->argc];
+	}
 }
 
 static void run_vlist(struct app *a, struct vlist_options *o)

@@ -110,8 +110,10 @@ t_like "is answered with similar ones" 'smoth: no such procedure; did you mean s
 t_status "a name like nothing" 2 list zzzzzzzz
 t_like "is referred to vprof" 'vprof lists them' "$T_ERR"
 t_status "no name at all" 2 list
-t_status "operands in the order of other programs" 3 vlist smooth "$ROOT/tests/data/demo/perf.data" </dev/null
-t_like "are told from a file" "^vlist: $ROOT/tests/data/demo/perf.data is a file: vlist .*perf.data PROCEDURE" "$T_ERR"
+t_ok "a file behind the procedure" vlist --symfs "$demo/symfs" smooth "$demo/perf.data" </dev/null
+t_same "is read" plain "$T_OUT"
+t_status "a file between procedures" 3 vlist smooth "$demo/perf.data" chase </dev/null
+t_like "is told from them" "^vlist: $ROOT/tests/data/demo/perf.data is a file: vlist .*perf.data PROCEDURE" "$T_ERR"
 t_status "two views" 2 list --asm --source smooth
 t_ok "several procedures" list smooth chase
 t_is "each has its header" "$(grep -c '^[a-z]* in /opt' "$T_OUT")" 2
