@@ -18,13 +18,12 @@ static bool find_listed_procedure(struct app *a, struct vt_listreport *r, const 
 	size_t first = r->found.count;
 	int rc = vt_listreport_find(r, what, &err);
 
-	if (rc >= 0)
-		return true;
 	if (rc == -VT_E_NOTFOUND && a->incomplete && !app_saw(a, VT_IMAGE))
 		return app_lacks(a, what, APP_NO_SAMPLES);
-	app_fail(a, &err);
+	if (rc < 0)
+		app_fail(a, &err);
 	vt_listreport_explain(r, what, rc, first, app_note, a);
-	return false;
+	return rc >= 0;
 }
 
 /* Other programs take files where this one takes procedures. */

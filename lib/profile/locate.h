@@ -74,6 +74,13 @@ bool vt_procedure_of_rank(struct vt_images *images, const struct vt_rank *rank,
 			  struct vt_procedure *out);
 
 /*
+ * Appends to *b the hottest procedures with names like `what`: "work_hard, rework".  False: out of
+ * memory.
+ */
+bool vt_locate_similar(const struct vt_profile *p, struct vt_images *images, const char *what,
+		       struct vt_buf *b);
+
+/*
  * Appends to *b the image with the most samples in no procedure, and the cause: "PATH: file not
  * found".  Counts the samples of one event (an index), or of all for SIZE_MAX.  False if there are
  * no such samples.

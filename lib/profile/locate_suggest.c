@@ -179,11 +179,11 @@ static bool put_similar_name(struct vt_buf *b, size_t *last, const char *name)
 	return put;
 }
 
-/* Appends the hottest procedures with similar names; false: no memory. */
-static bool put_similar(const struct vti_search *s, const char *what, struct vt_buf *b)
+bool vt_locate_similar(const struct vt_profile *p, struct vt_images *images, const char *what,
+		       struct vt_buf *b)
 {
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_ranking *r = vt_ranking_new(s->profile, s->images, VT_LEVEL_PROCEDURE, &err);
+	struct vt_ranking *r = vt_ranking_new(p, images, VT_LEVEL_PROCEDURE, &err);
 	struct typed t = {what, vt_spelling_limit(what), VT_BUF_INIT};
 	const char *names[SHOWN];
 	size_t i, k, shown = 0, last = 0;
@@ -214,7 +214,7 @@ int vti_explain_unfound(const struct vti_search *s, const char *what, struct vt_
 	if (b.size)
 		rc = vt_error_set(err, VT_E_USAGE, "%s: has no code of its own: inlined into %s",
 				  what, vt_buf_str(&b));
-	else if (!put_similar(s, what, &b))
+	else if (!vt_locate_similar(s->profile, s->images, what, &b))
 		rc = vt_error_nomem(err);
 	else if (b.size)
 		rc = vt_error_set(err, VT_E_NOTFOUND, "%s: no such procedure; did you mean %s?",

@@ -114,6 +114,31 @@ t_ok "a file behind the procedure" vlist --symfs "$demo/symfs" smooth "$demo/per
 t_same "is read" plain "$T_OUT"
 t_status "a file between procedures" 3 vlist smooth "$demo/perf.data" chase </dev/null
 t_like "is told from them" "^vlist: $ROOT/tests/data/demo/perf.data is a file: vlist .*perf.data PROCEDURE" "$T_ERR"
+cat >near.s <<'END'
+	.globl _start
+	.text
+_start:	nop
+	.irp name, work, homework, work_hard, play
+	.type \name, @function
+\name:	.skip 16, 0x90
+	.size \name, 16
+	.endr
+END
+if as -o near.o near.s && ld -Ttext=0x401000 -o near near.o; then
+	"$VT_BUILD/tests/tools/stream_make" >near.vt <<END
+EVENT id=0 name=cycles policy=1 unit=cycles
+IMAGE id=1 path=$PWD/near machine=62
+COUNT image=1 offset=0x1018 event=0 samples=3 period=3
+COUNT image=1 offset=0x1028 event=0 samples=5 period=5
+COUNT image=1 offset=0x1038 event=0 samples=9 period=9
+END
+	t_ok "a procedure without samples, whose name others contain" vlist --asm near.vt work
+	t_like "is listed" '^work in .*/near' "$T_OUT"
+	t_is "the others are named, most samples first" "$(cat "$T_ERR")" \
+		"vlist: work: has no samples; did you mean work_hard, homework?"
+	t_ok "one with samples is meant" vlist --asm near.vt homework
+	t_is "without a question" "$(cat "$T_ERR")" ""
+fi
 t_status "two views" 2 list --asm --source smooth
 t_ok "several procedures" list smooth chase
 t_is "each has its header" "$(grep -c '^[a-z]* in /opt' "$T_OUT")" 2

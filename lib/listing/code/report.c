@@ -135,6 +135,19 @@ static void explain_ambiguous(const struct vt_listreport *r, const char *what, s
 	vt_buf_free(&b);
 }
 
+static void explain_unsampled(const struct vt_listreport *r, const char *what, vt_warn_fn *note,
+			      void *arg)
+{
+	struct vt_buf names = VT_BUF_INIT, b = VT_BUF_INIT;
+
+	if (vt_locate_similar(r->profile, r->images, what, &names) && names.size) {
+		vt_buf_printf(&b, "%s: has no samples; did you mean %s?", what, vt_buf_str(&names));
+		note(arg, vt_buf_str(&b));
+	}
+	vt_buf_free(&names);
+	vt_buf_free(&b);
+}
+
 void vt_listreport_explain(const struct vt_listreport *r, const char *what, int code, size_t first,
 			   vt_warn_fn *note, void *arg)
 {
@@ -148,6 +161,9 @@ void vt_listreport_explain(const struct vt_listreport *r, const char *what, int 
 	}
 	if (code == -VT_E_AMBIGUOUS)
 		explain_ambiguous(r, what, first, note, arg);
+	if (code == 0 && r->found.count > first && r->found.list[first].symbol &&
+	    !r->found.list[first].samples)
+		explain_unsampled(r, what, note, arg);
 	vt_buf_free(&b);
 }
 

@@ -50,7 +50,8 @@ int vt_listreport_find_top(struct vt_listreport *r, uint64_t top, struct vt_erro
  * Passes hints to `note` after vt_listreport_find() returned `code` for `what`; `first` is the
  * count of `found` before that call.  For -VT_E_AMBIGUOUS, the candidates with their numbers, as in
  * "  #1  /usr/bin/prog:0x401000  work, 12 samples (3.10%)", and how to name one.  For
- * -VT_E_NOTFOUND, the image with most samples outside of procedures.
+ * -VT_E_NOTFOUND, the image with most samples outside of procedures.  For 0, if the procedure has
+ * no samples, others with such names that have some.
  */
 void vt_listreport_explain(const struct vt_listreport *r, const char *what, int code, size_t first,
 			   vt_warn_fn *note, void *arg);
