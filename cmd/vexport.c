@@ -34,7 +34,7 @@ static void run_vexport(struct app *a, const struct options *o)
 {
 	const struct vt_export_format *f = o->format < 0 ? NULL : vt_export_formats[o->format];
 	const struct app_rule rules[] = {
-		{!f, "--to says which format; see vexport --help"},
+		{!f, "--to FORMAT is missing: pprof, folded or speedscope"},
 		{f && f->all && o->by_period, "this format has the periods beside the samples"},
 		{f && !f->all && o->events.count > 1, "this format has one event"},
 	};

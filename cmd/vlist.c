@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <limits.h>
+#include <string.h>
 
 #include "cmd/common/options.h"
 #include "cmd/common/trace.h"
@@ -60,15 +61,29 @@ static bool check_vlist_options(struct app *a, struct vlist_options *o)
 	return true;
 }
 
-/* `vlist FILE PROCEDURE...`: the first operand is the input if it is one, or else the last. */
+/* Whether an operand is written as a path, which is no name, glob or /expression/ of procedures. */
+static bool is_path(const char *operand)
+{
+	size_t n = strlen(operand);
+
+	return (*operand == '/' && operand[n - 1] != '/' && !strchr(operand, ':')) ||
+	       strncmp(operand, "./", 2) == 0 || strncmp(operand, "../", 3) == 0;
+}
+
+/*
+ * `vlist FILE PROCEDURE...`: the first operand is the input if it is one, or else the last; then
+ * one that is a path, so that what is wrong with it is told.
+ */
 static void take_input(struct app *a, struct vlist_options *o)
 {
+	const char *first = a->argc ? a->argv[0] : "", *last = a->argc ? a->argv[a->argc - 1] : "";
+
 	if (o->input || !a->argc)
 		return;
-	if (app_is_input(a->argv[0])) {
+	if (app_is_input(first) || (!app_is_input(last) && is_path(first))) {
 		o->input = *a->argv++;
 		a->argc--;
-	} else if (app_is_input(a->argv[a->argc - 1])) {
+	} else if (app_is_input(last) || is_path(last)) {
 		o->input = a->argv[--a->argc];
 	}
 }

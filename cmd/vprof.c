@@ -290,6 +290,10 @@ static const struct vt_opt_hint perf_hints[] = {
 	{0, "percent-limit", "that is perf's; here it is --min"},
 	{0, "dsos", "that is perf's; here it is --image"},
 	{0, "comms", "that is perf's; here it is --comm"},
+	{'p', "process", "that is perf's; here it is --pid"},
+	{'S', "symbols", "that is perf's; here it is --symbol"},
+	{0, "symbol-filter", "that is perf's; here it is --symbol"},
+	{0, "no-inline", "that is perf's; here it is so without --inline"},
 	{0, NULL, NULL},
 };
 

@@ -68,6 +68,9 @@ static const struct {
 	{"diff", "vtrace prof --diff"},
 	{"evlist", "vtrace info"},
 	{"mem", "vtrace prof --by source"},
+	{"archive", "vtrace pack"},
+	{"flamegraph", "vtrace flame"},
+	{"buildid-list", "vtrace info"},
 };
 
 /* By either name; NULL after app_usage(). */

@@ -45,9 +45,15 @@ struct app_trace {
 
 const char *app_input_path(const char *path)
 {
+	struct stat st;
+
 	if (path)
 		return path;
-	return isatty(STDIN_FILENO) && access(DEFAULT_INPUT, F_OK) == 0 ? DEFAULT_INPUT : "-";
+	/* A job of cron or nohup has /dev/null where a person has a terminal. */
+	return fstat(STDIN_FILENO, &st) == 0 && S_ISCHR(st.st_mode) &&
+			       access(DEFAULT_INPUT, F_OK) == 0
+		       ? DEFAULT_INPUT
+		       : "-";
 }
 
 static bool has_known_content(const char *path)

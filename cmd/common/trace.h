@@ -12,8 +12,8 @@
  */
 struct app_trace;
 
-/* The operand that names no file: standard input, or where that is a terminal, as in perf's own
- * commands, ./perf.data. */
+/* The operand that names no file: standard input, or where that is a terminal or another device, as
+ * in perf's own commands, ./perf.data. */
 const char *app_input_path(const char *path);
 
 /*

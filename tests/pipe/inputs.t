@@ -104,6 +104,8 @@ at_terminal()
 vprof "${s[@]}" heat.vt >want
 t_ok "with a terminal as standard input it is ./perf.data" at_terminal out vprof "${s[@]}"
 t_same "the same" out want
+t_ok "and with /dev/null, as a job of cron has it" sh -c 'vprof "$@" </dev/null >out' sh "${s[@]}"
+t_same "the same" out want
 t_ok "of vlist, too" at_terminal out vlist "${s[@]}" chase
 t_like "with the procedure" '^chase in ' out
 t_ok "and of info" at_terminal out vtrace info
@@ -134,12 +136,16 @@ t_run vtrace decode short.data -o short.vt
 status=$T_STATUS
 t_status "a trace that cannot be read" "$status" vprof short.data
 echo "nothing of ours" >text
+t_status "a path that vlist cannot read" 3 vlist ./nowhere.data chase
+t_like "is no procedure" '^vlist: \./nowhere.data: No such file or directory$' "$T_ERR"
+t_status "also behind it" 3 vlist chase "$PWD"
+t_like "is none" 'Is a directory$' "$T_ERR"
 t_status "a text is no input" 3 vprof text
 t_like "which is said" 'vprof: text: neither a stream nor a trace of a known format' "$T_ERR"
 : >empty
 t_status "an empty file is none" 3 vprof empty
 t_like "which is said" 'vprof: empty: the file is empty' "$T_ERR"
-t_status "a pipe without a byte" 3 sh -c 'vprof </dev/null'
+t_status "a pipe without a byte" 3 sh -c ': | vprof'
 printf '\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82' >raw.pt
 t_status "raw packets of Intel PT need their code" 3 vprof raw.pt
 t_like "which is said" 'raw.pt: raw packets of Intel PT, which do not name their code: vtrace decode --image' "$T_ERR"

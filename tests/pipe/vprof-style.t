@@ -92,6 +92,7 @@ done <<-'END'
 	report vtrace prof
 	script vtrace dump
 	annotate vtrace list
+	archive vtrace pack
 	stat vtrace record and vtrace prof
 	top vtrace record --all-cpus
 	diff vtrace prof --diff
