@@ -167,9 +167,56 @@ static void tell_unknown(struct app *a, const struct options *o, const struct si
 	vt_buf_free(&why);
 }
 
+static const struct vt_profile_event *get_first_event(const struct side *s)
+{
+	return s->events.count ? vt_profile_event(s->data.profile, s->events.index[0]) : NULL;
+}
+
+static void put_rate(struct vt_buf *b, const struct vt_profile_event *e)
+{
+	if (e->freq)
+		vt_buf_printf(b, "%" PRIu64 " times a second", e->freq);
+	else
+		vt_buf_printf(b, "every %" PRIu64 " %s", e->sampling, e->unit);
+}
+
+/*
+ * Whether the first event of all runs was sampled at one rate, as far as rates are known.  If not,
+ * says so: counts of samples are then no measure of a change.
+ */
+static bool check_rates(struct app *a, const struct sides *s)
+{
+	const struct vt_profile_event *first = get_first_event(&s->list[0]), *e;
+	struct vt_buf rates = VT_BUF_INIT;
+	bool same = true;
+	size_t i;
+
+	for (i = 1; i < s->count && same; i++) {
+		e = get_first_event(&s->list[i]);
+		if (!first || !e || !(first->freq || first->sampling) || !(e->freq || e->sampling))
+			continue;
+		same = e->freq == first->freq && e->sampling == first->sampling;
+		if (same)
+			continue;
+		vt_buf_printf(&rates, "%s was sampled ", s->list[0].path);
+		put_rate(&rates, first);
+		vt_buf_printf(&rates, ", %s ", s->list[i].path);
+		put_rate(&rates, e);
+		app_say(a, "%s: their counts do not compare; --period weighs each sample",
+			vt_buf_str(&rates));
+	}
+	vt_buf_free(&rates);
+	return same;
+}
+
 static void tell_check(struct app *a, const struct options *o, const struct sides *s,
 		       struct vt_profdiff_result *r)
 {
+	if (!o->list.by_period && !check_rates(a, s)) {
+		if (!isnan(o->check))
+			app_raise(a, APP_UNSURE);
+		return;
+	}
 	if (r->alone.size)
 		app_say(a, "only before or only after, not compared: %s", vt_buf_str(&r->alone));
 	if (r->stripped.size)

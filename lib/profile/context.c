@@ -126,6 +126,7 @@ static int apply_event(struct vt_context *c, const struct vt_record *rec, struct
 		return vt_error_nomem(err);
 	e->policy = policy < VT_NPOLICIES ? (enum vt_policy)policy : VT_POLICY_UNKNOWN;
 	e->period = vt_record_u64(rec, VT_EVENT_PERIOD);
+	e->freq = vt_record_u64(rec, VT_EVENT_FREQ);
 	e->precise = vt_record_u64(rec, VT_EVENT_PRECISE);
 	e->branch_type = vt_record_u64(rec, VT_EVENT_BRANCH_TYPE);
 	e->regs_user = vt_record_u64(rec, VT_EVENT_REGS_USER);

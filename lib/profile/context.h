@@ -61,6 +61,7 @@ struct vt_event {
 	char *unit; /* of the period; "" if unknown */
 	enum vt_policy policy;
 	uint64_t period;  /* requested; 0 if a frequency was requested */
+	uint64_t freq;	  /* requested, in Hz; 0 if a period was requested */
 	uint64_t precise; /* precise_ip as requested: 0 to 3 */
 	uint64_t branch_type;
 	uint64_t regs_user; /* the mask of recorded registers */

@@ -160,6 +160,7 @@ static int find_declared(struct vt_profile *p, uint64_t id, size_t *index, struc
 	p->events[*index].policy = declared->policy;
 	p->events[*index].precise = declared->precise;
 	p->events[*index].sampling = declared->period;
+	p->events[*index].freq = declared->freq;
 	return 0;
 }
 

@@ -73,6 +73,7 @@ struct vt_profile_event {
 	enum vt_policy policy;
 	uint64_t precise;  /* precise_ip as requested: 0 to 3 */
 	uint64_t sampling; /* requested period; 0 if a frequency was requested */
+	uint64_t freq;	   /* requested frequency in Hz; 0 if a period was requested */
 	uint64_t samples;
 	uint64_t period;    /* sum of the samples' periods */
 	double squares;	    /* of their squares; as if all were equal where only sums are known */

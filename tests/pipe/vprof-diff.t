@@ -191,4 +191,35 @@ for samples in 100 1334; do
 done
 t_status "thirteen times as much" 5 vprof --diff --by image --check 5 100.vt 1334.vt
 t_like "is told in digits" 'the total \(\+1234%\), of that \+1234% in ' "$T_ERR"
+# ---- other rates ----
+
+PATH=$VT_BUILD/tests/tools:$PATH
+at=$(nm build/p | sed -n 's/ T work$//p')
+# rated FILE RATE PERIOD SAMPLES: a run of 100 ms, all of it in work
+rated()
+{
+	{
+		echo "EVENT id=1 name=clock unit=ns $2"
+		echo "IMAGE id=1 path=$PWD/build/p"
+		echo "MAP pid=7 start=$((0x$at / 4096 * 4096)) length=4096" \
+			"offset=$((0x$at / 4096 * 4096 - 0x400000)) image=1 prot=5"
+		for ((i = 0; i < $4; i++)); do
+			echo "SAMPLE event=1 pid=7 ip=0x$at misc=2 has=0x103 period=$3"
+		done
+	} | stream_make >"$1"
+}
+rated f1.vt freq=1000 1000000 100
+rated f4.vt freq=4000 250000 400
+rated p4.vt period=250000 250000 400
+t_status "four times the rate is no growth" 6 check f1.vt f4.vt
+t_like "which is told" '^vprof: f1.vt was sampled 1000 times a second, f4.vt 4000 times a second: their counts do not compare; --period weighs each sample$' "$T_ERR"
+t_unlike "in one line" 'grown' "$T_ERR"
+t_status "nor against a period" 6 check f1.vt p4.vt
+t_like "which is told" ' 1000 times a second, p4.vt every 250000 ns: ' "$T_ERR"
+t_ok "both are 100 ms" vprof --diff --period --check f1.vt f4.vt
+t_unlike "so periods compare" 'do not compare' "$T_ERR"
+t_ok "without --check it is told, too" vprof --diff f1.vt f4.vt
+t_like "all the same" 'do not compare' "$T_ERR"
+t_ok "one rate" vprof --diff f1.vt f1.vt
+t_unlike "is none to speak of" 'do not compare' "$T_ERR"
 t_done
