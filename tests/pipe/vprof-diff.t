@@ -222,4 +222,23 @@ t_ok "without --check it is told, too" vprof --diff f1.vt f4.vt
 t_like "all the same" 'do not compare' "$T_ERR"
 t_ok "one rate" vprof --diff f1.vt f1.vt
 t_unlike "is none to speak of" 'do not compare' "$T_ERR"
+
+# ---- periods ----
+
+# Half of them 1 and half k, n samples are worth n (1 + k)^2 / 2 (1 + k^2): 95 % at k = 1.595.
+for k in 1590 1610; do
+	{
+		echo "EVENT id=1 name=clock unit=ns freq=100"
+		for ((i = 0; i < 100; i++)); do
+			echo "SAMPLE event=1 ip=0x401000 misc=2 has=0x101 period=$((i % 2 ? k : 1000))"
+		done
+	} | stream_make >mixed$k.vt
+done
+vprof mixed1590.vt >equal.list
+vprof mixed1610.vt >unequal.list
+t_unlike "periods that are about equal" 'unequal periods' equal.list
+t_like "periods that are not, and what to do" \
+	'^The samples have unequal periods: --period weighs each by its own, as perf report does\.$' unequal.list
+vprof --period mixed1610.vt >weighed.list
+t_unlike "which is then done" 'unequal periods' weighed.list
 t_done

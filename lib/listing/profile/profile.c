@@ -170,6 +170,9 @@ void vt_proflist_legend(const struct vt_proflist_legend *l, struct vt_output *ou
 			: "");
 	if (l->by_period)
 		vt_output_text(out, "The percentages weigh each sample by its period.\n");
+	else if (l->unequal)
+		vt_output_text(out, "The samples have unequal periods: --period weighs each by its "
+				    "own, as perf report does.\n");
 	if (l->intervals)
 		vt_proflist_sign(out);
 	vt_output_text(out, "============================================================="

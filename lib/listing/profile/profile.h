@@ -45,6 +45,7 @@ struct vt_proflist_legend {
 	bool diff;
 	bool children;
 	bool intervals;
+	bool unequal; /* samples of an event have unequal periods */
 };
 
 /* Prints the lines between header and table, which explain the numbers. */

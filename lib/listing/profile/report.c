@@ -120,22 +120,40 @@ static uint64_t first_samples(const struct vt_proflist_side *side)
 	return vt_profile_event(side->profile, side->events->index[0])->samples;
 }
 
+/* By more than the least digits: the samples are worth less than 95 % of as many equal ones. */
+static bool has_unequal_periods(const struct vt_proflist_side *side)
+{
+	size_t i;
+
+	for (i = 0; i < side->events->count; i++) {
+		const struct vt_profile_event *e =
+			vt_profile_event(side->profile, side->events->index[i]);
+		double period = (double)e->period;
+
+		if (period * period < 0.95 * (double)e->samples * e->squares)
+			return true;
+	}
+	return false;
+}
+
 static void print_headers(const struct vt_profreport *r, struct vt_output *out)
 {
 	struct vt_share first = {.known = false};
+	bool unequal = false;
 	size_t i;
 
 	for (i = 0; i < r->count; i++) {
 		if (r->before)
 			vt_output_text(out, i < r->before ? "Before:\n" : "After:\n");
 		vt_proflist_header(r->runs[i].profile, r->runs[i].ranking, r->runs[i].events, out);
+		unequal = unequal || has_unequal_periods(&r->runs[i]);
 	}
 	if (!r->before)
 		first = vt_proflist_first(&r->runs[0], r->how.list.by_period);
 	if (first.known)
 		vt_proflist_enough(&first, first_samples(&r->runs[0]), out);
 	vt_proflist_legend(&(struct vt_proflist_legend){r->how.list.by_period, r->before > 0,
-							r->how.children, first.known},
+							r->how.children, first.known, unequal},
 			   out);
 }
 
