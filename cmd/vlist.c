@@ -31,8 +31,6 @@ static bool check_vlist_options(struct app *a, struct vlist_options *o)
 		{o->before && (cycles || o->with_values || o->replay),
 		 "--diff goes with no other listing"},
 		{o->before && o->listing.partial, "--context does not go with --diff"},
-		{!a->argc && !o->all && !o->top && !o->with_values && !o->replay && !cycles,
-		 "name a procedure, or give --all or --top N"},
 		{o->cycles.images.count && !cycles, "--image goes with --summary and --stall"},
 		{(o->value_option || o->what) && !o->with_values,
 		 "--what, --show and --format go with --values"},
@@ -52,8 +50,8 @@ static bool check_vlist_options(struct app *a, struct vlist_options *o)
 		o->values.cutoff = c->cutoff;
 	if (o->all && !o->top)
 		o->top = UINT64_MAX;
-	if (!a->argc && !o->top && o->with_values)
-		o->top = TOP_OF_VALUES;
+	if (!a->argc && !o->top && !o->replay && !cycles)
+		o->top = o->with_values ? TOP_OF_VALUES : 1;
 	o->listing.view = o->source		     ? VT_LIST_SOURCE
 			  : o->assembly || o->before ? VT_LIST_ASM
 						     : VT_LIST_MIXED;
@@ -138,7 +136,7 @@ int cmd_list(int argc, char **argv)
 	};
 	const struct vt_opt_page page = {
 		.program = "vlist",
-		.usage = "[options] [FILE] PROCEDURE...\n[options] --all | --top N [FILE]\n"
+		.usage = "[options] [FILE] [PROCEDURE...]\n[options] --all | --top N [FILE]\n"
 			 "[options] --values [FILE]\n"
 			 "[options] --diff BEFORE [FILE] PROCEDURE...\n"
 			 "[options] --replay [FILE]\n"
@@ -150,7 +148,8 @@ int cmd_list(int argc, char **argv)
 			 "or as vprof\n"
 			 "names what lies in none, [CAUSE]; IMAGE: before it tells the image, "
 			 "and #N behind\n"
-			 "it takes the N-th of several.",
+			 "it takes the N-th of several.  Without one it is that with the most "
+			 "samples.",
 		.opts = opts,
 		.max_operands = UINT_MAX,
 	};

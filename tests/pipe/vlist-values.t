@@ -324,7 +324,9 @@ vlist -i vals.vt --values >none
 vlist -i vals.vt --values --top 10 >ten
 t_same "no procedure means the ten with the most samples" none ten
 t_like "and there are some" '^walk in ' none
-t_status "but only with --values" 2 vlist -i vals.vt
+vlist -i vals.vt >one
+vlist -i vals.vt --top 1 >top
+t_same "without values, the one" one top
 
 # ---- colour, output ----
 

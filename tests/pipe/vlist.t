@@ -109,9 +109,10 @@ t_status "an unknown name" 2 list smoth
 t_like "is answered with similar ones" 'smoth: no such procedure; did you mean smooth\?' "$T_ERR"
 t_status "a name like nothing" 2 list zzzzzzzz
 t_like "is referred to vprof" 'vprof lists them' "$T_ERR"
-t_status "no name at all" 2 list
 t_ok "a file behind the procedure" vlist --symfs "$demo/symfs" smooth "$demo/perf.data" </dev/null
 t_same "is read" plain "$T_OUT"
+t_ok "no name at all" list
+t_same "is the hottest, smooth" plain "$T_OUT"
 t_status "a file between procedures" 3 vlist smooth "$demo/perf.data" chase </dev/null
 t_like "is told from them" "^vlist: $ROOT/tests/data/demo/perf.data is a file: vlist .*perf.data PROCEDURE" "$T_ERR"
 cat >near.s <<'END'
