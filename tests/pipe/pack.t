@@ -202,9 +202,16 @@ t_same "without the list of its names" want got
 
 # ---- what perf records here ----
 
+# Some hundred samples: a run takes about a millisecond, with its start.
+record_runs()
+{
+	# shellcheck disable=SC2016 # of the inner shell
+	perf record -q -e cpu-clock -F 3999 --call-graph dwarf,4096 -o here.data \
+		sh -c 'i=0; while [ $i -lt 100 ]; do ./lp; i=$((i + 1)); done' >lp.out 2>/dev/null
+}
+
 if perf record -q -e cpu-clock -o here.data true 2>/dev/null; then
-	perf record -q -e cpu-clock -F 999 --call-graph dwarf,4096 -o here.data \
-		sh -c 'for i in 1 2 3 4 5 6; do ./lp; done' >lp.out 2>/dev/null
+	record_runs
 	t_ok "stacks are packed" vtrace pack -o here.vt here.data
 	FULL=here.data PACKED=here.vt
 	same "stacks: callers" 'vprof --children FROM FILE'
@@ -219,8 +226,7 @@ if perf record -q -e cpu-clock -o here.data true 2>/dev/null; then
 	t_ok "has pieces of files" test -s got
 	# Callers without call frame information are found by their code.
 	gcc -O2 -fomit-frame-pointer -fno-asynchronous-unwind-tables -o lp lp.c
-	perf record -q -e cpu-clock -F 999 --call-graph dwarf,4096 -o here.data \
-		sh -c 'for i in 1 2 3 4 5 6; do ./lp; done' >lp.out 2>/dev/null
+	record_runs
 	t_ok "stacks without tables are packed" vtrace pack -o here.vt here.data
 	same "stacks without tables" 'vprof --tree FROM FILE'
 else
