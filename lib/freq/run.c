@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "freq/calls.h"
+#include "freq/charge.h"
 #include "freq/freq.h"
 #include "profile/procedure_flow.h"
 
@@ -254,6 +255,15 @@ struct procedure_spots {
 	size_t all;
 };
 
+static void scale_cycles(const struct freq_run *r, const struct vt_procflow *f,
+			 struct insn_numbers *n)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->cfg->ninsns; i++)
+		n->cycles[i] = (double)n->period[i] * r->o->scale;
+}
+
 static int fill_numbers(const struct freq_run *r, const struct vt_procflow *f,
 			const struct procedure_spots *part, struct insn_numbers *n,
 			struct vt_error *err)
@@ -278,8 +288,7 @@ static int fill_numbers(const struct freq_run *r, const struct vt_procflow *f,
 		if (f->ops[i].estimated && k < part->own)
 			r->totals->estimated += spots[k].place.samples;
 	}
-	for (i = 0; i < f->cfg->ninsns; i++)
-		n->cycles[i] = (double)n->period[i] * r->o->scale;
+	scale_cycles(r, f, n);
 	return 0;
 }
 
@@ -346,9 +355,14 @@ static void write_edges(const struct freq_run *r, const struct vt_procflow *f, u
 	}
 }
 
+static enum vt_policy event_policy(const struct freq_run *r)
+{
+	return vt_profile_event(r->o->profile, r->o->event)->policy;
+}
+
 static bool is_skewed(const struct freq_run *r)
 {
-	enum vt_policy policy = vt_profile_event(r->o->profile, r->o->event)->policy;
+	enum vt_policy policy = event_policy(r);
 
 	return r->o->core->order == VT_OUT_OF_ORDER || policy == VT_POLICY_INTERRUPT ||
 	       policy == VT_POLICY_UNKNOWN;
@@ -403,7 +417,11 @@ static int analyse_procedure(struct freq_run *r, struct vt_procflow *f,
 	}
 	if (code == 0 && !r->stubs)
 		code = vt_freqcalls_add(&r->calls, r->o->images, r->symbols, f, freqs, err);
+	if (code == 0)
+		code = vt_freq_charge(vt_freq_charge_of(event_policy(r), r->o->core->order), f,
+				      freqs, n.samples, n.period, err);
 	if (code == 0) {
+		scale_cycles(r, f, &n);
 		write_freqs(r, f, offset, &n, freqs);
 		write_edges(r, f, offset, freqs);
 		r->totals->procedures++;
