@@ -128,20 +128,47 @@ static bool choose_freq_event(struct state *s)
 	}
 	e = vt_profile_event(s->in.profile, how->event);
 	how->clock = vt_freqrun_scale(e, s->o->clock, s->cpu.description, &how->scale);
-	if (how->clock && strcmp(how->clock, "assumed") == 0)
+	return true;
+}
+
+static bool check_method(struct state *s)
+{
+	if (s->core.order == VT_IN_ORDER || methods[s->o->method] == VT_METHOD_FLOW)
+		return true;
+	return app_usage(s->app, "--method %s: only for processors that issue in order, not %s",
+			 method_words[s->o->method], s->core.name);
+}
+
+static void say_text(struct state *s, struct vt_buf *text)
+{
+	if (text->size)
+		app_say(s->app, "%s", vt_buf_str(text));
+	vt_buf_free(text);
+}
+
+/* What the reader of the estimates has to know. */
+static void report_vfreq(struct state *s)
+{
+	struct vt_buf uncounted = VT_BUF_INIT, left_out = VT_BUF_INIT;
+	const struct vt_freqrun_totals *t = &s->totals;
+	bool estimated = t->samples > t->by_confidence[VT_CONFIDENCE_NONE] + t->unmapped +
+					      t->outside + t->no_code + t->stray;
+
+	if (estimated && s->how.clock && strcmp(s->how.clock, "assumed") == 0)
 		app_say(s->app,
 			"%s counts nanoseconds, and the stream does not have the processor's "
-			"clock: "
-			"assuming 1 GHz; set it with --clock",
-			e->name);
-	return true;
+			"clock: assuming 1 GHz; set it with --clock",
+			vt_profile_event(s->in.profile, s->how.event)->name);
+	vt_freqrun_uncounted(&s->how, t, &uncounted);
+	say_text(s, &uncounted);
+	vt_freqrun_left_out(&s->how, t, &left_out);
+	say_text(s, &left_out);
 }
 
 static bool estimate(struct state *s)
 {
 	struct vt_freqrun_options *how = &s->how;
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_buf left_out = VT_BUF_INIT;
 	struct vt_output *out;
 
 	how->profile = s->in.profile;
@@ -157,10 +184,7 @@ static bool estimate(struct state *s)
 	how->nsources = sizeof(s->sources) / sizeof(s->sources[0]);
 	if (vt_freqrun(how, s->writer, &s->totals, &err) < 0)
 		return app_fail(s->app, &err);
-	vt_freqrun_left_out(how, &s->totals, &left_out);
-	if (left_out.size)
-		app_say(s->app, "%s", vt_buf_str(&left_out));
-	vt_buf_free(&left_out);
+	report_vfreq(s);
 	out = s->o->json ? app_text(s->app, s->o->output) : NULL;
 	if (out)
 		vt_freqrun_print(how, &s->totals, &s->app->losses, out);
@@ -193,7 +217,8 @@ static void run_vfreq(struct app *a, const struct options *o)
 		s.writer = app_open_writer(a, o->output, o->compress, &r, 1);
 	if (r && (s.writer || o->json) && start_vfreq(&s) && read_freq_input(&s, r) &&
 	    choose_freq_event(&s) &&
-	    (!o->exact || app_counts_read(a, &s.exact, o->exact, o->symfs)) && choose_freq_core(&s))
+	    (!o->exact || app_counts_read(a, &s.exact, o->exact, o->symfs)) &&
+	    choose_freq_core(&s) && check_method(&s))
 		estimate(&s);
 	if (s.writer)
 		app_close_writer(a, s.writer);

@@ -60,20 +60,47 @@ static uint32_t edge_source(const struct charged *c, uint32_t edge, uint32_t sel
 	return from->ninsns ? from->insn + from->ninsns - 1 : self;
 }
 
-/* Each edge gets the part of the samples that its executions are of all of the block's. */
+/* The samples that an edge's block has for each of its instructions. */
+static double edge_time(const struct charged *c, uint32_t edge)
+{
+	const struct vt_cfg *g = c->f->cfg;
+	const struct vt_cfg_block *from = &g->blocks[g->edges[edge].from];
+	double sum = 0;
+	uint32_t i;
+
+	for (i = from->insn; i < from->insn + from->ninsns; i++)
+		sum += (double)c->samples[i];
+	return from->ninsns ? sum / from->ninsns : 0;
+}
+
+static double sum_weights(const struct charged *c, const struct vt_cfg_block *b,
+			  double (*weigh)(const struct charged *c, uint32_t edge))
+{
+	double all = 0;
+	uint32_t i;
+
+	for (i = 0; i < b->nin; i++)
+		all += weigh(c, c->f->cfg->in[b->in + i]);
+	return all;
+}
+
+/* Each edge gets the part of the samples that its weight is of the weights of all. */
 static void divide_samples(const struct charged *c, uint32_t insn)
 {
 	const struct vt_cfg *g = c->f->cfg;
 	const struct vt_cfg_block *b = &g->blocks[c->f->block[insn]];
-	double all = 0, sum = 0, first = 0;
+	double (*weigh)(const struct charged *c, uint32_t edge) = edge_weight;
+	double all = sum_weights(c, b, weigh), sum = 0, first = 0;
 	uint32_t i;
 
-	for (i = 0; i < b->nin; i++)
-		all += edge_weight(c, g->in[b->in + i]);
-	for (i = 0; i < b->nin && all > 0 && isfinite(all); i++) {
+	if (!(all > 0) || isinf(all)) {
+		weigh = edge_time;
+		all = sum_weights(c, b, weigh);
+	}
+	for (i = 0; i < b->nin && all > 0; i++) {
 		uint32_t edge = g->in[b->in + i];
 
-		sum += edge_weight(c, edge);
+		sum += weigh(c, edge);
 		move_part(c, insn, first, sum / all, edge_source(c, edge, insn));
 		first = sum / all;
 	}

@@ -31,9 +31,10 @@ enum vt_charge vt_freq_charge_of(enum vt_policy policy, enum vt_order order);
  * Charges samples, and the periods that they stand for, in place; both are by instruction of the
  * graph, and their sums do not change.  Samples of a block's first instruction are divided among
  * the last instructions of the blocks before it, in proportion to the executions of the edges in
- * `freqs`.  What comes from outside of the procedure, or by edges without executions, stays where
- * it is; so do samples of repeated instructions, which are interrupted between two repetitions.
- * Samples behind a call are charged to the call.  0 or -VT_E_NOMEM.
+ * `freqs`; if none of them is known, in proportion to the samples that those blocks have for each
+ * instruction.  What comes from outside of the procedure stays where it is; so do samples of
+ * repeated instructions, which are interrupted between two repetitions. Samples behind a call are
+ * charged to the call.  0 or -VT_E_NOMEM.
  */
 int vt_freq_charge(enum vt_charge how, const struct vt_procflow *f, const struct vt_freqs *freqs,
 		   uint64_t *samples, uint64_t *period, struct vt_error *err);

@@ -130,8 +130,8 @@ static struct vt_freq_value value_of_insn(const struct vti_freqwork *w, uint32_t
 	if (!vti_freq_repeats(w, insn))
 		return value_of(&w->blocks[in->flow->block[insn]],
 				method_of(w, in->flow->classes->block[in->flow->block[insn]]));
-	e = lone_estimate(w, insn);
 	/* Its stalls and its repetitions look alike. */
+	e = in->counts_only ? (struct vti_estimate){.sigma = INFINITY} : lone_estimate(w, insn);
 	e.sigma = vti_freq_doubt(w, &e);
 	return value_of(&e, in->method);
 }
@@ -198,7 +198,19 @@ static void estimate_from_callers(struct vti_freqwork *w)
 		.f = n->executions,
 		.sigma = fmax(n->sigma, 0.01 * n->executions),
 		.points = CALLERS,
+		/* Where time tells nothing, the callers were counted. */
+		.counted = w->in->counts_only,
 	};
+}
+
+/* Forgets the frequencies of all classes but those that were counted. */
+static void keep_counted_classes(struct vti_freqwork *w)
+{
+	uint32_t i;
+
+	for (i = 0; i < w->in->flow->classes->count; i++)
+		if (!w->classes[i].counted)
+			w->classes[i] = (struct vti_estimate){.sigma = INFINITY};
 }
 
 static int estimate_by_flow(struct vti_freqwork *w, struct vt_error *err)
@@ -208,6 +220,8 @@ static int estimate_by_flow(struct vti_freqwork *w, struct vt_error *err)
 	estimate_from_callers(w);
 	if (code == 0)
 		code = vti_freq_stacks(w, err);
+	if (code == 0 && w->in->counts_only)
+		keep_counted_classes(w);
 	return code < 0 ? code : vti_freq_solve(w, err);
 }
 

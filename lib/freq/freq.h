@@ -47,6 +47,11 @@ struct vt_freq_input {
 	 * flight: only sums over classes are reliable.
 	 */
 	bool skewed;
+	/*
+	 * Samples of time tell nothing of executions, as out of order, where instructions wait for
+	 * others in any order.  Only counts, and what follows from them, get a frequency.
+	 */
+	bool counts_only;
 };
 
 struct vt_freq_value {

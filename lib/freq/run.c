@@ -392,8 +392,11 @@ static int analyse_procedure(struct freq_run *r, struct vt_procflow *f,
 {
 	const struct spot *first = part->spots;
 	uint64_t offset = first->place.offset - (first->vaddr - f->proc.start);
-	struct vt_freq_input in = {
-		.flow = f, .core = r->o->core, .method = r->o->method, .skewed = is_skewed(r)};
+	struct vt_freq_input in = {.flow = f,
+				   .core = r->o->core,
+				   .method = r->o->method,
+				   .skewed = is_skewed(r),
+				   .counts_only = r->o->core->order == VT_OUT_OF_ORDER};
 	struct insn_numbers n = {0};
 	struct vt_freq_counts counts = {0};
 	struct vt_freqs *freqs = NULL;

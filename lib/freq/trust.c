@@ -105,6 +105,16 @@ static void doubt_unit(struct vti_freqwork *w)
 			w->edges[i].sigma = hypot(w->edges[i].sigma, w->unit_doubt * w->edges[i].f);
 }
 
+/* What has no deviation follows from nothing that was counted. */
+static void forget_uncounted(struct vti_estimate *list, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (isinf(list[i].sigma))
+			list[i] = (struct vti_estimate){.sigma = INFINITY};
+}
+
 void vti_freq_trust(struct vti_freqwork *w)
 {
 	bool changed = true;
@@ -120,4 +130,8 @@ void vti_freq_trust(struct vti_freqwork *w)
 		}
 	}
 	doubt_unit(w);
+	if (w->in->counts_only) {
+		forget_uncounted(w->blocks, w->g->nblocks);
+		forget_uncounted(w->edges, w->g->nedges);
+	}
 }

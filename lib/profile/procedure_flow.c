@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "profile/procedure_code.h"
+#include "profile/procedure_walk.h"
 
 /*
  * The number of instructions that are scheduled before a block: enough that on all described
@@ -516,8 +517,8 @@ static struct ways *find_all_ways(const struct vt_cfg *g, const double *edges, u
 	return ways;
 }
 
-/* Schedules blocks without ways, as the others will be weighed.  `ways` may be NULL. */
-static int schedule_blocks(struct vt_procflow *f, const struct vt_core *m, const struct ways *ways,
+/* Schedules all blocks but those that get their costs in another way; `skip` may be NULL. */
+static int schedule_blocks(struct vt_procflow *f, const struct vt_core *m, const bool *skip,
 			   struct vt_error *err)
 {
 	struct scheduler s;
@@ -531,7 +532,7 @@ static int schedule_blocks(struct vt_procflow *f, const struct vt_core *m, const
 		set_before(&s, o.before);
 	for (b = VT_CFG_FIRST; b < f->cfg->nblocks && code == 0; b++)
 		/* The results of a chain depend on the order of its calls. */
-		if (!ways || !ways[b].n || s.chain)
+		if (!skip || !skip[b] || s.chain)
 			code = schedule_block(&s, b, err);
 	visit_order_fini(&o);
 	scheduler_fini(&s);
@@ -554,25 +555,28 @@ static int weigh_blocks(struct vt_procflow *f, const struct vt_core *m, const st
 	return code;
 }
 
-static bool all_have_ways(const struct vt_cfg *g, const struct ways *ways)
+static bool skips_all(const struct vt_cfg *g, const bool *skip)
 {
 	uint32_t b;
 
 	for (b = VT_CFG_FIRST; b < g->nblocks; b++)
-		if (g->blocks[b].ninsns && !ways[b].n)
+		if (g->blocks[b].ninsns && !skip[b])
 			return false;
 	return true;
 }
 
+/* Weighs the ways into each block; what no way leads to is scheduled unless it was. */
 static int schedule_ways(struct vt_procflow *f, const struct vt_core *m, const double *edges,
-			 bool scheduled, struct vt_error *err)
+			 bool *skip, bool scheduled, struct vt_error *err)
 {
-	uint32_t *before = malloc(((size_t)f->cfg->nblocks + 1) * sizeof(*before));
+	uint32_t *before = malloc(((size_t)f->cfg->nblocks + 1) * sizeof(*before)), b;
 	struct ways *ways = before ? find_all_ways(f->cfg, edges, before) : NULL;
 	int code = ways ? 0 : vt_error_nomem(err);
 
-	if (code == 0 && !scheduled && !all_have_ways(f->cfg, ways))
-		code = schedule_blocks(f, m, ways, err);
+	for (b = VT_CFG_FIRST; ways && b < f->cfg->nblocks; b++)
+		skip[b] = ways[b].n > 0;
+	if (code == 0 && !scheduled && !skips_all(f->cfg, skip))
+		code = schedule_blocks(f, m, skip, err);
 	if (code == 0)
 		code = weigh_blocks(f, m, ways, before, err);
 	free(before);
@@ -580,10 +584,38 @@ static int schedule_ways(struct vt_procflow *f, const struct vt_core *m, const d
 	return code;
 }
 
+/* Walks through the procedure; where the walks did not come is scheduled unless it was. */
+static int schedule_walks(struct vt_procflow *f, const struct vt_core *m, const double *edges,
+			  bool *skip, bool scheduled, struct vt_error *err)
+{
+	const struct vt_walked_code walk = {f->cfg, f->ops, f->block, f->costs};
+	int code = vt_procedure_walk(&walk, m, edges, skip, err);
+
+	if (code == 0 && !scheduled && !skips_all(f->cfg, skip))
+		code = schedule_blocks(f, m, skip, err);
+	return code;
+}
+
+static int schedule_edges(struct vt_procflow *f, const struct vt_core *m, const double *edges,
+			  bool scheduled, struct vt_error *err)
+{
+	bool *skip = calloc((size_t)f->cfg->nblocks + 1, sizeof(*skip));
+	int code;
+
+	if (!skip)
+		return vt_error_nomem(err);
+	if (m->order == VT_OUT_OF_ORDER)
+		code = schedule_walks(f, m, edges, skip, scheduled, err);
+	else
+		code = schedule_ways(f, m, edges, skip, scheduled, err);
+	free(skip);
+	return code;
+}
+
 int vt_procflow_weigh(struct vt_procflow *f, const struct vt_core *m, const double *edges,
 		      struct vt_error *err)
 {
-	return schedule_ways(f, m, edges, true, err);
+	return schedule_edges(f, m, edges, true, err);
 }
 
 /* ---- all of it ---- */
@@ -644,7 +676,7 @@ int vt_procflow_schedule(struct vt_procflow *f, struct vt_images *images,
 	vt_proccode_fini(&c);
 	if (failed)
 		return failed;
-	return edges ? schedule_ways(f, m, edges, false, err) : schedule_blocks(f, m, NULL, err);
+	return edges ? schedule_edges(f, m, edges, false, err) : schedule_blocks(f, m, NULL, err);
 }
 
 struct vt_procflow *vt_procflow_graph(struct vt_images *images, const struct vt_blockcode *code,

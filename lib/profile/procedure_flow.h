@@ -49,8 +49,9 @@ int vt_procflow_schedule(struct vt_procflow *f, struct vt_images *images,
 			 const double *edges, struct vt_error *err);
 
 /*
- * Schedules again with the frequency of each edge of the graph: the cost of a block becomes the
- * weighted mean over its incoming edges.  -VT_E_NOMEM.
+ * Schedules again with the frequency of each edge of the graph.  In order, the cost of a block
+ * becomes the weighted mean over its incoming edges; out of order, the mean of its executions in
+ * walks through the procedure (procedure_walk.h).  -VT_E_NOMEM.
  */
 int vt_procflow_weigh(struct vt_procflow *f, const struct vt_core *m, const double *edges,
 		      struct vt_error *err);

@@ -198,6 +198,8 @@ t_is "and kept in the stream" \
 t_ok "vculprit takes the same" vculprit --symfs "$demo/symfs" -o z.c z.f
 t_is "and says so" "$(vculprit --symfs "$demo/symfs" --json --top 1 z.f | jq -r .cpu)" skylake
 t_like "a clock is not made up in silence" 'does not have the processor.s clock: assuming 1 GHz' \
+	<(vfreq --symfs "$demo/symfs" --exact "$demo/counts.vt" -o z.f z.vt 2>&1)
+t_unlike "where no executions are known, it is not needed" '1 GHz' \
 	<(vfreq --symfs "$demo/symfs" -o z.f z.vt 2>&1)
 t_status "a processor that cannot be chosen" 2 vculprit --model z80 --top 1 odd.f
 t_like "is named" 'z80' "$T_ERR"

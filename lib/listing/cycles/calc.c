@@ -262,8 +262,15 @@ void vt_calc_free(struct vt_calc *c)
 	free(c);
 }
 
+bool vt_calc_shares_samples(const struct vt_calc *c)
+{
+	return !(c->sum.cycles > 0) && vt_cyclesum_all(&c->sum) > 0;
+}
+
 double vt_calc_block_share(const struct vt_calc *c, const struct vt_calc_block *b)
 {
+	if (vt_calc_shares_samples(c))
+		return 100 * vt_cyclesum_all(&b->sum) / vt_cyclesum_all(&c->sum);
 	return c->sum.cycles > 0 ? 100 * b->sum.cycles / c->sum.cycles : 0;
 }
 

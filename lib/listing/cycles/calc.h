@@ -86,7 +86,10 @@ struct vt_calc *vt_calc_new(const struct vt_calc_source *src, const struct vt_pr
 			    struct vt_error *err);
 void vt_calc_free(struct vt_calc *c);
 
-/* A block's share of the procedure's cycles, in percent. */
+/* Whether blocks have shares of the procedure's samples, as no cycles are known. */
+bool vt_calc_shares_samples(const struct vt_calc *c);
+
+/* A block's share of the procedure's cycles, or of its samples, in percent. */
 double vt_calc_block_share(const struct vt_calc *c, const struct vt_calc_block *b);
 
 /* Cycles of each execution that an instruction spends in dynamic stalls. */

@@ -225,10 +225,20 @@ static void print_insn(struct printer *p, const struct vt_calc_insn *insn)
 
 /* ---- blocks ---- */
 
+/* What a block has a share of. */
+static const char *name_shares(const struct vt_calc *c)
+{
+	return vt_calc_shares_samples(c) ? "samples" : "cycles";
+}
+
 static void print_freq(struct printer *p, double n, double low, double high,
 		       enum vt_confidence confidence)
 {
-	vt_output_printf(p->out, "%.0f time%s", n, n > 0.5 && n < 1.5 ? "" : "s");
+	if (confidence == VT_CONFIDENCE_NONE) {
+		vt_output_text(p->out, ": executions unknown");
+		return;
+	}
+	vt_output_printf(p->out, ": executed %.0f time%s", n, n > 0.5 && n < 1.5 ? "" : "s");
 	if (isinf(high))
 		vt_output_printf(p->out, " (%.0f or more)", low);
 	else if (low < n || high > n)
@@ -236,9 +246,7 @@ static void print_freq(struct printer *p, double n, double low, double high,
 	if (confidence == VT_CONFIDENCE_EXACT)
 		vt_output_text(p->out, ", counted exactly");
 	else
-		vt_output_printf(p->out, ", %s confidence",
-				 confidence == VT_CONFIDENCE_NONE ? "no"
-								  : vt_confidence_name(confidence));
+		vt_output_printf(p->out, ", %s confidence", vt_confidence_name(confidence));
 }
 
 static void print_next(struct printer *p, uint32_t block)
@@ -327,12 +335,11 @@ static void print_block(struct printer *p, uint32_t number)
 	double n = b->freq ? b->freq->executions : 0;
 	uint32_t i;
 
-	vt_output_printf(p->out, "\n*** Block %u of %u, %.1f%% of the cycles", number - 1,
-			 p->c->cfg->nblocks - VT_CFG_FIRST, vt_calc_block_share(p->c, b));
-	if (b->freq) {
-		vt_output_text(p->out, ": executed ");
+	vt_output_printf(p->out, "\n*** Block %u of %u, %.1f%% of the %s", number - 1,
+			 p->c->cfg->nblocks - VT_CFG_FIRST, vt_calc_block_share(p->c, b),
+			 name_shares(p->c));
+	if (b->freq)
 		print_freq(p, n, b->freq->low, b->freq->high, b->freq->confidence);
-	}
 	vt_output_text(p->out, "\n");
 	if (n > 0) {
 		double m = b->sum.executions / n;
@@ -424,7 +431,7 @@ void vt_calc_print(const struct vt_calc *c, struct vt_sources *sources, double c
 		print_block(&p, b);
 	}
 	if (n)
-		vt_output_printf(
-			out, "\n*** %u block%s of less than %g%%, %.1f%% of the cycles together\n",
-			n, n == 1 ? "" : "s", cutoff, left_out);
+		vt_output_printf(out,
+				 "\n*** %u block%s of less than %g%%, %.1f%% of the %s together\n",
+				 n, n == 1 ? "" : "s", cutoff, left_out, name_shares(c));
 }

@@ -41,6 +41,21 @@ void vt_freqrun_print(const struct vt_freqrun_options *o, const struct vt_freqru
 /* The least share worth a message: every program has a few, in its loader or a signal. */
 #define TELL_FROM 0.01
 
+void vt_freqrun_uncounted(const struct vt_freqrun_options *o, const struct vt_freqrun_totals *t,
+			  struct vt_buf *b)
+{
+	uint64_t none = t->by_confidence[VT_CONFIDENCE_NONE];
+
+	if (o->core->order == VT_IN_ORDER || !none || (double)none < TELL_FROM * (double)t->samples)
+		return;
+	vt_buf_printf(b,
+		      "%" PRIu64 " of %" PRIu64 " samples are in code whose executions nothing has "
+		      "counted; time does not tell them on %s, which issues out of order: "
+		      "vtrace record --full -o counts.vt PROGRAM and vfreq --exact counts.vt count "
+		      "them, or vtrace record --branch",
+		      none, t->samples, o->core->name);
+}
+
 void vt_freqrun_left_out(const struct vt_freqrun_options *o, const struct vt_freqrun_totals *t,
 			 struct vt_buf *b)
 {

@@ -14,6 +14,13 @@
 void vt_freqrun_print(const struct vt_freqrun_options *o, const struct vt_freqrun_totals *t,
 		      const struct vt_losses *losses, struct vt_output *out);
 
+/*
+ * Appends how many samples are in code without counts on a machine that issues out of order, and
+ * what would count it; nothing if they are few.
+ */
+void vt_freqrun_uncounted(const struct vt_freqrun_options *o, const struct vt_freqrun_totals *t,
+			  struct vt_buf *b);
+
 /* Appends how many samples were left out, where and why; nothing if they are few. */
 void vt_freqrun_left_out(const struct vt_freqrun_options *o, const struct vt_freqrun_totals *t,
 			 struct vt_buf *b);

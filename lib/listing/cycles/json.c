@@ -81,7 +81,9 @@ static json_t *make_stall_json(const struct vt_calc *c, const struct vt_stall *s
 static void set_executions(json_t *v, double executions, double low, double high,
 			   enum vt_confidence confidence)
 {
-	json_object_set_new(v, "executions", vt_json_real(executions));
+	bool known = confidence != VT_CONFIDENCE_NONE;
+
+	json_object_set_new(v, "executions", known ? vt_json_real(executions) : json_null());
 	json_object_set_new(v, "low", vt_json_real(low));
 	json_object_set_new(v, "high", vt_json_real(high));
 	json_object_set_new(v, "confidence", json_string(vt_confidence_name(confidence)));

@@ -111,18 +111,42 @@ static void test_no_sample_is_lost(void **state)
 	assert_numbers(c.period, 2, 3 + 7, 0, 0);
 }
 
-/* Without executions of edges nobody knows where control came from. */
-static void test_unknown_edges_leave_it(void **state)
+/*
+ * Without executions of edges, the loop's own samples tell that control was there, and nothing that
+ * it came from elsewhere.  The block behind it has nobody before it but the loop.
+ */
+static void test_time_stands_for_unknown_edges(void **state)
 {
 	struct charge_case c = {{100, 7, 50, 3}, {1000, 70, 500, 30}, {times(0)}};
 	struct graph g;
 
 	(void)state;
 	begin_loop(&g);
-	c.edges[1].executions = 9; /* of confidence none */
+	c.edges[0] = (struct vt_freq_value){.executions = 9}; /* of confidence none */
 	charge(&g, VT_CHARGE_PREDECESSOR, &c);
-	assert_numbers(c.samples, 107, 0, 53, 0);
-	assert_numbers(c.period, 1070, 0, 530, 0);
+	assert_numbers(c.samples, 7, 150, 3, 0);
+	assert_numbers(c.period, 70, 1500, 30, 0);
+}
+
+/* 30 and 10 samples for each instruction of the two ways: 3 of 4 came by the first. */
+static void test_time_divides_unknown_edges(void **state)
+{
+	struct vt_freq_value edges[MAX_EDGES] = {{0}};
+	struct vt_freqs freqs = {.edge = edges};
+	uint64_t period[] = {0, 300, 100, 800};
+	struct graph g;
+
+	(void)state;
+	graph_begin_diamond(&g);
+	g.samples[0] = 0;
+	g.samples[1] = 30;
+	g.samples[2] = 10;
+	g.samples[3] = 80;
+	assert_int_equal(
+		vt_freq_charge(VT_CHARGE_PREDECESSOR, &g.flow, &freqs, g.samples, period, &err), 0);
+	/* Those of the arms stay: no sample tells that control was before them. */
+	assert_numbers(g.samples, 0, 30 + 60, 10 + 20, 0);
+	assert_numbers(period, 0, 300 + 600, 100 + 200, 0);
 }
 
 static void test_repetitions_keep_theirs(void **state)
@@ -146,7 +170,8 @@ int main(void)
 		cmocka_unit_test(test_self_changes_nothing),
 		cmocka_unit_test(test_edges_divide_the_first),
 		cmocka_unit_test(test_no_sample_is_lost),
-		cmocka_unit_test(test_unknown_edges_leave_it),
+		cmocka_unit_test(test_time_stands_for_unknown_edges),
+		cmocka_unit_test(test_time_divides_unknown_edges),
 		cmocka_unit_test(test_repetitions_keep_theirs),
 	};
 

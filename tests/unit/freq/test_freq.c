@@ -172,6 +172,84 @@ static void test_exact_time(void **state)
 	vt_classes_free(g.flow.classes);
 }
 
+static struct vt_freqs *run_counts_only(struct graph *g, const struct vt_freq_measure *insns,
+					const struct vt_freq_measure *edges)
+{
+	const struct vt_freq_input in = {
+		.flow = &g->flow,
+		.samples = g->samples,
+		.cycles = g->cycles,
+		.measured = insns,
+		.measured_edges = edges,
+		.measure_unit = 1,
+		.measure_timed = true,
+		.method = VT_METHOD_FLOW,
+		.entries = {.executions = -1},
+		.skewed = true,
+		.counts_only = true,
+	};
+	struct vt_freqs *f = vt_freqs_new(&in, &err);
+
+	assert_non_null(f);
+	return f;
+}
+
+/* Where nothing was counted, time tells nothing. */
+static void test_no_counts(void **state)
+{
+	struct graph g;
+	struct vt_freqs *f;
+	uint32_t i;
+
+	(void)state;
+	make_loop(&g);
+	g.insns[3].flags = VT_FACT_REPEATED;
+	f = run_counts_only(&g, NULL, NULL);
+	for (i = 0; i < g.cfg.ninsns; i++) {
+		assert_int_equal(f->insn[i].confidence, VT_CONFIDENCE_NONE);
+		assert_true(f->insn[i].executions == 0 && f->insn[i].low == 0);
+		assert_true(isinf(f->insn[i].high));
+	}
+	for (i = 0; i < g.cfg.nedges; i++)
+		assert_int_equal(f->edge[i].confidence, VT_CONFIDENCE_NONE);
+	vt_freqs_free(f);
+	vt_classes_free(g.flow.classes);
+}
+
+/*
+ * The block 4 and the loop's end 6 were counted: 5 has the rest, 3 as much as 6, whatever time they
+ * took; how often control came to 2 and left by 7, no count tells.
+ */
+static void test_what_follows_from_counts(void **state)
+{
+	struct vt_freq_measure insns[MAX_BLOCKS * EACH], edges[MAX_EDGES];
+	struct graph g;
+	struct vt_freqs *f;
+	uint32_t i;
+
+	(void)state;
+	make_loop(&g);
+	stall(&g, 5, 5, 100);
+	for (i = 0; i < MAX_BLOCKS * EACH; i++)
+		insns[i] = (struct vt_freq_measure){-1, 0};
+	for (i = 0; i < MAX_EDGES; i++)
+		edges[i] = (struct vt_freq_measure){-1, 0};
+	for (i = 0; i < EACH; i++) {
+		insns[g.blocks[4].insn + i] = (struct vt_freq_measure){300000, 3000};
+		insns[g.blocks[6].insn + i] = (struct vt_freq_measure){1000000, 4000};
+	}
+	f = run_counts_only(&g, insns, edges);
+	assert_true(fabs(f->insn[g.blocks[4].insn].executions - 300000) < 3000);
+	assert_true(fabs(f->insn[g.blocks[6].insn].executions - 1000000) < 4000);
+	assert_true(fabs(f->insn[g.blocks[3].insn].executions - 1000000) < 5000);
+	assert_true(fabs(f->insn[g.blocks[5].insn].executions - 700000) < 5000);
+	assert_int_equal(f->insn[g.blocks[5].insn].confidence, VT_CONFIDENCE_HIGH);
+	assert_int_equal(f->insn[g.blocks[2].insn].confidence, VT_CONFIDENCE_NONE);
+	assert_int_equal(f->insn[g.blocks[7].insn].confidence, VT_CONFIDENCE_NONE);
+	vt_freqs_free(f);
+	vt_classes_free(g.flow.classes);
+}
+
 static void test_stalls(void **state)
 {
 	struct graph g;
@@ -273,8 +351,12 @@ static void test_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exact_time), cmocka_unit_test(test_stalls),
-		cmocka_unit_test(test_sums),	   cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_exact_time),
+		cmocka_unit_test(test_no_counts),
+		cmocka_unit_test(test_what_follows_from_counts),
+		cmocka_unit_test(test_stalls),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_nothing),
 	};
 

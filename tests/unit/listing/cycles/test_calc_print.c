@@ -134,7 +134,7 @@ static void test_frequency(void **state)
 		{100, 100, 100, VT_CONFIDENCE_HIGH, "100 times, high confidence"},
 		{100, 90, 100, VT_CONFIDENCE_MEDIUM, "100 times (90 to 100), medium confidence"},
 		{100, 100, 110, VT_CONFIDENCE_LOW, "100 times (100 to 110), low confidence"},
-		{100, 90, INFINITY, VT_CONFIDENCE_NONE, "100 times (90 or more), no confidence"},
+		{100, 90, INFINITY, VT_CONFIDENCE_LOW, "100 times (90 or more), low confidence"},
 		{100, 100, 100, VT_CONFIDENCE_EXACT, "100 times, counted exactly"},
 		{1, 1, 1, VT_CONFIDENCE_HIGH, "1 time, high confidence"},
 		{0.6, 0.6, 0.6, VT_CONFIDENCE_HIGH, "1 time, high confidence"},
