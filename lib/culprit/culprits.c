@@ -393,6 +393,28 @@ static int take_procedure(struct run *r, struct work *w)
 	return code;
 }
 
+/* Whether nothing is known of a procedure but where its samples are: nobody can be accused. */
+static bool is_uncounted(const struct work *w)
+{
+	size_t i;
+
+	for (i = 0; i < w->nrecords; i++)
+		if (w->records[i].confidence != VT_CONFIDENCE_NONE)
+			return false;
+	return true;
+}
+
+static void count_uncounted(struct run *r, const struct work *w)
+{
+	size_t i;
+
+	r->t->procedures++;
+	for (i = 0; i < w->nrecords; i++) {
+		r->t->samples += w->records[i].samples;
+		r->t->by_confidence[VT_CONFIDENCE_NONE] += w->records[i].samples;
+	}
+}
+
 /* Takes the procedure at freqs[0]; returns how many records are done with, or an error. */
 static int64_t take_first(struct run *r, const struct vt_freq *freqs, size_t n)
 {
@@ -405,6 +427,10 @@ static int64_t take_first(struct run *r, const struct vt_freq *freqs, size_t n)
 	}
 	while (w.nrecords < n && freqs[w.nrecords].offset - w.offset < w.proc.end - w.proc.start)
 		w.nrecords++;
+	if (is_uncounted(&w)) {
+		count_uncounted(r, &w);
+		return (int64_t)w.nrecords;
+	}
 	code = take_procedure(r, &w);
 	return code < 0 ? code : (int64_t)w.nrecords;
 }

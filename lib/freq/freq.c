@@ -271,23 +271,50 @@ static int estimate_procedure(struct vti_freqwork *w, struct vt_freqs *out, stru
 	return code;
 }
 
-struct vt_freqs *vt_freqs_new(const struct vt_freq_input *in, struct vt_error *err)
+/* Out of order, nothing is known where nothing was counted. */
+static void leave_unknown(const struct vt_freq_input *in, struct vt_freqs *out)
+{
+	const struct vti_estimate unknown = {.sigma = INFINITY};
+	uint32_t i;
+
+	for (i = 0; i < in->flow->cfg->ninsns; i++)
+		out->insn[i] = value_of(&unknown, in->method);
+	for (i = 0; i < in->flow->cfg->nedges; i++)
+		out->edge[i] = value_of(&unknown, in->method);
+}
+
+static int estimate_all(const struct vt_freq_input *in, struct vt_freqs *out, struct vt_error *err)
 {
 	struct vti_freqwork w = {.in = in, .g = in->flow->cfg};
-	struct vt_freqs *out = calloc(1, sizeof(*out));
-	int code = -VT_E_NOMEM;
+	int code = freqwork_init(&w, err);
 
-	if (out) {
-		out->insn = calloc((size_t)w.g->ninsns + 1, sizeof(*out->insn));
-		out->edge = calloc((size_t)w.g->nedges + 1, sizeof(*out->edge));
-	}
-	if (out && out->insn && out->edge)
-		code = freqwork_init(&w, err);
-	else
-		vt_error_nomem(err);
 	if (code == 0)
 		code = estimate_procedure(&w, out, err);
 	freqwork_fini(&w);
+	return code;
+}
+
+bool vt_freqs_need_schedule(const struct vt_freq_input *in)
+{
+	return !in->counts_only || in->exact || in->measured || in->entries.executions > 0;
+}
+
+struct vt_freqs *vt_freqs_new(const struct vt_freq_input *in, struct vt_error *err)
+{
+	const struct vt_cfg *g = in->flow->cfg;
+	struct vt_freqs *out = calloc(1, sizeof(*out));
+	int code = 0;
+
+	if (out) {
+		out->insn = calloc((size_t)g->ninsns + 1, sizeof(*out->insn));
+		out->edge = calloc((size_t)g->nedges + 1, sizeof(*out->edge));
+	}
+	if (!out || !out->insn || !out->edge)
+		code = vt_error_nomem(err);
+	else if (vt_freqs_need_schedule(in))
+		code = estimate_all(in, out, err);
+	else
+		leave_unknown(in, out);
 	if (code < 0) {
 		vt_freqs_free(out);
 		return NULL;

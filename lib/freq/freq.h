@@ -67,6 +67,12 @@ struct vt_freqs {
 	struct vt_freq_value *edge; /* by edge; confidence NONE with the method NAIVE */
 };
 
+/*
+ * Whether the flow has to have classes and costs.  It need not where nothing can be estimated; only
+ * the counts, `entries` and `counts_only` of *in are looked at.
+ */
+bool vt_freqs_need_schedule(const struct vt_freq_input *in);
+
 /* Owned by the caller.  NULL: VT_E_NOMEM. */
 struct vt_freqs *vt_freqs_new(const struct vt_freq_input *in, struct vt_error *err);
 void vt_freqs_free(struct vt_freqs *f);

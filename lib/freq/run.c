@@ -319,7 +319,7 @@ static void write_freqs(const struct freq_run *r, const struct vt_procflow *f, u
 		vt_row_set_f64(&row[VT_FREQ_HIGH], v->high);
 		vt_row_set_f64(&row[VT_FREQ_CYCLES],
 			       v->executions > 0 ? n->cycles[i] / v->executions : NAN);
-		vt_row_set_f64(&row[VT_FREQ_ISSUE], (double)f->costs[i].head);
+		vt_row_set_f64(&row[VT_FREQ_ISSUE], f->costs ? (double)f->costs[i].head : NAN);
 		row[VT_FREQ_CONFIDENCE] = v->confidence;
 		row[VT_FREQ_METHOD] = v->method;
 	}
@@ -387,16 +387,40 @@ static int count_procedure(const struct freq_run *r, const struct vt_procflow *f
 	return code;
 }
 
+static struct vt_freqs *estimate_counts(const struct freq_run *r, struct vt_procflow *f,
+					const struct insn_numbers *n,
+					const struct vt_freq_counts *counts, struct vt_error *err)
+{
+	const struct vt_freqrun_options *o = r->o;
+	const struct vt_freq_input in = {
+		.flow = f,
+		.core = o->core,
+		.samples = n->samples,
+		.cycles = n->cycles,
+		.exact = counts->exact,
+		.exact_edges = counts->exact_edges,
+		.entries = r->stubs ? vt_freqcalls_of(&r->calls, f->proc.start)
+				    : (struct vt_freq_measure){.executions = -1},
+		.measured = counts->measured,
+		.measured_edges = counts->measured_edges,
+		.measure_unit = counts->measure_unit,
+		.measure_timed = counts->measure_timed,
+		.method = o->method,
+		.skewed = is_skewed(r),
+		.counts_only = o->core->order == VT_OUT_OF_ORDER,
+	};
+
+	if (vt_freqs_need_schedule(&in) &&
+	    vt_procflow_complete(f, o->images, o->code, o->core, err) < 0)
+		return NULL;
+	return vt_freqs_new(&in, err);
+}
+
 static int analyse_procedure(struct freq_run *r, struct vt_procflow *f,
 			     const struct procedure_spots *part, struct vt_error *err)
 {
 	const struct spot *first = part->spots;
 	uint64_t offset = first->place.offset - (first->vaddr - f->proc.start);
-	struct vt_freq_input in = {.flow = f,
-				   .core = r->o->core,
-				   .method = r->o->method,
-				   .skewed = is_skewed(r),
-				   .counts_only = r->o->core->order == VT_OUT_OF_ORDER};
 	struct insn_numbers n = {0};
 	struct vt_freq_counts counts = {0};
 	struct vt_freqs *freqs = NULL;
@@ -405,18 +429,8 @@ static int analyse_procedure(struct freq_run *r, struct vt_procflow *f,
 	if (code == 0)
 		code = count_procedure(r, f, offset, &counts, err);
 	if (code == 0) {
-		in.samples = n.samples;
-		in.cycles = n.cycles;
-		in.exact = counts.exact;
-		in.exact_edges = counts.exact_edges;
-		in.measured = counts.measured;
-		in.measured_edges = counts.measured_edges;
-		in.measure_unit = counts.measure_unit;
-		in.measure_timed = counts.measure_timed;
-		in.entries = r->stubs ? vt_freqcalls_of(&r->calls, f->proc.start)
-				      : (struct vt_freq_measure){.executions = -1};
-		freqs = vt_freqs_new(&in, err);
-		code = freqs ? 0 : -VT_E_NOMEM;
+		freqs = estimate_counts(r, f, &n, &counts, err);
+		code = freqs ? 0 : -(int)err->code;
 	}
 	if (code == 0 && !r->stubs)
 		code = vt_freqcalls_add(&r->calls, r->o->images, r->symbols, f, freqs, err);
@@ -452,11 +466,12 @@ static int do_procedure(struct freq_run *r, const struct procedure_spots *part,
 		.symbol = sym->name,
 		.name = vt_images_display(r->o->images, spots->place.image, spots->place.pid, sym),
 	};
-	struct vt_procflow *f = vt_procflow_new(r->o->images, r->o->code, &proc, r->o->core, err);
+	struct vt_procflow *f = vt_procflow_graph(r->o->images, r->o->code, &proc, err);
 	enum vt_unknown why;
 	int code;
 
-	if (!f) {
+	if (!f || vt_procflow_decode(f, r->o->images, r->o->code, r->o->core, err) < 0) {
+		vt_procflow_free(f);
 		r->totals->no_code += sum_spot_samples(spots, part->own);
 		return err->code == VT_E_NOMEM ? -VT_E_NOMEM : 0;
 	}

@@ -627,8 +627,7 @@ static int decode_ops(struct vt_procflow *f, const struct vt_proccode *c, const 
 	uint32_t i;
 
 	f->ops = malloc(((size_t)g->ninsns + 1) * sizeof(*f->ops));
-	f->costs = malloc(((size_t)g->ninsns + 1) * sizeof(*f->costs));
-	if (!f->ops || !f->costs)
+	if (!f->ops)
 		return vt_error_nomem(err);
 	for (i = 0; i < g->ninsns; i++) {
 		uint64_t at = g->insns[i].addr - f->proc.start;
@@ -664,18 +663,33 @@ static int make_graph(struct vt_procflow *f, struct vt_images *images, const str
 	return 0;
 }
 
+int vt_procflow_decode(struct vt_procflow *f, struct vt_images *images,
+		       const struct vt_blockcode *code, const struct vt_core *m,
+		       struct vt_error *err)
+{
+	struct vt_proccode c = {0};
+	int failed;
+
+	if (f->ops)
+		return 0;
+	failed = vt_proccode_find(images, code, &f->proc, &c, err);
+	if (failed == 0)
+		failed = decode_ops(f, &c, m, err);
+	vt_proccode_fini(&c);
+	return failed;
+}
+
 int vt_procflow_schedule(struct vt_procflow *f, struct vt_images *images,
 			 const struct vt_blockcode *code, const struct vt_core *m,
 			 const double *edges, struct vt_error *err)
 {
-	struct vt_proccode c = {0};
-	int failed = vt_proccode_find(images, code, &f->proc, &c, err);
+	int failed = vt_procflow_decode(f, images, code, m, err);
 
-	if (failed == 0)
-		failed = decode_ops(f, &c, m, err);
-	vt_proccode_fini(&c);
 	if (failed)
 		return failed;
+	f->costs = malloc(((size_t)f->cfg->ninsns + 1) * sizeof(*f->costs));
+	if (!f->costs)
+		return vt_error_nomem(err);
 	return edges ? schedule_edges(f, m, edges, false, err) : schedule_blocks(f, m, NULL, err);
 }
 
@@ -702,16 +716,23 @@ struct vt_procflow *vt_procflow_graph(struct vt_images *images, const struct vt_
 	return f;
 }
 
+int vt_procflow_complete(struct vt_procflow *f, struct vt_images *images,
+			 const struct vt_blockcode *code, const struct vt_core *m,
+			 struct vt_error *err)
+{
+	f->classes = vt_classes_new(f->cfg, err);
+	if (!f->classes)
+		return -VT_E_NOMEM;
+	return vt_procflow_schedule(f, images, code, m, NULL, err);
+}
+
 struct vt_procflow *vt_procflow_new(struct vt_images *images, const struct vt_blockcode *code,
 				    const struct vt_procedure *proc, const struct vt_core *m,
 				    struct vt_error *err)
 {
 	struct vt_procflow *f = vt_procflow_graph(images, code, proc, err);
 
-	if (!f)
-		return NULL;
-	f->classes = vt_classes_new(f->cfg, err);
-	if (!f->classes || vt_procflow_schedule(f, images, code, m, NULL, err) < 0) {
+	if (f && vt_procflow_complete(f, images, code, m, err) < 0) {
 		vt_procflow_free(f);
 		return NULL;
 	}

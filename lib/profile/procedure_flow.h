@@ -20,7 +20,7 @@
 struct vt_procflow {
 	struct vt_procedure proc;
 	struct vt_cfg *cfg;		/* its instructions have the flags of `ops`, if any */
-	struct vt_classes *classes;	/* NULL for a graph alone, as are the next two */
+	struct vt_classes *classes;	/* NULL for a graph alone, as the next two may be */
 	struct vt_mop *ops;		/* by instruction of the graph */
 	struct vt_schedule_cost *costs; /* likewise; their indices are instructions of the graph,
 					   or VT_SCHEDULE_NONE */
@@ -40,9 +40,20 @@ struct vt_procflow *vt_procflow_new(struct vt_images *images, const struct vt_bl
 struct vt_procflow *vt_procflow_graph(struct vt_images *images, const struct vt_blockcode *code,
 				      const struct vt_procedure *proc, struct vt_error *err);
 
+/* Adds ops to a graph unless it has them.  Errors as above, negative. */
+int vt_procflow_decode(struct vt_procflow *f, struct vt_images *images,
+		       const struct vt_blockcode *code, const struct vt_core *m,
+		       struct vt_error *err);
+
+/* Adds to a graph, with or without ops, what vt_procflow_new() adds. */
+int vt_procflow_complete(struct vt_procflow *f, struct vt_images *images,
+			 const struct vt_blockcode *code, const struct vt_core *m,
+			 struct vt_error *err);
+
 /*
- * Adds ops and costs to a graph; classes stay NULL.  `edges` may be NULL; otherwise costs are as
- * after vt_procflow_weigh(), in less time.  0, or an error as above, negative.
+ * Adds ops, if there are none, and costs to a graph; classes stay NULL.  `edges` may be NULL;
+ * otherwise costs are as after vt_procflow_weigh(), in less time.  0, or an error as above,
+ * negative.
  */
 int vt_procflow_schedule(struct vt_procflow *f, struct vt_images *images,
 			 const struct vt_blockcode *code, const struct vt_core *m,
