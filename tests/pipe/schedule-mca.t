@@ -19,7 +19,8 @@ mca, tool, core, cpu, width, program = sys.argv[1:]
 def run(args, text=None):
     return subprocess.run(args, input=text, capture_output=True, text=True, check=True).stdout
 
-# Stretches of 4 to 20 instructions between those that llvm-mca has only rough ideas of.
+# Stretches of 4 to 20 instructions between those that llvm-mca has only rough ideas of; loads and
+# stores of one stretch may be of the same bytes, which it does not follow.
 other = ("j", "call", "ret", "bnd", "notrack", "(bad)", "hlt", "rep", "lock", "nop", "cs", "data16",
          "ud", "endbr", "xchg", "div", "idiv", "leave", "push", "pop")
 bodies, body = [], []
@@ -29,7 +30,8 @@ for line in run(["objdump", "-d", "--no-addresses", "-w", program]).splitlines()
         text = re.sub(r"\s*(#|<).*", "", found[2] + found[3])
         body.append((found[1].replace(" ", ""), text))
         continue
-    if 4 <= len(body) <= 20:
+    if 4 <= len(body) <= 20 and not any(re.search(r"\)$", t) and not t.startswith(("cmp", "test", "lea"))
+                                        for _, t in body):
         bodies.append(body)
     body = []
 random.seed(1)

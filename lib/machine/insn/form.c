@@ -39,8 +39,10 @@ static const char *lea_kind(const ZydisDecodedOperand *o)
 {
 	if (o->mem.base == ZYDIS_REGISTER_RIP || o->mem.base == ZYDIS_REGISTER_EIP)
 		return ".ip";
+	/* Bases rbp and r13 have a displacement even if it is 0. */
 	return o->mem.base != ZYDIS_REGISTER_NONE && o->mem.index != ZYDIS_REGISTER_NONE &&
-			       o->mem.disp.has_displacement && o->mem.disp.value
+			       (o->mem.disp.value || o->mem.base == ZYDIS_REGISTER_RBP ||
+				o->mem.base == ZYDIS_REGISTER_R13)
 		       ? ".3"
 		       : "";
 }

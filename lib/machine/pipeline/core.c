@@ -77,6 +77,13 @@ struct field {
 static const struct field fields[] = {
 	FIELD("skid", NULL, skid, 1000),
 	FIELD("fetch", NULL, fetch, 64),
+	FIELD("fetch", "bytes", fetch_bytes, 256),
+	FIELD("fetch", "predecode", predecode, 64),
+	FIELD("fetch", "queue", fetch_queue, 256),
+	FIELD("fetch", "decoders", decoders, 64),
+	FIELD("fetch", "slots", decoded, 64),
+	FIELD("fetch", "pop", pop_first, 1),
+	FIELD("fetch", "prefix", prefix, 64),
 	FIELD("decode", NULL, decode, 64),
 	FIELD("issue", NULL, issue, 64),
 	FIELD("retire", NULL, retire, 64),
@@ -89,6 +96,10 @@ static const struct field fields[] = {
 	FIELD("registers", "fp", fp_registers, 4096),
 	FIELD("write-buffer", "entries", write_buffer, 1024),
 	FIELD("write-buffer", "drain", drain, 10000),
+	FIELD("banks", NULL, banks, 4096),
+	FIELD("pointer", "latency", pointer, 1000),
+	FIELD("stack", "sync", stack_sync, 64),
+	FIELD("high-byte", NULL, high_byte, 64),
 	FIELD("forward", "latency", forward, 1000),
 	FIELD("forward", "blocked", blocked, 1000),
 	FIELD("branch", "bits", predictor_bits, 24),
@@ -254,11 +265,31 @@ static int parse_eliminate(struct reader *r)
 	return e;
 }
 
+/* merge MNEMONIC... */
+static int parse_merge(struct reader *r)
+{
+	size_t at = 0, n;
+	unsigned i;
+
+	memset(r->m->merges, 0, sizeof(r->m->merges));
+	for (i = 1; i < r->nwords; i++) {
+		n = strlen(r->words[i]);
+		if (at + n + 2 > sizeof(r->m->merges))
+			return report_line(r, "too many mnemonics", "");
+		if (at)
+			r->m->merges[at++] = ' ';
+		memcpy(r->m->merges + at, r->words[i], n);
+		at += n;
+	}
+	return 0;
+}
+
 /* What is neither a number nor starts a list; 1: it is none of these. */
 static int parse_word(struct reader *r)
 {
 	static const char *const orders[] = {"in", "out", NULL};
 	static const char *const attributions[] = {"issue", "commit", NULL};
+	static const char *const indexed[] = {"fused", "new", "all", NULL};
 	const char *key = r->words[0], *word = r->words[1];
 	unsigned chosen;
 	int e;
@@ -275,6 +306,12 @@ static int parse_word(struct reader *r)
 		e = parse_choice(r, word, attributions, &chosen);
 		if (e == 0)
 			r->m->attribution = (enum vt_attribution)chosen;
+		return e;
+	}
+	if (strcmp(key, "indexed") == 0) {
+		e = parse_choice(r, word, indexed, &chosen);
+		if (e == 0)
+			r->m->indexed = (enum vt_indexed)chosen;
 		return e;
 	}
 	if (strcmp(key, "timing") == 0) {
@@ -317,6 +354,8 @@ static int parse_line(struct reader *r)
 		return parse_unit(r);
 	if (strcmp(r->words[0], "class") == 0)
 		return parse_class(r);
+	if (strcmp(r->words[0], "merge") == 0)
+		return parse_merge(r);
 	if (strcmp(r->words[0], "eliminate") == 0)
 		return parse_eliminate(r);
 	e = parse_word(r);

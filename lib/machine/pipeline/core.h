@@ -55,17 +55,51 @@ enum {
 
 #define VT_MOP_UOPS 4
 
+/* base + index * scale + displacement; VT_REG_NONE where there is no register. */
+struct vt_mop_sum {
+	int32_t displacement;
+	uint16_t size; /* bytes of what is accessed or computed; 0: unknown */
+	uint8_t base;
+	uint8_t index;
+	uint8_t scale;
+	uint8_t segment; /* VT_REG_FS or VT_REG_GS */
+};
+
+/* The value that a general register has after an instruction. */
+enum vt_mop_result {
+	VT_RESULT_OTHER, /* some function of all that the instruction reads */
+	VT_RESULT_SUM,	 /* vt_mop.sum */
+	VT_RESULT_LOAD,	 /* what it loads */
+};
+
 /* What an instruction needs of a machine. */
 struct vt_mop {
-	uint32_t flags; /* enum vt_fact */
-	uint8_t length; /* bytes; 0: no instruction could be decoded */
-	uint8_t nuops;	/* at most VT_MOP_UOPS; those of longer microcode are one SLOW */
-	uint8_t slots;	/* micro-operations that it counts for, fused ones once; at least 1 */
-	bool estimated; /* it is in no table, so that the timing of its class is used */
-	uint64_t reads; /* registers by number (insn.h), but those of addresses only */
+	uint32_t flags;	 /* enum vt_fact */
+	uint8_t length;	 /* bytes; 0: no instruction could be decoded */
+	uint8_t nuops;	 /* at most VT_MOP_UOPS; those of longer microcode are one SLOW */
+	uint8_t slots;	 /* micro-operations that it counts for, fused ones once; at least 1 */
+	uint8_t decoded; /* in the decoders, which keep fused what is taken apart behind them */
+	bool estimated;	 /* it is in no table, so that the timing of its class is used */
+	uint64_t reads;	 /* registers by number (insn.h), but those of addresses only */
 	uint64_t address_reads; /* registers that addresses are made of */
 	uint64_t writes;
+	uint64_t late; /* of `reads`, what is needed only `lateness` cycles after the issue */
+	uint16_t lateness;
+	uint32_t id;	   /* equal instructions have the same */
+	int16_t moves;	   /* bytes by which a push, pop, call or return moves the stack pointer */
+	uint8_t result;	   /* enum vt_mop_result, of `target` */
+	uint8_t target;	   /* a general register, or VT_REG_NONE */
+	uint8_t prefixes;  /* bytes before the opcode */
+	bool ends_group;   /* nothing is decoded in its cycle behind it */
+	bool changes_size; /* a prefix changes the length of its immediate number */
+	struct vt_mop_sum load, store, sum;
 	struct vt_uop uops[VT_MOP_UOPS];
+};
+
+/* The address of a load or store micro-operation. */
+struct vt_ooo_place {
+	uint64_t addr;
+	uint32_t size; /* bytes; 0: unknown */
 };
 
 /* A memory access of an instruction, in the order in which the recorder saw them. */
@@ -122,6 +156,15 @@ struct vt_unit {
 /* Bits of vt_core.eliminates: copies between registers of 4 bytes or more. */
 enum { VT_ELIMINATE_INT = 1, VT_ELIMINATE_VECTOR = 2 };
 
+/* What with an index in its address is taken apart behind the decoders. */
+enum vt_indexed {
+	VT_INDEXED_FUSED,
+	VT_INDEXED_NEW, /* a load whose operation does not read the register that it writes */
+	VT_INDEXED_ALL, /* each load with an operation, and each store */
+};
+
+#define VT_CORE_MERGES 128
+
 struct vt_opcache;
 
 struct vt_core {
@@ -132,11 +175,19 @@ struct vt_core {
 	uint32_t skid;	 /* cycles between a counter's overflow and the sample */
 	uint32_t fetch;	 /* instructions a cycle, each */
 	uint32_t decode; /* out of order by vt_mop.slots, as `retire` */
-	uint32_t issue;	 /* micro-operations a cycle, to the units */
-	uint32_t retire; /* instructions a cycle */
-	uint32_t front;	 /* stages from fetch to issue */
-	uint32_t rob;	 /* micro-operations; of out-of-order machines, as the next five */
-	uint32_t queue;	 /* waiting to be issued */
+	/* Of code that no micro-op cache holds; 0: there is no limit. */
+	uint32_t fetch_bytes; /* a cycle, of an aligned block */
+	uint32_t predecode;   /* instructions whose length is found in a cycle */
+	uint32_t fetch_queue; /* instructions between that and the decoders */
+	uint32_t decoders;    /* instructions a cycle; the first alone takes several slots */
+	uint32_t decoded;     /* slots a cycle */
+	uint32_t pop_first;   /* 1: only the first decoder takes "pop r12" and "pop rsp" */
+	uint32_t prefix;      /* cycles that a prefix takes which changes the length */
+	uint32_t issue;	      /* micro-operations a cycle, to the units */
+	uint32_t retire;      /* instructions a cycle */
+	uint32_t front;	      /* stages from fetch to issue */
+	uint32_t rob;	      /* micro-operations; of out-of-order machines, as the next five */
+	uint32_t queue;	      /* waiting to be issued */
 	uint32_t loads;
 	uint32_t stores;
 	uint32_t int_registers; /* for renaming */
@@ -144,8 +195,15 @@ struct vt_core {
 	uint32_t write_buffer; /* lines; 0: stores never wait */
 	uint32_t drain;	       /* cycles that the write buffer takes to write a line out */
 	uint8_t eliminates;    /* moves that renaming does, with no unit: VT_ELIMINATE_… */
-	uint32_t forward;      /* cycles from a store to a load of the same bytes */
-	uint32_t blocked;      /* and if the store does not hold all of them */
+	enum vt_indexed indexed;
+	char merges[VT_CORE_MERGES]; /* mnemonics that wait for the register they write */
+	uint32_t banks;	     /* bytes: loads of one cycle in different blocks of so many conflict if
+				their place in them is the same; 0: they never do */
+	uint32_t pointer;    /* latency of a load by a pointer that was loaded; 0: as of others */
+	uint32_t stack_sync; /* cycles to add up what pushes and pops moved; 0: they move it */
+	uint32_t high_byte;  /* cycles that reading or writing bits 8 to 15 takes more, each */
+	uint32_t forward;    /* cycles from a store to a load of the same bytes */
+	uint32_t blocked;    /* and if the store does not hold all of them */
 	enum vt_predictor predictor;
 	uint32_t predictor_bits; /* log2 of its counters */
 	uint32_t history;	 /* branches that the index is made of */

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "machine/insn/form.h"
 #include "machine/pipeline/core.h"
+#include "machine/pipeline/core_internal.h"
 #include "machine/pipeline/timing.h"
 
 /* Registers whose values no schedule follows. */
@@ -71,7 +72,7 @@ static const struct class_words any[] = {
 	{VT_OP_NOP, "vzeroupper vzeroall emms"},
 	{VT_OP_SLOW,
 	 "in out insb insd insw outsb outsd outsw hlt iret iretd iretq enter ud0 ud1 ud2 "
-	 "stmxcsr ldmxcsr vstmxcsr vldmxcsr cpuid* rdtsc* rdpmc* rdpid* xgetbv* xsetbv* xsave* "
+	 "cpuid* rdtsc* rdpmc* rdpid* xgetbv* xsetbv* xsave* "
 	 "xrstor* rdrand* rdseed* rdfsbase* rdgsbase* wrfsbase* wrgsbase* rdmsr* wrmsr* sysret* "
 	 "swapgs* wbinvd* invlpg* clflush* clwb* xbegin* xend* xabort* xtest* vmcall* fxsave* "
 	 "fxrstor*"},
@@ -97,7 +98,7 @@ static const struct class_words x87[] = {
 	{VT_OP_NOP, "fxch fnop ffree fincstp fdecstp"},
 	{VT_OP_SLOW,
 	 "fsin* fcos* fptan* fpatan* f2xm1* fyl2x* fscale* fprem* fbld* fbstp* fxtract* frstor* "
-	 "fnsave* fldenv* fnstenv* fninit* fldcw*"},
+	 "fnsave* fldenv* fnstenv* fninit*"},
 	{0},
 };
 
@@ -183,7 +184,7 @@ static enum vt_op_class find_op_class(const struct vt_facts *f)
 /* ---- registers ---- */
 
 /* What an instruction writes a part of, so that it must wait for the rest. */
-static uint64_t find_merged(const struct vt_facts *f)
+static uint64_t find_merged(const struct vt_core *m, const struct vt_facts *f)
 {
 	uint64_t regs = 0;
 	unsigned i;
@@ -191,9 +192,43 @@ static uint64_t find_merged(const struct vt_facts *f)
 	for (i = 0; i < f->nresults; i++)
 		if (f->results[i].reg < VT_REG_VECTOR && f->results[i].size < 4)
 			regs |= reg_bit(f->results[i].reg);
+	/* The old value remains if the condition is false. */
+	if (f->nresults && (has_word("cmov* fcmov*", f->mnemonic) ||
+			    (*m->merges && has_word(m->merges, f->mnemonic))))
+		regs |= reg_bit(f->results[0].reg);
 	if (f->nresults && f->flags & VT_FACT_VECTOR && has_word(MERGING, f->mnemonic))
 		regs |= reg_bit(f->results[0].reg);
 	return regs;
+}
+
+/* Shifts by a number that may be 0, then flags remain; the result does not depend on them. */
+#define SHIFTS "shl shr sar shld shrd rol ror"
+
+/* Conversions of a general register, which a first micro-operation moves to the vector unit. */
+#define CROSSING "cvtsi2s*"
+#define CROSSED	 4 /* cycles of the second */
+
+/* What only the last step of the instruction needs: the rest of a register, or its old value. */
+static void find_late(const struct vt_facts *f, struct vt_mop *op)
+{
+	const struct vt_uop *u = op->nuops ? &op->uops[op->nuops - 1] : NULL;
+	uint16_t step = 1;
+	uint64_t named = 0;
+	unsigned i;
+
+	for (i = 0; i < f->nsources; i++)
+		named |= reg_bit(f->sources[i].reg);
+	for (i = 0; i < f->nresults; i++)
+		if (f->results[i].reg < VT_REG_VECTOR &&
+		    (f->results[i].size < 4 || has_word("cmov*", f->mnemonic)))
+			op->late |= reg_bit(f->results[i].reg) & ~named;
+	if (has_word(CROSSING, mnemonic_stem(f))) {
+		op->late = op->reads & UINT64_MAX << VT_REG_VECTOR;
+		step = CROSSED;
+	}
+	op->late &= op->reads;
+	if (op->late && u && u->operands & VT_UOP_WRITES && u->latency > step)
+		op->lateness = (uint16_t)(u->latency - step);
 }
 
 static bool is_zeroing(const struct vt_facts *f)
@@ -205,7 +240,7 @@ static bool is_zeroing(const struct vt_facts *f)
 	       has_word(ZEROING, mnemonic_stem(f));
 }
 
-static void take_registers(const struct vt_facts *f, struct vt_mop *op)
+static void take_registers(const struct vt_core *m, const struct vt_facts *f, struct vt_mop *op)
 {
 	uint64_t addresses = 0, named = 0;
 	unsigned i;
@@ -215,7 +250,7 @@ static void take_registers(const struct vt_facts *f, struct vt_mop *op)
 	for (i = 0; i < f->nsources; i++)
 		named |= reg_bit(f->sources[i].reg);
 	op->address_reads = addresses & ~UNFOLLOWED;
-	op->reads = ((f->reads & ~addresses) | named | find_merged(f)) & ~UNFOLLOWED;
+	op->reads = ((f->reads & ~addresses) | named | find_merged(m, f)) & ~UNFOLLOWED;
 	op->writes = f->writes & ~UNFOLLOWED;
 	/*
 	 * Of pushes and pops, calls and returns, the stack pointer is known in the front end (or is
@@ -225,6 +260,8 @@ static void take_registers(const struct vt_facts *f, struct vt_mop *op)
 		op->reads &= ~STACK | (named & STACK);
 		op->writes &= ~STACK;
 	}
+	if (has_word(SHIFTS, f->mnemonic))
+		op->reads &= ~reg_bit(VT_REG_FLAGS);
 	if (is_zeroing(f))
 		op->reads = 0;
 }
@@ -347,22 +384,17 @@ static void insert_uop(struct vt_mop *op, struct vt_uop u)
  * Only the first set makes the result.  The others stand before the load, as what they do does not
  * follow from it alone; those that there is no room for count as slots only.
  */
-static void apply_row(const struct vt_core *m, const struct vt_timing_row *row, struct vt_mop *op,
-		      unsigned at)
+static void apply_row(const struct vt_timing_row *row, struct vt_mop *op, unsigned at)
 {
 	struct vt_uop *u = &op->uops[at], other = *u;
 	unsigned i;
 
-	/* A division takes longer for larger numbers: what is known of all is the least. */
-	if (u->op_class != VT_OP_DIVIDE || row->latency < m->classes[VT_OP_DIVIDE].latency)
-		u->latency = row->latency;
+	u->latency = row->latency;
 	/* Some models leave jumps without a port; they have one all the same. */
 	if (row->nsets || u->op_class != VT_OP_BRANCH) {
 		u->units = row->nsets ? row->sets[0].units : 0;
 		u->busy = row->nsets ? row->sets[0].busy : 0;
 	}
-	if (u->op_class == VT_OP_DIVIDE && u->busy > m->classes[VT_OP_DIVIDE].busy)
-		u->busy = m->classes[VT_OP_DIVIDE].busy;
 	other.operands = VT_UOP_READS;
 	other.latency = 1;
 	for (i = 1; i < row->nsets && op->nuops < VT_MOP_UOPS; i++) {
@@ -379,8 +411,11 @@ static bool is_free(const struct vt_core *m, const struct vt_facts *f)
 
 	if (m->order != VT_OUT_OF_ORDER || f->nmemories)
 		return false;
+	/* A move to the same register cuts its upper half off: an operation like others. */
 	if (is_zeroing(f))
 		return true;
+	if (f->nsources && f->nresults && f->sources[0].reg == f->results[0].reg)
+		return false;
 	if (!(f->flags & VT_FACT_MOVE) || f->nsources != 1 || f->nresults != 1 ||
 	    f->results[0].size < 4)
 		return false;
@@ -396,14 +431,44 @@ static void count_slots(const struct vt_core *m, const struct vt_timing_row *row
 	unsigned slots = row->uops > 200 ? 200 : row->uops, i;
 
 	if (m->order != VT_OUT_OF_ORDER || !m->table) {
-		op->slots = op->nuops;
+		op->slots = op->decoded = op->nuops;
 		return;
 	}
 	if (at >= 0 && !slots)
 		slots = 1;
 	for (i = 0; i < op->nuops; i++)
 		slots += op->uops[i].op_class == VT_OP_STORE;
-	op->slots = slots ? (uint8_t)slots : 1;
+	op->slots = op->decoded = slots ? (uint8_t)slots : 1;
+}
+
+/* Those that renaming takes apart because their address has an index count once more. */
+static void count_indexed(const struct vt_core *m, const struct vt_facts *f, struct vt_mop *op)
+{
+	const bool load = op->load.size && op->load.index != VT_REG_NONE;
+	const bool store = op->store.size && op->store.index != VT_REG_NONE;
+	const bool operates = load && !only_moves(f);
+
+	if (m->indexed == VT_INDEXED_ALL)
+		op->slots = (uint8_t)(op->slots + operates + store);
+	else if (m->indexed == VT_INDEXED_NEW && operates && !store && f->nresults &&
+		 !(op->reads & reg_bit(f->results[0].reg)))
+		op->slots++;
+}
+
+/* Bits 8 to 15 lie in a place of their own, from which they are shifted and merged. */
+static void delay_high_bytes(const struct vt_core *m, const struct vt_facts *f, struct vt_mop *op)
+{
+	const int at = find_proper_uop(op);
+	uint32_t n = 0;
+	unsigned i;
+
+	/* What only changes them leaves them there. */
+	for (i = 0; i < f->nsources; i++)
+		n += f->sources[i].high;
+	for (i = 0; i < f->nresults; i++)
+		n -= f->results[i].high;
+	if (at >= 0 && n == 1)
+		op->uops[at].latency = (uint16_t)(op->uops[at].latency + m->high_byte);
 }
 
 static void look_up_timing(const struct vt_core *m, const struct vt_facts *f, const char *form,
@@ -426,10 +491,13 @@ static void look_up_timing(const struct vt_core *m, const struct vt_facts *f, co
 		op->estimated = !m->table;
 	} else if (op->uops[at].op_class != VT_OP_SLOW && op->uops[at].op_class != VT_OP_SYNC &&
 		   vt_timing_of(m, form, &row)) {
-		apply_row(m, &row, op, (unsigned)at);
+		apply_row(&row, op, (unsigned)at);
 		op->estimated = false;
 	}
 	count_slots(m, &row, at, op);
+	count_indexed(m, f, op);
+	delay_high_bytes(m, f, op);
+	find_late(f, op);
 }
 
 /* ---- the cache ---- */
@@ -479,14 +547,15 @@ bool vt_core_op(const struct vt_core *m, const uint8_t *code, size_t size, struc
 	known = vt_facts_decode_form(code, size, &f, m->table ? form : NULL);
 	memset(op, 0, sizeof(*op));
 	op->estimated = true;
-	op->slots = 1;
+	op->slots = op->decoded = 1;
 	if (!known) {
 		add_uop(m, op, VT_OP_NOP, 0);
 		return false;
 	}
 	op->flags = f.flags;
 	op->length = f.length;
-	take_registers(&f, op);
+	take_registers(m, &f, op);
+	vti_core_values(&f, code, op);
 	crack_insn(m, &f, op);
 	look_up_timing(m, &f, form, op);
 	if (cached && op->length == size) {

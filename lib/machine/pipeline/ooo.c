@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/pipeline/ooo_decode.h"
 #include "machine/pipeline/ooo_internal.h"
 #include "machine/pipeline/ooo_queue.h"
+#include "machine/pipeline/symbolic.h"
 
 /* Cycles of which it is known what is issued in them: a power of 2. */
 #define CYCLES 4096
@@ -21,6 +23,7 @@ struct issues {
 	uint64_t cycle; /* which it is; earlier ones that share its place are over */
 	uint32_t units; /* that are busy */
 	uint32_t n;
+	uint64_t loaded; /* an address; 0: none is known */
 };
 
 /* A store that may not have been written yet. */
@@ -62,6 +65,15 @@ struct vt_ooo {
 	uint32_t nstored;
 	uint32_t next_stored;
 	uint64_t written; /* the latest store */
+	/* Of code that comes from memory. */
+	bool uncached;
+	struct vti_decode decode;
+	/* Where no hook tells places. */
+	struct vti_symbolic *symbolic; /* NULL: one does */
+	struct vt_ooo_place load;      /* of the current instruction */
+	struct vt_ooo_place store;
+	uint32_t int_units; /* of class "int" */
+	bool stack_moved;   /* by pushes and pops, which renaming has not added up */
 };
 
 /* ---- the front end ---- */
@@ -78,7 +90,10 @@ static void fetch_step(struct vt_ooo *e, struct step *x)
 		e->front.by = e->redirect_by;
 		e->front.until = at + 2 * (uint64_t)e->depth;
 	}
-	x->begun = vti_lane_take(&e->fetch, at, 1);
+	if (e->uncached)
+		x->begun = vti_decode_run(&e->decode, e->m, x->in->op, at);
+	else
+		x->begun = vti_lane_take(&e->fetch, at, 1);
 	x->front = e->front;
 	if (e->hooks.fetch)
 		a = e->hooks.fetch(e->hooks.arg, x->begun);
@@ -144,6 +159,24 @@ static uint64_t when_room(struct vt_ooo *e, const struct needs *n, uint64_t at, 
 	return when;
 }
 
+/*
+ * Pushes and pops move the stack pointer in the front end.  Who else uses it needs an addition
+ * before it.
+ */
+static bool needs_stack_sync(struct vt_ooo *e, const struct vt_mop *op)
+{
+	const uint64_t stack = UINT64_C(1) << VT_REG_SP;
+	bool moved = e->stack_moved && e->m->stack_sync;
+
+	if (op->moves) {
+		e->stack_moved = true;
+		return moved && op->reads & stack;
+	}
+	if ((op->reads | op->address_reads | op->writes) & stack)
+		e->stack_moved = false;
+	return moved && (op->reads | op->address_reads) & stack;
+}
+
 static void place_step(struct vt_ooo *e, struct step *x)
 {
 	uint64_t came = x->fetched + e->depth - 1;
@@ -151,6 +184,8 @@ static void place_step(struct vt_ooo *e, struct step *x)
 
 	x->late = VT_STALL_SLOTTING;
 	count_needs(x);
+	x->syncs_stack = needs_stack_sync(e, x->in->op);
+	x->needs.slots += x->syncs_stack;
 	at = when_room(e, &x->needs, at, &x->late);
 	if (x->late != VT_STALL_SLOTTING)
 		/* The window is full: whatever had emptied the front end is made up for. */
@@ -198,8 +233,20 @@ static uint32_t choose_unit(const struct vt_ooo *e, uint32_t units)
 	return best;
 }
 
-/* Gives the micro-operation a unit and a cycle not before `at`, which is returned. */
-static uint64_t issue_uop_at(struct vt_ooo *e, const struct vt_uop *u, uint64_t at)
+/* Two loads of one cycle in one bank, but not in one line. */
+static bool conflicts(const struct vt_ooo *e, const struct issues *i, uint64_t load)
+{
+	uint64_t differ = i->loaded ^ load;
+
+	return e->m->banks && i->loaded && load && !(differ & (e->m->banks - 4)) &&
+	       differ >= e->m->banks;
+}
+
+/*
+ * Gives the micro-operation a unit and a cycle not before `at`, which is returned; `load` is the
+ * address of a load, or 0.
+ */
+static uint64_t issue_uop_at(struct vt_ooo *e, const struct vt_uop *u, uint64_t at, uint64_t load)
 {
 	uint32_t width = e->m->issue ? e->m->issue : 1, busy = u->busy ? u->busy : 1;
 	uint32_t units = u->units & e->known, free, unit, n;
@@ -217,10 +264,17 @@ static uint64_t issue_uop_at(struct vt_ooo *e, const struct vt_uop *u, uint64_t 
 		free = units & ~now->units;
 		if (free && busy > 1)
 			free = free_units(e, at, free, busy);
-		if (free)
+		if (free && !conflicts(e, now, load))
 			break;
+		/* A load that conflicts has been sent in vain. */
+		if (free) {
+			now->units |= free & -free;
+			now->n++;
+		}
 	}
 	now->n++;
+	if (load)
+		now->loaded = load;
 	if (!units)
 		return at;
 	unit = choose_unit(e, free);
@@ -235,6 +289,14 @@ static uint64_t issue_uop_at(struct vt_ooo *e, const struct vt_uop *u, uint64_t 
 
 /* ---- operands and memory ---- */
 
+/* Of the current instruction's n-th load or store. */
+static struct vt_ooo_place find_accessed(const struct vt_ooo *e, bool store, unsigned nth)
+{
+	if (e->hooks.place)
+		return e->hooks.place(e->hooks.arg, store, nth);
+	return nth ? (struct vt_ooo_place){0} : store ? e->store : e->load;
+}
+
 static void await_operands(const struct vt_ooo *e, const struct step *x, const struct vt_uop *u,
 			   unsigned n, struct running *r)
 {
@@ -242,14 +304,18 @@ static void await_operands(const struct vt_ooo *e, const struct step *x, const s
 	uint64_t regs = (u->operands & VT_UOP_READS ? op->reads : 0) |
 			(u->operands & VT_UOP_ADDRESS ? op->address_reads : 0);
 	const struct value *v;
+	uint64_t ready;
 	unsigned reg;
 
 	for (; regs; regs &= regs - 1) {
 		reg = (unsigned)__builtin_ctzll(regs);
 		v = &e->values[reg];
-		if (v->ready <= r->ready)
+		ready = v->ready;
+		if (op->late >> reg & 1)
+			ready -= ready < op->lateness ? ready : op->lateness;
+		if (ready <= r->ready)
 			continue;
-		r->ready = v->ready;
+		r->ready = ready;
 		r->bound = BOUND_OPERAND;
 		r->operand = *v;
 		r->reg = reg;
@@ -298,7 +364,10 @@ static bool forward_store(const struct vt_ooo *e, struct vt_ooo_place p, struct 
 			r->made = from + e->m->forward;
 			r->forward = 0;
 		} else {
+			/* Then it must be written before. */
 			r->made = from + e->m->forward;
+			if (s->written > r->made)
+				r->made = s->written;
 			r->forward =
 				e->m->blocked > e->m->forward ? e->m->blocked - e->m->forward : 0;
 		}
@@ -307,13 +376,25 @@ static bool forward_store(const struct vt_ooo *e, struct vt_ooo_place p, struct 
 	return false;
 }
 
+/* A distance of up to 11 bits is added to a loaded pointer on the way to the cache. */
+#define POINTER_REACH 2048
+
+static bool follows_pointer(const struct vt_ooo *e, const struct vt_mop *op)
+{
+	const struct vt_mop_sum *m = &op->load;
+
+	return e->m->pointer && m->size && m->size <= 8 && m->base < VT_NREGS &&
+	       m->index == VT_REG_NONE && m->segment == VT_REG_NONE && m->displacement >= 0 &&
+	       m->displacement < POINTER_REACH && e->values[m->base].pointer;
+}
+
 static void run_load(struct vt_ooo *e, unsigned nth, struct running *r)
 {
 	struct vt_ooo_place p = {0};
 	struct vt_simmem_access a;
 
-	if (e->hooks.place && e->nstored)
-		p = e->hooks.place(e->hooks.arg, false, nth);
+	if (e->nstored)
+		p = find_accessed(e, false, nth);
 	if (p.size && forward_store(e, p, r))
 		return;
 	if (!e->hooks.access)
@@ -323,20 +404,34 @@ static void run_load(struct vt_ooo *e, unsigned nth, struct running *r)
 	r->cache = a.cycles - a.tlb;
 }
 
+static void sync_stack(struct vt_ooo *e, const struct step *x)
+{
+	const struct vt_uop add = {.units = e->int_units, .busy = 1};
+	struct value *sp = &e->values[VT_REG_SP];
+	uint64_t ready = x->placed + 1;
+
+	sp->ready =
+		issue_uop_at(e, &add, sp->ready > ready ? sp->ready : ready, 0) + e->m->stack_sync;
+}
+
 static void run_uop(struct vt_ooo *e, struct step *x, unsigned n, unsigned *loads)
 {
 	const struct vt_uop *u = &x->in->op->uops[n];
 	struct running *r = &x->uops[n];
+	uint64_t load = u->op_class == VT_OP_LOAD && e->symbolic ? e->load.addr : 0;
 
 	/* The rest is only looked at where `bound` says so. */
 	r->bound = BOUND_FRONT;
 	r->ready = x->placed + 1;
 	r->tlb = r->cache = r->forward = 0;
 	await_operands(e, x, u, n, r);
-	r->issued = u->op_class == VT_OP_NOP ? r->ready : issue_uop_at(e, u, r->ready);
+	r->issued = u->op_class == VT_OP_NOP ? r->ready : issue_uop_at(e, u, r->ready, load);
 	if (u->op_class != VT_OP_NOP)
 		vti_oooqueue_push(&e->queue, r->issued);
 	r->made = r->issued + u->latency;
+	if (u->op_class == VT_OP_LOAD && follows_pointer(e, x->in->op) &&
+	    u->latency == e->m->classes[VT_OP_LOAD].latency)
+		r->made = r->issued + e->m->pointer;
 	if (u->op_class == VT_OP_LOAD)
 		run_load(e, (*loads)++, r);
 	r->done = r->made + r->tlb + r->cache + r->forward;
@@ -344,10 +439,22 @@ static void run_uop(struct vt_ooo *e, struct step *x, unsigned n, unsigned *load
 		x->done = r->done;
 }
 
+/* Copies that renaming makes are what they were copied from. */
+static bool makes_pointer(const struct vt_ooo *e, const struct step *x)
+{
+	const struct vt_mop *op = x->in->op;
+
+	if (op->result == VT_RESULT_LOAD)
+		return op->load.size == 8;
+	return op->result == VT_RESULT_SUM && op->sum.size == 8 && op->sum.base < VT_NREGS &&
+	       x->nuops == 1 && op->uops[0].op_class == VT_OP_NOP &&
+	       e->values[op->sum.base].pointer;
+}
+
 static void publish_values(struct vt_ooo *e, const struct step *x)
 {
 	const struct vt_mop *op = x->in->op;
-	struct value v = {.by = x->in->tag};
+	struct value v = {.by = x->in->tag, .pointer = makes_pointer(e, x)};
 	bool dynamic = false;
 	uint64_t regs;
 	unsigned i;
@@ -389,9 +496,7 @@ static void write_stores(struct vt_ooo *e, const struct step *x)
 		at = (e->retire.cycle > e->written ? e->retire.cycle : e->written) + 1;
 		if (e->hooks.access)
 			a = e->hooks.access(e->hooks.arg, true, nth, at);
-		if (e->hooks.place)
-			p = e->hooks.place(e->hooks.arg, true, nth);
-		nth++;
+		p = find_accessed(e, true, nth++);
 		e->written = at + a.cycles;
 		vti_places_take(&e->stores, 1, e->written);
 		if (!e->nstored)
@@ -465,8 +570,13 @@ void vt_ooo_run(struct vt_ooo *e, const struct vt_ooo_insn *insn, struct vt_inor
 	x.in = insn;
 	x.nuops = op->nuops < VT_MOP_UOPS ? op->nuops : VT_MOP_UOPS;
 	fetch_step(e, &x);
+	if (e->symbolic)
+		vti_symbolic_run(e->symbolic, op, e->uncached ? e->decode.position : 0, &e->load,
+				 &e->store);
 	place_step(e, &x);
 	x.done = x.placed + 1;
+	if (x.syncs_stack)
+		sync_stack(e, &x);
 	for (i = 0; i < x.nuops; i++)
 		run_uop(e, &x, i, &loads);
 	publish_values(e, &x);
@@ -477,7 +587,8 @@ void vt_ooo_run(struct vt_ooo *e, const struct vt_ooo_insn *insn, struct vt_inor
 					       .placed = x.placed,
 					       .issued = x.nuops ? x.uops[0].issued : x.placed + 1,
 					       .done = x.done,
-					       .retired = cost->cycle};
+					       .retired = cost->cycle,
+					       .slots = x.needs.slots};
 		for (i = 1; i < x.nuops; i++)
 			if (x.uops[i].issued < times->issued)
 				times->issued = x.uops[i].issued;
@@ -494,7 +605,7 @@ static uint32_t count_renaming_registers(uint32_t registers)
 struct vt_ooo *vt_ooo_new(const struct vt_core *m, const struct vt_ooo_hooks *hooks)
 {
 	struct vt_ooo *e = calloc(1, sizeof(*e));
-	uint32_t waiting;
+	uint32_t waiting, i;
 
 	if (!e)
 		return NULL;
@@ -511,11 +622,19 @@ struct vt_ooo *vt_ooo_new(const struct vt_core *m, const struct vt_ooo_hooks *ho
 	e->nstored = m->stores;
 	e->stored = e->nstored ? calloc(e->nstored, sizeof(*e->stored)) : NULL;
 	e->issues = calloc(CYCLES, sizeof(*e->issues));
+	for (i = 0; i < m->nunits; i++)
+		e->int_units |= (m->units[i].classes >> VT_OP_INT & 1u) << i;
+	if (!e->hooks.place) {
+		e->symbolic = malloc(sizeof(*e->symbolic));
+		if (e->symbolic)
+			vti_symbolic_init(e->symbolic);
+	}
 	if (!vti_places_init(&e->fetched, waiting) || !vti_places_init(&e->rob, m->rob) ||
 	    !vti_places_init(&e->loads, m->loads) || !vti_places_init(&e->stores, m->stores) ||
 	    !vti_places_init(&e->ints, count_renaming_registers(m->int_registers)) ||
 	    !vti_places_init(&e->fps, count_renaming_registers(m->fp_registers)) ||
-	    !vti_oooqueue_init(&e->queue, m->queue) || (e->nstored && !e->stored) || !e->issues) {
+	    !vti_oooqueue_init(&e->queue, m->queue) || (e->nstored && !e->stored) || !e->issues ||
+	    (!e->hooks.place && !e->symbolic)) {
 		vt_ooo_free(e);
 		return NULL;
 	}
@@ -536,10 +655,25 @@ void vt_ooo_empty(struct vt_ooo *e)
 	now += CYCLES;
 	e->fetch.cycle = e->place.cycle = e->retire.cycle = now;
 	e->fetch.used = e->place.used = e->retire.used = 0;
-	e->started = false;
+	e->started = e->stack_moved = false;
 	e->front = (struct front){0};
 	memset(e->uses, 0, sizeof(e->uses));
+	memset(e->values, 0, sizeof(e->values));
+	vti_decode_init(&e->decode, now);
+	if (e->symbolic)
+		vti_symbolic_init(e->symbolic);
 	vti_oooqueue_leave(&e->queue, now);
+}
+
+void vt_ooo_set_uncached(struct vt_ooo *e, bool uncached)
+{
+	e->uncached = uncached && e->m->fetch_bytes;
+}
+
+void vt_ooo_fill(struct vt_ooo *e, uint64_t value)
+{
+	if (e->symbolic)
+		vti_symbolic_fill(e->symbolic, value);
 }
 
 void vt_ooo_free(struct vt_ooo *e)
@@ -555,5 +689,6 @@ void vt_ooo_free(struct vt_ooo *e)
 	vti_oooqueue_fini(&e->queue);
 	free(e->stored);
 	free(e->issues);
+	free(e->symbolic);
 	free(e);
 }

@@ -30,19 +30,16 @@
  */
 struct vt_ooo;
 
-/* The address of a load or store micro-operation. */
-struct vt_ooo_place {
-	uint64_t addr;
-	uint32_t size; /* bytes; 0: unknown */
-};
-
 /* Callbacks about the current instruction. */
 struct vt_ooo_hooks {
 	/* Returns the cost of its fetch at `cycle`; NULL: fetches hit. */
 	struct vt_simmem_access (*fetch)(void *arg, uint64_t cycle);
 	/* Returns the cost of its n-th load or store; NULL: all hit. */
 	vt_inorder_access_fn *access;
-	/* Returns the address of its n-th load or store; NULL: no store is forwarded. */
+	/*
+	 * Returns the address of its n-th load or store; NULL: a load gets a store's data if the
+	 * code shows that their addresses are equal.
+	 */
 	struct vt_ooo_place (*place)(void *arg, bool store, unsigned nth);
 	/* Called after a misprediction: the wrong path is fetched until `end`; may be NULL. */
 	void (*astray)(void *arg, uint64_t begin, uint64_t end);
@@ -64,6 +61,7 @@ struct vt_ooo_times {
 	uint64_t issued; /* its first micro-operation */
 	uint64_t done;	 /* its last one */
 	uint64_t retired;
+	uint32_t slots; /* that it took, with an addition to the stack pointer before it */
 };
 
 /*
@@ -73,8 +71,17 @@ struct vt_ooo_times {
 struct vt_ooo *vt_ooo_new(const struct vt_core *m, const struct vt_ooo_hooks *hooks);
 void vt_ooo_free(struct vt_ooo *e);
 
+/*
+ * Says where code comes from: by default from the micro-op cache, if there is one, else from memory
+ * by the decoders.  Cores whose description has no "fetch bytes" make no difference.
+ */
+void vt_ooo_set_uncached(struct vt_ooo *e, bool uncached);
+
 /* Empties the machine, which is faster than vt_ooo_new().  Its cycles continue. */
 void vt_ooo_empty(struct vt_ooo *e);
+
+/* Fills the general registers and memory of an empty machine with a known value. */
+void vt_ooo_fill(struct vt_ooo *e, uint64_t value);
 
 /*
  * Runs the next instruction.  `cost` is as on in-order machines, but for the retirement instead of

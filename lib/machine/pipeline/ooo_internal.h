@@ -88,6 +88,7 @@ struct value {
 	uint64_t ready;
 	uint64_t by;
 	bool dynamic; /* it took longer than its latency */
+	bool pointer; /* of 8 bytes, which nothing but a load computed */
 };
 
 /* The last cause for which a micro-operation's issue waited. */
@@ -133,6 +134,7 @@ struct step {
 	uint64_t fetched;
 	uint64_t placed;
 	uint8_t late; /* why it was placed late: enum vt_stall_cause */
+	bool syncs_stack;
 	unsigned nuops;
 	struct running uops[VT_MOP_UOPS];
 	uint64_t done;

@@ -139,6 +139,7 @@ void vt_schedule_on(struct vt_ooo *e, const struct vt_core *m, const struct vt_m
 {
 	struct vt_inorder_cost cost;
 	struct vt_ooo_insn in = {0};
+	struct vt_ooo_times times;
 	uint32_t width = m->retire ? m->retire : 1;
 	float own;
 	size_t i;
@@ -149,7 +150,7 @@ void vt_schedule_on(struct vt_ooo *e, const struct vt_core *m, const struct vt_m
 		in.tag = i;
 		in.brief = i < warm;
 		in.taken = is_taken_in_sequence(&ops[i], i + 1 == n);
-		vt_ooo_run(e, &in, &cost, NULL);
+		vt_ooo_run(e, &in, &cost, &times);
 		if (i < warm)
 			continue;
 		convert_cost(&cost, width, i, (int64_t)warm, &costs[i - warm]);
@@ -157,7 +158,7 @@ void vt_schedule_on(struct vt_ooo *e, const struct vt_core *m, const struct vt_m
 		 * Which of those retired together is the first changes from time to time, so that
 		 * each has its slots' part of the cycle.
 		 */
-		own = (float)(ops[i]->slots ? ops[i]->slots : 1) / (float)width;
+		own = (float)times.slots / (float)width;
 		costs[i - warm].head -= costs[i - warm].best - own;
 		costs[i - warm].best = own;
 	}
