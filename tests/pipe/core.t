@@ -48,7 +48,7 @@ check()
 	t_is "$core: of all $all %" "$(awk -F '\t' -v least="$all" \
 		'{ n += $2; k += $3 } END { print (k >= least / 100 * n) }' "$core.known")" 1
 }
-for core in skylake icelake alderlake zen2 zen3 zen4; do
+for core in ivybridge haswell broadwell skylake icelake alderlake zen2 zen3 zen4 zen5; do
 	check "$core" 98 99.5
 done
 # It has no AVX, which the C library uses here.

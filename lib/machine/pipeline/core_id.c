@@ -14,23 +14,30 @@ struct id {
 };
 
 /*
- * Intel: SDM volume 4, table 2-1.  AMD: the revision guides of families 17h and 19h.  Cores whose
- * pipeline is the same but for sizes stand together.
+ * Intel: SDM volume 4, table 2-1.  AMD: the revision guides of families 17h, 19h and 1Ah.  Cores
+ * whose pipeline is the same but for sizes stand together.  Those that have none of their own, as
+ * Sandy Bridge, are not taken for another.
  */
 static const struct id ids[] = {
 	{"GenuineIntel", 6, 0x1c, 0x1c, "inorder"},   {"GenuineIntel", 6, 0x26, 0x27, "inorder"},
-	{"GenuineIntel", 6, 0x35, 0x36, "inorder"},   {"GenuineIntel", 6, 0x4e, 0x4e, "skylake"},
-	{"GenuineIntel", 6, 0x55, 0x55, "skylake"},   {"GenuineIntel", 6, 0x5e, 0x5e, "skylake"},
-	{"GenuineIntel", 6, 0x8e, 0x8e, "skylake"},   {"GenuineIntel", 6, 0x9e, 0x9e, "skylake"},
-	{"GenuineIntel", 6, 0xa5, 0xa6, "skylake"},   {"GenuineIntel", 6, 0x6a, 0x6a, "icelake"},
-	{"GenuineIntel", 6, 0x6c, 0x6c, "icelake"},   {"GenuineIntel", 6, 0x7d, 0x7e, "icelake"},
-	{"GenuineIntel", 6, 0x8c, 0x8d, "icelake"},   {"GenuineIntel", 6, 0xa7, 0xa7, "icelake"},
-	{"GenuineIntel", 6, 0x8f, 0x8f, "alderlake"}, {"GenuineIntel", 6, 0x97, 0x97, "alderlake"},
-	{"GenuineIntel", 6, 0x9a, 0x9a, "alderlake"}, {"GenuineIntel", 6, 0xb7, 0xb7, "alderlake"},
-	{"GenuineIntel", 6, 0xba, 0xba, "alderlake"}, {"GenuineIntel", 6, 0xbf, 0xbf, "alderlake"},
-	{"GenuineIntel", 6, 0xcf, 0xcf, "alderlake"}, {"AuthenticAMD", 0x17, 0x30, 0x9f, "zen2"},
-	{"AuthenticAMD", 0x19, 0x00, 0x0f, "zen3"},   {"AuthenticAMD", 0x19, 0x10, 0x1f, "zen4"},
-	{"AuthenticAMD", 0x19, 0x20, 0x5f, "zen3"},   {"AuthenticAMD", 0x19, 0x60, 0xaf, "zen4"},
+	{"GenuineIntel", 6, 0x35, 0x36, "inorder"},   {"GenuineIntel", 6, 0x3a, 0x3a, "ivybridge"},
+	{"GenuineIntel", 6, 0x3e, 0x3e, "ivybridge"}, {"GenuineIntel", 6, 0x3c, 0x3c, "haswell"},
+	{"GenuineIntel", 6, 0x3f, 0x3f, "haswell"},   {"GenuineIntel", 6, 0x45, 0x46, "haswell"},
+	{"GenuineIntel", 6, 0x3d, 0x3d, "broadwell"}, {"GenuineIntel", 6, 0x47, 0x47, "broadwell"},
+	{"GenuineIntel", 6, 0x4f, 0x4f, "broadwell"}, {"GenuineIntel", 6, 0x56, 0x56, "broadwell"},
+	{"GenuineIntel", 6, 0x4e, 0x4e, "skylake"},   {"GenuineIntel", 6, 0x55, 0x55, "skylake"},
+	{"GenuineIntel", 6, 0x5e, 0x5e, "skylake"},   {"GenuineIntel", 6, 0x8e, 0x8e, "skylake"},
+	{"GenuineIntel", 6, 0x9e, 0x9e, "skylake"},   {"GenuineIntel", 6, 0xa5, 0xa6, "skylake"},
+	{"GenuineIntel", 6, 0x6a, 0x6a, "icelake"},   {"GenuineIntel", 6, 0x6c, 0x6c, "icelake"},
+	{"GenuineIntel", 6, 0x7d, 0x7e, "icelake"},   {"GenuineIntel", 6, 0x8c, 0x8d, "icelake"},
+	{"GenuineIntel", 6, 0xa7, 0xa7, "icelake"},   {"GenuineIntel", 6, 0x8f, 0x8f, "alderlake"},
+	{"GenuineIntel", 6, 0x97, 0x97, "alderlake"}, {"GenuineIntel", 6, 0x9a, 0x9a, "alderlake"},
+	{"GenuineIntel", 6, 0xb7, 0xb7, "alderlake"}, {"GenuineIntel", 6, 0xba, 0xba, "alderlake"},
+	{"GenuineIntel", 6, 0xbf, 0xbf, "alderlake"}, {"GenuineIntel", 6, 0xcf, 0xcf, "alderlake"},
+	{"AuthenticAMD", 0x17, 0x30, 0x9f, "zen2"},   {"AuthenticAMD", 0x19, 0x00, 0x0f, "zen3"},
+	{"AuthenticAMD", 0x19, 0x10, 0x1f, "zen4"},   {"AuthenticAMD", 0x19, 0x20, 0x5f, "zen3"},
+	{"AuthenticAMD", 0x19, 0x60, 0xaf, "zen4"},   {"AuthenticAMD", 0x1a, 0x00, 0x2f, "zen5"},
+	{"AuthenticAMD", 0x1a, 0x40, 0x4f, "zen5"},   {"AuthenticAMD", 0x1a, 0x60, 0x7f, "zen5"},
 };
 
 /* The name's own storage, if vtrace brings such a machine along. */
@@ -81,12 +88,17 @@ static const struct {
 	{"Sapphire Rapids", "alderlake"},
 	{"Icelake", "icelake"},
 	{"Ice Lake", "icelake"},
+	{"Ivy Bridge", "ivybridge"},
+	{"IvyBridge", "ivybridge"},
+	{"Haswell", "haswell"},
+	{"Broadwell", "broadwell"},
 	{"Skylake", "skylake"},
 	{"Cascadelake", "skylake"},
 	{"Cascade Lake", "skylake"},
 	{"EPYC-Rome", "zen2"},
 	{"EPYC-Milan", "zen3"},
 	{"EPYC-Genoa", "zen4"},
+	{"EPYC-Turin", "zen5"},
 };
 
 static const char *for_brand(const char *description)

@@ -351,9 +351,22 @@ static void expect_model(const char *vendor, unsigned family, unsigned model, co
 /* Models by their numbers, after Linux' asm/intel-family.h and AMD's revision guides; no others. */
 static void models_are_as_their_makers_number_them(void **state)
 {
-	static const char *const cores[] = {"none",	 "inorder", "skylake", "icelake",
-					    "alderlake", "zen2",    "zen3",    "zen4"};
-	enum { INORDER = 1, SKYLAKE, ICELAKE, ALDERLAKE, ZEN2, ZEN3, ZEN4 };
+	static const char *const cores[] = {"none",	 "inorder", "ivybridge", "haswell",
+					    "broadwell", "skylake", "icelake",	 "alderlake",
+					    "zen2",	 "zen3",    "zen4",	 "zen5"};
+	enum {
+		INORDER = 1,
+		IVYBRIDGE,
+		HASWELL,
+		BROADWELL,
+		SKYLAKE,
+		ICELAKE,
+		ALDERLAKE,
+		ZEN2,
+		ZEN3,
+		ZEN4,
+		ZEN5
+	};
 	static const uint8_t intel[256] = {
 		[0x1c] = INORDER,   [0x26] = INORDER,	[0x27] = INORDER,   [0x35] = INORDER,
 		[0x36] = INORDER,   [0x4e] = SKYLAKE,	[0x55] = SKYLAKE,   [0x5e] = SKYLAKE,
@@ -361,10 +374,14 @@ static void models_are_as_their_makers_number_them(void **state)
 		[0x6a] = ICELAKE,   [0x6c] = ICELAKE,	[0x7d] = ICELAKE,   [0x7e] = ICELAKE,
 		[0x8c] = ICELAKE,   [0x8d] = ICELAKE,	[0xa7] = ICELAKE,   [0x8f] = ALDERLAKE,
 		[0x97] = ALDERLAKE, [0x9a] = ALDERLAKE, [0xb7] = ALDERLAKE, [0xba] = ALDERLAKE,
-		[0xbf] = ALDERLAKE, [0xcf] = ALDERLAKE,
+		[0xbf] = ALDERLAKE, [0xcf] = ALDERLAKE, [0x3a] = IVYBRIDGE, [0x3e] = IVYBRIDGE,
+		[0x3c] = HASWELL,   [0x3f] = HASWELL,	[0x45] = HASWELL,   [0x46] = HASWELL,
+		[0x3d] = BROADWELL, [0x47] = BROADWELL, [0x4f] = BROADWELL, [0x56] = BROADWELL,
 	};
 	static const uint8_t zen_3_4[16] = {ZEN3, ZEN4, ZEN3, ZEN3, ZEN3, ZEN3,
 					    ZEN4, ZEN4, ZEN4, ZEN4, ZEN4};
+	/* Family 1Ah, from Linux' bsp_determine_snp(); 50h and 80h on are Zen 6. */
+	static const uint8_t zen_5[16] = {ZEN5, ZEN5, ZEN5, 0, ZEN5, 0, ZEN5, ZEN5};
 	unsigned family, model;
 
 	(void)state;
@@ -377,6 +394,7 @@ static void models_are_as_their_makers_number_them(void **state)
 			expect_model("AuthenticAMD", family, model,
 				     cores[zen_2	    ? ZEN2
 					   : family == 0x19 ? zen_3_4[model / 16]
+					   : family == 0x1a ? zen_5[model / 16]
 							    : 0]);
 		}
 }
@@ -394,6 +412,15 @@ static void cpus_find_their_machines(void **state)
 	assert_string_equal(vt_core_for_cpu(NULL, "AuthenticAMD,25,97,2", NULL), "zen4");
 	assert_string_equal(vt_core_for_cpu(NULL, NULL, "13th Gen Intel(R) Core(TM) i7-13700"),
 			    "alderlake");
+	assert_string_equal(vt_core_for_cpu(NULL, NULL, "Intel Core Processor (Haswell, IBRS)"),
+			    "haswell");
+	assert_string_equal(vt_core_for_cpu(NULL, NULL, "Intel Core Processor (Broadwell)"),
+			    "broadwell");
+	assert_string_equal(vt_core_for_cpu(NULL, NULL, "Intel Xeon E3-12xx v2 (Ivy Bridge)"),
+			    "ivybridge");
+	assert_string_equal(vt_core_for_cpu(NULL, NULL, "AMD EPYC-Turin Processor"), "zen5");
+	/* Sandy Bridge has no core of its own. */
+	assert_null(vt_core_for_cpu(NULL, "GenuineIntel,6,42,7", NULL));
 	assert_null(vt_core_for_cpu(NULL, "GenuineIntel,6,1,7", NULL));
 	assert_null(vt_core_for_cpu(NULL, "AuthenticAMD,23,1,2", NULL));
 	assert_null(vt_core_for_cpu(NULL, "GenuineIntel,6", NULL));
