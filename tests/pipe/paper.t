@@ -27,4 +27,28 @@ sys.path.insert(0, sys.argv[1])
 table = runpy.run_path(sys.argv[1] + "/dcpi")["PAPER_TABLE4"]
 print(*(f"{n} {interrupt + daemon}" for n, _, interrupt, daemon in table[:2]))' "$ROOT/scripts/paper")" \
 	"SPECint95 610 gcc 1332"
+# Blocks whose cycles follow by arithmetic: an addition, a load of what it loaded, a multiplication,
+# each of which waits for the one before. The last one is said to take twice as long, so that one of
+# three pairs has another order, and the best case of all holds.
+printf '%s\n' 48ffc0,100.0 488b00,400 480fafc0,600.00 >blocks.csv
+blocks=$ROOT/scripts/paper/blocks
+t_ok "blocks: figures as JSON" "$blocks" --cpu skylake --json blocks.csv
+t_is "errors of 0, 0 and a half" \
+	"$(jq -c '[.blocks, .unknown, .mean_error * 6, .median_error, .within_10 * 3, .tau * 3, .holds]' "$T_OUT")" \
+	"[3,0,1,0,2,1,1]"
+t_is "by kind of code" "$(jq -c '.groups | [keys, .load.blocks, .scalar.blocks, .scalar.mean_error]' "$T_OUT")" \
+	'[["load","scalar"],1,2,0.25]'
+t_is "llvm-mca's beside them, if there is one" "$(jq '.llvm_mca == null or .llvm_mca.blocks == 3' "$T_OUT")" true
+t_ok "blocks: rows of odd numbers, as a table" "$blocks" --cpu skylake --rows odd blocks.csv
+t_like "the second row, which is exact" '^all +1 +0.0 +0.0 +100.0 +- +100.0$' "$T_OUT"
+# 06 is no instruction of 64 bits.
+printf '%s\n' 06,100 48ffc0,100 >bad.csv
+t_ok "blocks: what is no code is counted" "$blocks" --cpu skylake --json bad.csv
+t_is "and left out" "$(jq -c '[.blocks, .unknown]' "$T_OUT")" "[1,1]"
+for line in 48ffc,100 48ffc0 48ffc0,0 48ffc0,x; do
+	echo "$line" >bad.csv
+	t_status "no block: $line" 3 "$blocks" --cpu skylake bad.csv
+	t_like "its line is told" 'bad.csv: line 1 is no block and its cycles' "$T_ERR"
+done
+t_status "an unknown core" 3 "$blocks" --cpu z80 blocks.csv
 t_done
