@@ -95,7 +95,8 @@ struct vti_simcounters {
 	struct vt_rng rng;
 	uint32_t count;
 	uint32_t skid;
-	bool events;  /* events other than cycles are counted */
+	bool events;  /* events other than cycles are counted, */
+	bool taken;   /* taken branches among them */
 	uint64_t due; /* the minimum of the counters' */
 	struct vti_simcounter counters[VT_SIMULATE_EVENTS];
 };
@@ -110,6 +111,8 @@ void vti_simcounters_init(struct vti_simcounters *c, const struct vt_simulate_op
 typedef void vti_simsample_fn(void *arg, const struct vt_sim_retired *r, uint32_t event,
 			      uint64_t period);
 void vti_simcounters_count(struct vti_simcounters *c, const struct vt_sim_retired *r);
+/* Counts a taken branch that retired in this cycle; its sample falls on what retires after it. */
+void vti_simcounters_take(struct vti_simcounters *c, uint64_t cycle);
 void vti_simcounters_deliver(struct vti_simcounters *c, const struct vt_sim_retired *r,
 			     vti_simsample_fn *sample, void *arg);
 

@@ -215,10 +215,12 @@ static void run_pending_block(struct vt_simulate *s, struct vti_simthread *t, ui
 			   (uint32_t)(t->whole ? k->run.insns[k->run.ninsns - 1].tag : t->insn.tag),
 			   to);
 	/* Never a whole block then: run_step(). */
-	if (s->o.stack && vt_sim_insn_taken(&t->insn))
+	if ((s->o.stack || t->process->counters.taken) && vt_sim_insn_taken(&t->insn)) {
 		vti_simstack_push(&t->process->stack,
 				  &(struct vti_simbranch){t->insn.addr, next, t->process->cycle,
 							  t->process->mispredicted});
+		vti_simcounters_take(&t->process->counters, t->process->cycle);
+	}
 }
 
 /* Of what a thread holds, all but the last instruction is executed. */
@@ -353,7 +355,7 @@ static void run_whole(struct vt_simulate *s, struct vti_simthread *t, struct vt_
 	const uint8_t *data;
 	size_t size;
 
-	if (s->o.stack)
+	if (s->o.stack || t->process->counters.taken)
 		return;
 	for (; k && k->whole; k = find_coming_block(s, x, 0)) {
 		data = vt_exec_values(x, &size);

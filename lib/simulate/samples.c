@@ -18,7 +18,7 @@ const char *vt_simulate_name(enum vt_simulate_kind kind)
 		[VT_SIMULATE_DMISS] = "dmiss",	   [VT_SIMULATE_ITBMISS] = "itbmiss",
 		[VT_SIMULATE_DTBMISS] = "dtbmiss", [VT_SIMULATE_BRANCHMP] = "branchmp",
 		[VT_SIMULATE_L2MISS] = "l2miss",   [VT_SIMULATE_WBFULL] = "wbfull",
-		[VT_SIMULATE_RETIRED] = "retired",
+		[VT_SIMULATE_RETIRED] = "retired", [VT_SIMULATE_TAKEN] = "taken",
 	};
 
 	return (unsigned)kind < VT_NSIMULATE ? names[kind] : NULL;
@@ -42,6 +42,7 @@ void vti_simcounters_init(struct vti_simcounters *c, const struct vt_simulate_op
 		t->due = cycles ? t->period + c->skid : UINT64_MAX;
 		c->due = t->due < c->due ? t->due : c->due;
 		c->events |= !cycles;
+		c->taken |= t->kind == VT_SIMULATE_TAKEN;
 	}
 }
 
@@ -75,6 +76,25 @@ static bool is_event_of_kind(enum vt_simulate_kind kind, const struct vt_sim_ret
 	}
 }
 
+/* An overflow while the last one's interrupt is under way waits for that. */
+static void count_event(struct vti_simcounters *c, struct vti_simcounter *t, uint64_t cycle)
+{
+	t->left -= t->left > 0;
+	if (t->left || t->due != UINT64_MAX)
+		return;
+	t->due = cycle + c->skid;
+	c->due = t->due < c->due ? t->due : c->due;
+}
+
+void vti_simcounters_take(struct vti_simcounters *c, uint64_t cycle)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->count; i++)
+		if (c->counters[i].kind == VT_SIMULATE_TAKEN)
+			count_event(c, &c->counters[i], cycle);
+}
+
 void vti_simcounters_count(struct vti_simcounters *c, const struct vt_sim_retired *r)
 {
 	uint32_t i;
@@ -83,14 +103,8 @@ void vti_simcounters_count(struct vti_simcounters *c, const struct vt_sim_retire
 		struct vti_simcounter *t = &c->counters[i];
 		uint64_t cycle;
 
-		if (!is_event_of_kind(t->kind, r, &cycle))
-			continue;
-		t->left -= t->left > 0;
-		/* An overflow while the last one's interrupt is under way waits for that. */
-		if (t->left || t->due != UINT64_MAX)
-			continue;
-		t->due = cycle + c->skid;
-		c->due = t->due < c->due ? t->due : c->due;
+		if (is_event_of_kind(t->kind, r, &cycle))
+			count_event(c, t, cycle);
 	}
 }
 

@@ -32,6 +32,7 @@ enum vt_simulate_kind {
 	VT_SIMULATE_L2MISS,   /* instructions that miss in the second cache, code or data */
 	VT_SIMULATE_WBFULL,   /* stores that wait for room in the write buffer */
 	VT_SIMULATE_RETIRED,  /* instructions */
+	VT_SIMULATE_TAKEN,    /* taken branches */
 	VT_NSIMULATE
 };
 

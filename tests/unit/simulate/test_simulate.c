@@ -326,6 +326,33 @@ static void test_deep_stacks(void **state)
 	}
 }
 
+/* A sample of each taken branch, with the branch on its stack, where control continues. */
+static void test_taken(void **state)
+{
+	static const uint64_t at[] = {CODE + 0x10, CODE, CODE + 0x10};
+	static struct out o;
+	unsigned stack, i;
+
+	(void)state;
+	for (stack = 0; stack <= 4; stack += 4) {
+		const struct vt_simulate_event event = {VT_SIMULATE_TAKEN,
+							vt_interval_make(VT_INTERVAL_FIXED, 1)};
+		const struct vt_core core = plain_core();
+		struct vt_simulate_options options = {
+			.core = &core, .events = &event, .nevents = 1, .stack = stack};
+
+		run_options(put_loop, &options, false, &o);
+		assert_int_equal(o.nsamples, 3);
+		for (i = 0; i < 3; i++) {
+			assert_int_equal(o.samples[i].ip, at[i]);
+			assert_int_equal(o.samples[i].period, 1);
+			assert_int_equal(o.samples[i].nbranches, stack ? i + 1 : 0);
+			if (stack)
+				assert_int_equal(o.samples[i].to[0], at[i]);
+		}
+	}
+}
+
 /*
  * 1000: 90     nop
  * 1001: 90     nop
@@ -766,8 +793,8 @@ int main(void)
 		cmocka_unit_test(test_nothing),	     cmocka_unit_test(test_edges),
 		cmocka_unit_test(test_cut_blocks),   cmocka_unit_test(test_events),
 		cmocka_unit_test(test_seeds),	     cmocka_unit_test(test_deep_stacks),
-		cmocka_unit_test(test_waiting),	     cmocka_unit_test(test_all_cut),
-		cmocka_unit_test(test_cut_short),
+		cmocka_unit_test(test_taken),	     cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_all_cut),	     cmocka_unit_test(test_cut_short),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

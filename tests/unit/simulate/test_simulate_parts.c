@@ -232,6 +232,7 @@ static void test_kinds(void **state)
 		}
 	assert_string_equal(vt_simulate_name(VT_SIMULATE_CYCLES), "cycles");
 	assert_string_equal(vt_simulate_name(VT_SIMULATE_RETIRED), "retired");
+	assert_string_equal(vt_simulate_name(VT_SIMULATE_TAKEN), "taken");
 	assert_null(vt_simulate_name(VT_NSIMULATE));
 }
 
