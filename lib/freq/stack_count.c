@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "freq/stack_length.h"
 #include "stream/kinds.h"
 
 /* No compiler makes code without a taken branch that is longer. */
@@ -15,9 +16,10 @@
 struct stack_source {
 	struct vt_stackcount_event e; /* the key is its first field */
 	uint64_t period;
-	bool all;	/* the stacks have all branches */
-	uint64_t zeros; /* branches that came in the same cycle as the one before, */
-	uint64_t ones;	/* and one later */
+	enum vt_stack_unit unit; /* of the period */
+	bool all;		 /* the stacks have all branches */
+	uint64_t zeros;		 /* branches that came in the same cycle as the one before, */
+	uint64_t ones;		 /* and one later */
 };
 
 /* Which link, in the order of the results. */
@@ -35,6 +37,8 @@ struct link_entry {
 	uint64_t stacks; /* that count for it */
 	uint64_t last;	 /* the number of the last of them */
 	double current;	 /* what that adds */
+	uint16_t insns;	 /* instructions of a run, once they were counted; 0: unknown */
+	bool decoded;
 	struct vt_stackcount_sum sum;
 };
 
@@ -45,6 +49,7 @@ struct run_start {
 	uint64_t offset;
 	struct vt_stackreach reach;
 	struct vt_stacktimes times;
+	struct vt_stacklength length;
 };
 
 /*
@@ -66,10 +71,10 @@ struct stack_branch {
 	uint32_t run;
 	uint32_t start;
 	uint32_t context; /* NONE for the oldest one */
-	uint16_t cycles;  /* since the branch before */
+	uint16_t cycles;  /* since the branch before; or instructions, 0: unknown */
 };
 
-/* Stacks with times, kept until other stacks have shown how long runs take. */
+/* Stacks with lengths of runs, kept until other stacks have shown how long runs are. */
 struct stack_batch {
 	struct stack_branch *branches; /* newest first */
 	size_t nbranches;
@@ -92,7 +97,8 @@ struct vt_stackcount {
 	struct vt_hash sources;
 	struct vt_hash entries;
 	struct stack_batch batch;
-	uint64_t stack; /* the number of the one at hand */
+	uint64_t stack;	   /* the number of the one at hand */
+	bool instructions; /* stacks of instructions wait, or did */
 	struct link_key *keys;
 	struct vt_stackcount_link *links;
 	size_t count;
@@ -339,11 +345,16 @@ static void count_timed(struct vt_stackcount *c, const struct timed_stack *s,
 	}
 }
 
+static struct stack_source *source_at(const struct vt_stackcount *c, size_t i)
+{
+	return vt_hash_at(&c->sources, c->batch.stacks[i].source);
+}
+
 static struct timed_stack timed_at(const struct vt_stackcount *c, size_t i)
 {
 	const struct stack_batch *b = &c->batch;
 	const struct waiting_stack *w = &b->stacks[i];
-	const struct stack_source *source = vt_hash_at(&c->sources, w->source);
+	const struct stack_source *source = source_at(c, i);
 	size_t end = i + 1 < b->nstacks ? w[1].first : b->nbranches;
 
 	assert(end >= w->first + 2 && end <= b->nbranches);
@@ -351,8 +362,7 @@ static struct timed_stack timed_at(const struct vt_stackcount *c, size_t i)
 				    has_zeros(source)};
 }
 
-/* Counts the stacks that wait, and forgets them. */
-static void count_waiting(struct vt_stackcount *c)
+static void count_waiting_timed(struct vt_stackcount *c)
 {
 	struct stack_batch *b = &c->batch;
 	struct timed_stack s;
@@ -360,18 +370,109 @@ static void count_waiting(struct vt_stackcount *c)
 
 	for (i = 0; i < b->nstacks; i++) {
 		s = timed_at(c, i);
-		note_reach(c, &s);
+		if (source_at(c, i)->e.timed)
+			note_reach(c, &s);
 	}
 	for (i = 0; i < b->nstacks; i++) {
 		s = timed_at(c, i);
-		note_runs(c, &s);
+		if (source_at(c, i)->e.timed)
+			note_runs(c, &s);
 	}
 	for (i = 0; i < b->nstacks; i++) {
 		s = timed_at(c, i);
-		count_timed(c, &s, vt_hash_at(&c->sources, b->stacks[i].source));
+		if (source_at(c, i)->e.timed)
+			count_timed(c, &s, source_at(c, i));
 	}
-	b->nstacks = 0;
-	b->nbranches = 0;
+}
+
+/* ---- stacks of which the instructions are known ---- */
+
+/*
+ * A stack is taken in a run as often as the run is long.  So it represents all the less executions
+ * the longer the run is that it was taken in, of which only the start is known: as long as the runs
+ * are that begin there elsewhere, counted in the same way.  (As in Palm's probabilities.)
+ */
+#define WEIGHINGS 5
+
+/* What is not known of the unit, a part of all counts; chosen, as no processor was at hand. */
+#define UNIT_BIAS 0.02
+
+/* The instructions of the run that a stack was taken in. */
+static double open_length(const struct vt_stackcount *c, const struct timed_stack *s)
+{
+	double mean = vt_stacklength_mean(&branch_start(c, s, 0)->length);
+	struct vt_stacklength own = {0};
+	size_t i;
+
+	if (mean > 0)
+		return mean;
+	/* Nothing begins there but what samples were taken in: as long as others of the stack. */
+	for (i = 0; i + 1 < s->count; i++)
+		vt_stacklength_add(&own, s->branches[i].cycles, 1);
+	vt_stacklength_settle(&own, true);
+	mean = vt_stacklength_mean(&own);
+	return mean > 0 ? mean : 1;
+}
+
+static void weigh_lengths(struct vt_stackcount *c, bool last)
+{
+	struct stack_batch *b = &c->batch;
+	size_t i, k;
+
+	for (i = 0; i < b->nstacks; i++) {
+		struct timed_stack s = timed_at(c, i);
+		double weight = s.period / open_length(c, &s);
+
+		if (source_at(c, i)->unit != VT_STACK_UNIT_INSTRUCTIONS)
+			continue;
+		for (k = 0; k + 1 < s.count; k++)
+			vt_stacklength_add(&branch_start(c, &s, k + 1)->length,
+					   s.branches[k].cycles, weight);
+	}
+	for (i = 0; i < c->starts.count; i++)
+		vt_stacklength_settle(&((struct run_start *)vt_hash_at(&c->starts, i))->length,
+				      last);
+}
+
+static void count_instructions(struct vt_stackcount *c, const struct timed_stack *s,
+			       struct stack_source *source)
+{
+	double weight = s->period / open_length(c, s) / (double)(s->count - 1);
+	size_t i;
+
+	source->e.weight += weight;
+	c->stack++;
+	for (i = 0; i + 1 < s->count; i++) {
+		struct stack_share share = {.bias = UNIT_BIAS};
+
+		share.parts[i * VT_STACK_PARTS / (s->count - 1)] = weight;
+		add_stack_share(c, s->branches[i].branch, &share);
+		add_stack_share(c, s->branches[i].run, &share);
+	}
+}
+
+static void count_waiting_instructions(struct vt_stackcount *c)
+{
+	struct stack_batch *b = &c->batch;
+	struct timed_stack s;
+	size_t i;
+
+	for (i = 0; i < WEIGHINGS && c->instructions; i++)
+		weigh_lengths(c, i + 1 == WEIGHINGS);
+	for (i = 0; i < b->nstacks && c->instructions; i++) {
+		s = timed_at(c, i);
+		if (source_at(c, i)->unit == VT_STACK_UNIT_INSTRUCTIONS)
+			count_instructions(c, &s, source_at(c, i));
+	}
+}
+
+/* Counts the stacks that wait, and forgets them. */
+static void count_waiting(struct vt_stackcount *c)
+{
+	count_waiting_timed(c);
+	count_waiting_instructions(c);
+	c->batch.nstacks = 0;
+	c->batch.nbranches = 0;
 }
 
 /* ---- samples ---- */
@@ -516,7 +617,10 @@ static int find_links(struct vt_stackcount *c, struct sample_at *a, const struct
 	return 0;
 }
 
-/* Without cycles, all of the stack is the window, and branches are what it is measured in. */
+/*
+ * Without cycles, or with as many samples for each branch, all of the stack is the window, and
+ * branches are what it is measured in.
+ */
 static int count_untimed(struct vt_stackcount *c, struct sample_at *a, const struct branch_stack *s,
 			 struct stack_source *source, struct vt_error *err)
 {
@@ -527,7 +631,7 @@ static int count_untimed(struct vt_stackcount *c, struct sample_at *a, const str
 	source->e.weight += weight;
 	c->stack++;
 	for (i = 0; i + 1 < s->count && code == 0; i++) {
-		struct stack_share share = {.bias = 0};
+		struct stack_share share = {.bias = source->e.counted ? UNIT_BIAS : 0};
 		struct stack_branch b;
 
 		share.parts[i * VT_STACK_PARTS / (s->count - 1)] = weight;
@@ -540,9 +644,25 @@ static int count_untimed(struct vt_stackcount *c, struct sample_at *a, const str
 	return 0;
 }
 
+/* The instructions of the run before a branch; they are counted once. */
+static uint16_t run_length(struct vt_stackcount *c, struct sample_at *a,
+			   const struct branch_stack *s, size_t i, uint32_t run)
+{
+	struct link_entry *e;
+
+	if (run == UINT32_MAX || !find_sample_map(c, a, s->from[i]))
+		return 0;
+	e = vt_hash_at(&c->entries, run);
+	if (!e->decoded)
+		e->insns = vt_stacklength_decode(vt_context_images(c->stream), &a->map,
+						 s->to[i + 1], s->from[i]);
+	e->decoded = true;
+	return e->insns;
+}
+
 static int find_stack_branch(struct vt_stackcount *c, struct sample_at *a,
-			     const struct branch_stack *s, size_t i, struct stack_branch *b,
-			     struct vt_error *err)
+			     const struct branch_stack *s, size_t i, bool timed,
+			     struct stack_branch *b, struct vt_error *err)
 {
 	struct run_start *start = start_at(c, a, s, i);
 	int64_t number = entry_number(&c->starts, start, err);
@@ -552,13 +672,16 @@ static int find_stack_branch(struct vt_stackcount *c, struct sample_at *a,
 	b->start = (uint32_t)number;
 	b->cycles = (uint16_t)branch_cycles(s, i);
 	b->context = UINT32_MAX;
-	if (i + 1 < s->count) {
+	if (i + 1 < s->count && timed) {
 		number = entry_number(&c->contexts, context_at(c, start, s, i), err);
 		if (number < 0)
 			return -VT_E_NOMEM;
 		b->context = (uint32_t)number;
 	}
-	return find_links(c, a, s, i, b, err);
+	number = find_links(c, a, s, i, b, err);
+	if (number == 0 && !timed)
+		b->cycles = i + 1 < s->count ? run_length(c, a, s, i, b->run) : 0;
+	return (int)number;
 }
 
 static bool make_batch(struct stack_batch *b)
@@ -570,8 +693,8 @@ static bool make_batch(struct stack_batch *b)
 	return b->branches && b->stacks;
 }
 
-/* With cycles, it waits for others. */
-static int keep_timed(struct vt_stackcount *c, struct sample_at *a, const struct branch_stack *s,
+/* With lengths of its runs, it waits for others. */
+static int keep_stack(struct vt_stackcount *c, struct sample_at *a, const struct branch_stack *s,
 		      const struct stack_source *source, struct vt_error *err)
 {
 	struct stack_batch *b = &c->batch;
@@ -583,7 +706,8 @@ static int keep_timed(struct vt_stackcount *c, struct sample_at *a, const struct
 	if (b->nstacks == MAX_STACKS || b->nbranches + s->count > MAX_BRANCHES)
 		count_waiting(c);
 	for (i = 0; i < s->count; i++)
-		if (find_stack_branch(c, a, s, i, &b->branches[b->nbranches + i], err) < 0)
+		if (find_stack_branch(c, a, s, i, source->e.timed, &b->branches[b->nbranches + i],
+				      err) < 0)
 			return -VT_E_NOMEM;
 	b->stacks[b->nstacks++] = (struct waiting_stack){s->period, b->nbranches, (size_t)number};
 	b->nbranches += s->count;
@@ -604,7 +728,7 @@ static int count_stack(struct vt_stackcount *c, const struct vt_record *rec, str
 	if (!period && !(vt_record_u64(rec, VT_SAMPLE_HAS) & VT_HAS_PERIOD))
 		period = s->period ? s->period : 1;
 	stack.period = (double)period;
-	for (i = 0; i + 1 < stack.count; i++)
+	for (i = 0; i + 1 < stack.count && s->unit == VT_STACK_UNIT_OTHER; i++)
 		cycles += branch_cycles(&stack, i);
 	if (!s->e.stacks)
 		s->e.timed = cycles > 0;
@@ -615,8 +739,10 @@ static int count_stack(struct vt_stackcount *c, const struct vt_record *rec, str
 		s->ones += branch_cycles(&stack, i) == 1;
 	}
 	s->e.stacks++;
-	return s->e.timed ? keep_timed(c, &a, &stack, s, err)
-			  : count_untimed(c, &a, &stack, s, err);
+	c->instructions |= s->unit == VT_STACK_UNIT_INSTRUCTIONS;
+	return s->e.timed || s->unit == VT_STACK_UNIT_INSTRUCTIONS
+		       ? keep_stack(c, &a, &stack, s, err)
+		       : count_untimed(c, &a, &stack, s, err);
 }
 
 static int note_stack_event(struct vt_stackcount *c, const struct vt_record *rec,
@@ -630,6 +756,11 @@ static int note_stack_event(struct vt_stackcount *c, const struct vt_record *rec
 		return vt_error_nomem(err);
 	s->period = vt_record_u64(rec, VT_EVENT_PERIOD);
 	s->all = type & VT_BRANCH_ANY && !(type & VT_BRANCH_CALL_STACK);
+	s->unit = vt_stack_unit_of(vt_record_bytes(rec, VT_EVENT_NAME));
+	/* Instructions are counted in the code. */
+	if (s->unit == VT_STACK_UNIT_INSTRUCTIONS && !vt_context_images(c->stream))
+		s->unit = VT_STACK_UNIT_OTHER;
+	s->e.counted = s->unit != VT_STACK_UNIT_OTHER;
 	return 0;
 }
 
@@ -746,18 +877,29 @@ const struct vt_stackcount_event *vt_stackcount_event(const struct vt_stackcount
 	return s && s->e.stacks ? &s->e : NULL;
 }
 
-const struct vt_stackcount_event *vt_stackcount_most(const struct vt_stackcount *c)
+/* What the unit of a count is known by comes first, and the number of stacks last. */
+static bool is_better_source(const struct stack_source *a, const struct stack_source *b,
+			     uint64_t time)
 {
-	const struct vt_stackcount_event *most = NULL;
+	if (a->unit != b->unit)
+		return a->unit > b->unit;
+	if ((a->e.id == time) != (b->e.id == time))
+		return a->e.id == time;
+	return a->e.stacks > b->e.stacks;
+}
+
+const struct vt_stackcount_event *vt_stackcount_best(const struct vt_stackcount *c, uint64_t time)
+{
+	const struct stack_source *best = NULL;
 	size_t i;
 
 	for (i = 0; i < c->sources.count; i++) {
 		const struct stack_source *s = vt_hash_at(&c->sources, i);
 
-		if (s->e.stacks > (most ? most->stacks : 0))
-			most = &s->e;
+		if (s->e.stacks && (!best || is_better_source(s, best, time)))
+			best = s;
 	}
-	return most;
+	return best ? &best->e : NULL;
 }
 
 static size_t first_link_at(const struct vt_stackcount *c, const struct link_key *key)

@@ -20,6 +20,10 @@
  * sample's period divided by the window's length.  Otherwise each run counts for 1/(n - 1) of the
  * sample's period, and only ratios of counts are meaningful.
  *
+ * If the sampled event is taken branches, each run counts so, too, and that is its number of
+ * executions.  If it is instructions, it does if divided by the mean instructions of the run that
+ * the sample was taken in; these are counted in the files of images.
+ *
  * Empty entries are ignored, and so is a duplicate of the newest entry if control cannot have gone
  * from the one to the other: processors since Skylake write the entry twice when they are stopped
  * while they write it (reported by BOLT and AutoFDO; a quarter of the stacks of a Xeon 6154 have
@@ -65,14 +69,18 @@ struct vt_stackcount_event {
 	uint64_t id;
 	uint64_t stacks; /* with at least one run */
 	double weight;	 /* mean count that a stack adds to a run */
-	bool timed;	 /* they have cycles */
+	bool timed;	 /* they have cycles, and these are used */
+	bool counted;	 /* their unit is known: counts are executions, whatever the time */
 };
 
 /* NULL: the event has no stacks.  Borrowed. */
 const struct vt_stackcount_event *vt_stackcount_event(const struct vt_stackcount *c, uint64_t id);
 
-/* The event with the most stacks, or NULL.  Borrowed. */
-const struct vt_stackcount_event *vt_stackcount_most(const struct vt_stackcount *c);
+/*
+ * The event whose stacks count best, or NULL: of taken branches rather than of instructions, rather
+ * than the event of time, rather than that with the most stacks.  Borrowed.
+ */
+const struct vt_stackcount_event *vt_stackcount_best(const struct vt_stackcount *c, uint64_t time);
 
 /*
  * The branches, or runs, of an event that begin at offsets [start, end) of an image, in order of

@@ -154,13 +154,12 @@ int vt_stackflow_count(const void *source, const struct vt_count_request *r,
 		       struct vt_freq_counts *c, struct vt_error *err)
 {
 	const struct vt_stackcount *stacks = source;
-	const struct vt_stackcount_event *e = stacks ? vt_stackcount_event(stacks, r->event) : NULL;
+	const struct vt_stackcount_event *e = stacks ? vt_stackcount_best(stacks, r->event) : NULL;
+	double scale = e && e->counted ? 1 : r->scale;
 
-	if (stacks && !e)
-		e = vt_stackcount_most(stacks);
 	if (!e)
 		return 0;
-	c->measure_unit = e->weight * r->scale;
-	c->measure_timed = e->timed && e->id == r->event;
-	return vt_stackflow_measure(stacks, e->id, r->flow, r->offset, r->scale, c, err);
+	c->measure_unit = e->weight * scale;
+	c->measure_timed = e->counted || (e->timed && e->id == r->event);
+	return vt_stackflow_measure(stacks, e->id, r->flow, r->offset, scale, c, err);
 }

@@ -207,7 +207,7 @@ static void look_up(const struct vt_freqprofile *p, uint32_t image)
 static void look_up_links(const struct vt_stackcount *c, uint32_t image, uint64_t start,
 			  uint64_t end)
 {
-	const struct vt_stackcount_event *e = vt_stackcount_most(c);
+	const struct vt_stackcount_event *e = vt_stackcount_best(c, 0);
 	const struct vt_stackcount_link *l;
 	size_t i, n;
 	int runs;

@@ -71,6 +71,17 @@ rows = {r[0]: r for r in counts.compare("tenths", "tenths", "tenths.skylake.freq
 assert all(r[5] == "branches" for r in rows.values()), rows
 assert abs(rows[2][2] / (rows[2][2] + rows[3][2]) - 0.4) < 0.03, rows'
 
+# Of events that say how many branches or instructions there were, counts need no times.
+for event in taken:50 retired:300; do
+	for p in $programs; do
+		if ! vsim -m skylake -S cycles:2000 -S $event --interval geometric --branches 32 \
+			-o "$p.$event.vt" "$p.vt" 2>/dev/null || ! vfreq -o "$p.$event.freq" "$p.$event.vt"; then
+			t_fail "$event: $p"
+		fi
+	done
+	judge $event 0.9 0.05 "%s.$event.freq"
+done
+
 # Stacks without times have no unit but that of the time that code takes at best: what is told of
 # them is little, and said to be.
 some='tenths calls collatz sorting'

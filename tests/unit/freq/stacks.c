@@ -44,6 +44,8 @@ struct vt_writer *stacks_begin(int fd)
 	stacks_event(w, 1, STACKS_ANY);
 	stacks_event(w, 2, STACKS_ANY);
 	stacks_event(w, 3, STACKS_ANY | STACKS_CALLS);
+	stacks_event(w, 6, STACKS_ANY);
+	vt_writer_text(w, VT_EVENT_NAME, "BR_INST_RETIRED.NEAR_TAKEN:upp");
 	row = vt_writer_row(w, VT_IMAGE);
 	row[VT_IMAGE_ID] = 7;
 	vt_writer_text(w, VT_IMAGE_PATH, "/x");

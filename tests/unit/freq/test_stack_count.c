@@ -5,11 +5,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "freq/stack_count.h"
+#include "freq/stack_length.h"
 #include "stream/kinds.h"
 #include "tests/unit/common/streams.h"
 #include "tests/unit/freq/stacks.h"
@@ -60,7 +62,7 @@ static void test_timed(void **state)
 	vt_stackcount_links(c, 1, 7, 0, false, 0x40, 0x41, &n);
 	assert_int_equal(n, 0);
 	assert_null(vt_stackcount_event(c, 3));
-	assert_ptr_equal(vt_stackcount_most(c), vt_stackcount_event(c, 1));
+	assert_ptr_equal(vt_stackcount_best(c, 0), vt_stackcount_event(c, 1));
 	vt_stackcount_free(c);
 }
 
@@ -348,6 +350,92 @@ static void test_untimed(void **state)
 	vt_stackcount_free(c);
 }
 
+/*
+ * Sampled by taken branches, two runs in a stack count half of its period each, however long they
+ * take, and these counts are better than those of more stacks, of time or not.
+ */
+static void test_taken(void **state)
+{
+	static const uint64_t stack[][3] = {{0x20, 0x10, 90}, {0x30, 0x18, 7}, {0x40, 0x28, 9}};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	const struct vt_stackcount_event *e;
+	const struct vt_stackcount_link *l;
+	struct vt_stackcount *c;
+
+	(void)state;
+	stacks_put(w, 1, 100, stack, 3);
+	stacks_put(w, 1, 100, stack, 3);
+	stacks_put(w, 6, 100, stack, 3);
+	c = stacks_read(w, fd);
+	e = vt_stackcount_event(c, 6);
+	assert_true(e->counted && !e->timed && e->stacks == 1 && stacks_near(e->weight, 50));
+	assert_ptr_equal(vt_stackcount_best(c, 1), e);
+	assert_false(vt_stackcount_event(c, 1)->counted);
+	l = stacks_only(c, 6, true, 0x18);
+	assert_true(stacks_near(vt_stackcount_count(&l->sum), 50));
+	/* 2 % of it, for what is not known of the unit. */
+	assert_true(stacks_near(l->sum.bias, 1));
+	l = stacks_only(c, 6, true, 0x28);
+	assert_true(stacks_near(vt_stackcount_count(&l->sum), 50));
+	vt_stackcount_free(c);
+}
+
+static void test_units(void **state)
+{
+	static const struct {
+		const char *name;
+		enum vt_stack_unit unit;
+	} rows[] = {
+		{"taken", VT_STACK_UNIT_TAKEN},
+		{"br_inst_retired.near_taken", VT_STACK_UNIT_TAKEN},
+		{"BR_INST_RETIRED.NEAR_TAKEN:upp", VT_STACK_UNIT_TAKEN},
+		{"cpu_core/br_inst_retired.near_taken,period=9/upp", VT_STACK_UNIT_TAKEN},
+		{"ex_ret_brn_tkn:u", VT_STACK_UNIT_TAKEN},
+		{"retired", VT_STACK_UNIT_INSTRUCTIONS},
+		{"instructions:upp", VT_STACK_UNIT_INSTRUCTIONS},
+		{"cpu/instructions/u", VT_STACK_UNIT_INSTRUCTIONS},
+		{"inst_retired.prec_dist:pp", VT_STACK_UNIT_INSTRUCTIONS},
+		{"branches", VT_STACK_UNIT_OTHER},
+		{"br_inst_retired.near_taken_x", VT_STACK_UNIT_OTHER},
+		{"br_inst_retired", VT_STACK_UNIT_OTHER},
+		{"cpu-cycles", VT_STACK_UNIT_OTHER},
+		{"cpu/", VT_STACK_UNIT_OTHER},
+		{"cpu", VT_STACK_UNIT_OTHER},
+		{"", VT_STACK_UNIT_OTHER},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct vt_bytes name = {(const uint8_t *)rows[i].name, strlen(rows[i].name)};
+
+		if (vt_stack_unit_of(name) != rows[i].unit)
+			fail_msg("%s: %d", rows[i].name, (int)vt_stack_unit_of(name));
+	}
+}
+
+/* Runs of 4 and of 10 instructions, by weight; only what is kept is remembered. */
+static void test_length_means(void **state)
+{
+	struct vt_stacklength l = {0};
+
+	(void)state;
+	vt_stacklength_add(&l, 0, 5);
+	vt_stacklength_settle(&l, true);
+	assert_true(vt_stacklength_mean(&l) == 0);
+	vt_stacklength_add(&l, 4, 1);
+	vt_stacklength_add(&l, 10, 2);
+	vt_stacklength_settle(&l, false);
+	assert_true(stacks_near(vt_stacklength_mean(&l), 24 / 3.0));
+	vt_stacklength_add(&l, 4, 2);
+	vt_stacklength_settle(&l, true);
+	assert_true(stacks_near(vt_stacklength_mean(&l), 4));
+	vt_stacklength_add(&l, 10, 1);
+	vt_stacklength_settle(&l, true);
+	assert_true(stacks_near(vt_stacklength_mean(&l), 18 / 3.0));
+}
+
 /* What one stack counts for a link is added up before it is squared. */
 static void test_variance(void **state)
 {
@@ -449,7 +537,7 @@ static void test_none(void **state)
 	(void)state;
 	stacks_put(w, 1, 100, backwards, 1);
 	c = stacks_read(w, fd);
-	assert_null(vt_stackcount_most(c));
+	assert_null(vt_stackcount_best(c, 0));
 	vt_stackcount_free(c);
 	/* A run cannot end before its start: a stack that contradicts itself. */
 	fd = scratch_file();
@@ -482,7 +570,7 @@ static void test_lengths(void **state)
 		vt_writer_words(w, VT_SAMPLE_BR_TO, to, n);
 	}
 	c = stacks_read(w, fd);
-	assert_null(vt_stackcount_most(c));
+	assert_null(vt_stackcount_best(c, 0));
 	vt_stackcount_free(c);
 }
 
@@ -533,14 +621,14 @@ static void test_periods(void **state)
 	assert_null(vt_stackcount_event(c, 6));
 	assert_null(vt_stackcount_event(c, 99));
 	/* Of the most stacks, and the first of several. */
-	assert_ptr_equal(vt_stackcount_most(c), vt_stackcount_event(c, 5));
+	assert_ptr_equal(vt_stackcount_best(c, 0), vt_stackcount_event(c, 5));
 	vt_stackcount_free(c);
 	fd = scratch_file();
 	w = stacks_begin(fd);
 	stacks_put(w, 2, 0, stack, 2);
 	stacks_put(w, 1, 0, stack, 2);
 	c = stacks_read(w, fd);
-	assert_ptr_equal(vt_stackcount_most(c), vt_stackcount_event(c, 1));
+	assert_ptr_equal(vt_stackcount_best(c, 0), vt_stackcount_event(c, 1));
 	vt_stackcount_free(c);
 }
 
@@ -777,18 +865,20 @@ static void test_empty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_timed),	  cmocka_unit_test(test_untimed),
-		cmocka_unit_test(test_twice),	  cmocka_unit_test(test_variance),
-		cmocka_unit_test(test_reaches),	  cmocka_unit_test(test_none),
-		cmocka_unit_test(test_lengths),	  cmocka_unit_test(test_range),
-		cmocka_unit_test(test_spoilt),	  cmocka_unit_test(test_ones_doubt),
-		cmocka_unit_test(test_few_zeros), cmocka_unit_test(test_ones),
-		cmocka_unit_test(test_window),	  cmocka_unit_test(test_since),
-		cmocka_unit_test(test_shares),	  cmocka_unit_test(test_sigma),
-		cmocka_unit_test(test_periods),	  cmocka_unit_test(test_first),
-		cmocka_unit_test(test_parts),	  cmocka_unit_test(test_not_twice),
-		cmocka_unit_test(test_few_flags), cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_processes), cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_timed),	   cmocka_unit_test(test_untimed),
+		cmocka_unit_test(test_taken),	   cmocka_unit_test(test_units),
+		cmocka_unit_test(test_lengths),	   cmocka_unit_test(test_twice),
+		cmocka_unit_test(test_variance),   cmocka_unit_test(test_reaches),
+		cmocka_unit_test(test_none),	   cmocka_unit_test(test_length_means),
+		cmocka_unit_test(test_range),	   cmocka_unit_test(test_spoilt),
+		cmocka_unit_test(test_ones_doubt), cmocka_unit_test(test_few_zeros),
+		cmocka_unit_test(test_ones),	   cmocka_unit_test(test_window),
+		cmocka_unit_test(test_since),	   cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_sigma),	   cmocka_unit_test(test_periods),
+		cmocka_unit_test(test_first),	   cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_not_twice),  cmocka_unit_test(test_few_flags),
+		cmocka_unit_test(test_bounds),	   cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
