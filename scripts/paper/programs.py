@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The programs that the papers' experiments are repeated on, and how commands are run."""
 
+import json
 import os
 import subprocess
 
@@ -45,6 +46,31 @@ plane {{ y, 0 pigment {{ checker rgb 0.2, rgb 0.8 }} finish {{ reflection 0.2 }}
 SPHERE = ("sphere {{ <{x}, 1, {z}>, 0.8 pigment {{ rgb <0.8, 0.3, 0.2> }} "
           "finish {{ phong 0.8 reflection 0.3 }} }}\n")
 BOX = "box {{ <{x}, 0, {z}>, <{x} + 1, 1, {z} + 1> pigment {{ granite scale 0.3 }} }}\n"
+
+DASH = """
+i=0; n=0
+while [ $i -lt {rounds} ]; do
+	case $i in *7*) n=$((n + i % 13)) ;; *[02468]) n=$((n - 1)) ;; *) set -- $i $n "$i-$n" ;; esac
+	s=${{3-}}; s=${{s#*-}}; i=$((i + 1))
+done
+echo $n
+"""
+
+BC = """
+scale = {digits}
+4 * a(1)
+define f(n) {{ if (n < 2) return (n); return (f(n - 1) + f(n - 2)); }}
+f(17)
+e(1) ^ 50
+quit
+"""
+
+MAKEFILE = """
+objects := $(foreach n,{numbers},$(addprefix o/,$(addsuffix .o,part$(n))))
+all: $(sort $(filter-out %7.o,$(objects)))
+o/%.o: %.c ; @:
+%.c: ; @:
+"""
 
 
 class Failure(Exception):
@@ -113,4 +139,49 @@ def make_programs(work, size):
          ["sqlite3", "-init", sql[1], ":memory:", "select 1;"]),
         ("gawk", ["gawk", AWK, texts[1]] + [texts[1]] * size, ["gawk", AWK] + [texts[0]] * size),
         ("povray", render[0], render[1]),
+    ]
+
+
+def make_judges(work, size):
+    """
+    Name and command of each program that no constant of the estimators was chosen on.  None may be
+    used to choose one.
+    """
+    texts, units = make_texts(work)
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+    manual = os.path.join(root, "man", "vtrace.1")
+
+    def at(name):
+        return os.path.join(work, name)
+
+    lines = open(texts[1], encoding="utf-8").read().splitlines(True)
+    other = write(at("code.2"), "".join(x for i, x in enumerate(lines) if i % 17 and i % 400 < 390))
+    table = write(at("rows.json"), json.dumps([
+        {"id": i, "name": f"row {i * 31 % 977}", "parts": [i * k % 101 for k in range(6)]}
+        for i in range(3000 * size)]))
+    run(["gcc", "-S", "-O2", "-fpreprocessed", units[0], "-o", at("unit.s")])
+    # Some code of a size that takes the tools of object files a while.
+    run(["gcc", "-c", "-g", "-O2", "-fpreprocessed", units[0], "-o", at("unit0.o")])
+    run(["gcc", "-c", "-g", "-O2", "-fpreprocessed", units[1], "-o", at("unit1.o")])
+    names = write(at("names"), "\n".join(
+        f"_ZNSt8_Rb_treeI{len(t)}{t}St4pairIK{len(t)}{t}iESt10_Select1stIS2_ESt4lessIS{i % 2}_EE"
+        f"{len(t) + 1}f{t}ERKS{i % 3}_"
+        for i, t in ((i, "name" + "x" * (i % 9)) for i in range(1500 * size))))
+    return [
+        ("bc", ["bc", "-lq", write(at("pi.bc"), BC.format(digits=60 * size))]),
+        ("dash", ["dash", write(at("loop.sh"), DASH.format(rounds=15000 * size))]),
+        ("make", ["make", "-n", "-f", write(at("Makefile"), MAKEFILE.format(
+            numbers=" ".join(map(str, range(400 * size)))))]),
+        ("diff", ["diff", "-u", texts[1], other]),
+        ("git", ["git", "diff", "--no-index", "--patience", other, texts[1]]),
+        ("jq", ["jq", "-c", "map(select(.parts | add > 200)) | group_by(.name) | map(length)",
+                table]),
+        ("mandoc", ["mandoc", "-T", "utf8"] + [manual] * size),
+        ("troff", ["troff", "-mandoc", "-Tutf8"] + [manual] * size),
+        ("zstd", ["zstd", "-9", "-c", texts[1]]),
+        ("as", ["as", at("unit.s"), "-o", "/dev/null"]),
+        ("ld", ["ld", "-r", "-o", at("unit.out"), at("unit0.o"), at("unit1.o")]),
+        ("objdump", ["objdump", "-d", at("unit0.o"), at("unit1.o")]),
+        ("readelf", ["readelf", "-a", "-w", at("unit0.o")]),
+        ("c++filt", ["c++filt", "@" + names]),
     ]

@@ -27,6 +27,7 @@ sys.path.insert(0, sys.argv[1])
 table = runpy.run_path(sys.argv[1] + "/dcpi")["PAPER_TABLE4"]
 print(*(f"{n} {interrupt + daemon}" for n, _, interrupt, daemon in table[:2]))' "$ROOT/scripts/paper")" \
 	"SPECint95 610 gcc 1332"
+
 # Blocks whose cycles follow by arithmetic: an addition, a load of what it loaded, a multiplication,
 # each of which waits for the one before. The last one is said to take twice as long, so that one of
 # three pairs has another order, and the best case of all holds.
@@ -51,4 +52,42 @@ for line in 48ffc,100 48ffc0 48ffc0,0 48ffc0,x; do
 	t_like "its line is told" 'bad.csv: line 1 is no block and its cycles' "$T_ERR"
 done
 t_status "an unknown core" 3 "$blocks" --cpu z80 blocks.csv
+
+# By arithmetic: a quarter of each latency, 4 cycles of the penalty, one instruction of the width,
+# 8 cycles of the skid.
+t_is "a core made wrong on purpose stays within what is said of it, and is the same for a seed" \
+	"$("$PYTHON" -c '
+import re, sys
+sys.path.insert(0, sys.argv[1])
+from perturb import perturb_core
+stock = open(sys.argv[2], encoding="utf-8").read()
+pattern = r"^(?:class \w+|memory latency|[di]cache size 8K .*latency) (\d+)"
+numbers = lambda text: [int(n) for n in re.findall(pattern, text, re.M)]
+wrong = [perturb_core(stock, seed) for seed in range(20)]
+print(all(abs(a - b) <= b / 4 for w in wrong for a, b in zip(numbers(w), numbers(stock))),
+      len(numbers(stock)), {len(numbers(w)) for w in wrong}, len(set(wrong)),
+      wrong[7] == perturb_core(stock, 7),
+      sorted({int(re.search(r"penalty (\d+)", w)[1]) for w in wrong}),
+      {" ".join(re.findall(r"^(?:fetch|decode|issue|retire|skid) \d+$", w, re.M)) for w in wrong})
+print("memory latency of all seeds", *sorted({int(re.search(r"memory latency (\d+)", w)[1]) > 80
+                                              for w in wrong}))
+open("wrong.core", "w", encoding="utf-8").write(wrong[3])' \
+	"$ROOT/scripts/paper" "$ROOT/lib/machine/pipeline/cores/alpha21164.core")" \
+	"True 17 {17} 20 True [1, 9] {'skid 14 fetch 3 decode 3 issue 3 retire 3'}
+memory latency of all seeds False True"
+t_ok "it is a core" bash -c "vtrace record --full -o one.vt -- '$tools/rec_distinct' 3 &&
+	vsim -m ./wrong.core -S cycles:100 -o one.s.vt one.vt"
+
+# Two instructions of a class: 400 cycles at 4 an execution are 100 executions, which is true.  One of
+# another, executed as often, has 472 at 4: 118; all together 872 at 8: 109.
+t_is "what noise allows who knows the cycles of each instruction" "$("$PYTHON" -c '
+import runpy, sys
+sys.path.insert(0, sys.argv[1])
+limit = runpy.run_path(sys.argv[1] + "/dcpi")["noise_limit"]
+rows = [{"image": "a", "offset": n, "samples": s, "executions": e}
+        for n, s, e in ((1, 3, 90), (2, 1, 90), (3, 4, 70))]
+true = {("a", n): {"period": p, "cycles": c, "executions": 100}
+        for n, p, c in ((1, 300, 1), (2, 100, 3), (3, 472, 4))}
+print(limit(rows, true, lambda r, t: r["executions"]), limit(rows, true, lambda r, t: t["executions"]))' \
+	"$ROOT/scripts/paper")" "[50.0, 50.0, 50.0] [0.0, 100.0, 100.0]"
 t_done
