@@ -41,7 +41,7 @@ static struct vti_freq_point point_of(const struct vti_freqwork *w, uint32_t ins
 			i--;
 	for (; i <= insn; i++) {
 		p.samples += (double)w->in->samples[i];
-		p.cycles += w->in->cycles[i];
+		p.cycles += w->cycles[i];
 		p.best += (double)f->costs[i].head;
 	}
 	return p;
@@ -102,7 +102,7 @@ struct vti_estimate vti_freq_sum(const struct vti_freqwork *w, uint32_t class_)
 		if (vti_freq_repeats(w, insn))
 			continue;
 		samples += (double)w->in->samples[insn];
-		cycles += w->in->cycles[insn];
+		cycles += w->cycles[insn];
 		best += (double)f->costs[insn].head;
 		points += f->costs[insn].head > 0;
 		if (w->in->skewed && w->in->core && insn == w->g->blocks[f->block[insn]].insn)

@@ -31,7 +31,8 @@ struct vti_freq_seen;
 struct vti_freqwork {
 	const struct vt_freq_input *in;
 	const struct vt_cfg *g;
-	double period; /* mean cycles of a sample */
+	double period;	/* mean cycles of a sample */
+	double *cycles; /* by instruction: the time of its samples, without the chance of periods */
 	struct vti_freq_members members;
 	struct vti_estimate *classes; /* by class */
 	struct vti_freq_seen **seen;  /* by class; may be NULL */

@@ -120,7 +120,7 @@ static void add_stretch_insn(struct stretch_walk *k, uint32_t insn)
 	if (!k->open)
 		begin_stretch(k, insn);
 	k->at.samples += (double)in->samples[insn];
-	k->at.cycles += in->cycles[insn];
+	k->at.cycles += k->w->cycles[insn];
 	k->at.best += head;
 	if (head >= ISSUE) {
 		k->extra = 0;
@@ -131,7 +131,7 @@ static void add_stretch_insn(struct stretch_walk *k, uint32_t insn)
 			k->at.shift = SHIFT_FIRST;
 		k->extra += (1 - head) * (double)in->samples[insn];
 		k->at.extra_samples += (1 - head) * (double)in->samples[insn];
-		k->at.extra_cycles += (1 - head) * in->cycles[insn];
+		k->at.extra_cycles += (1 - head) * k->w->cycles[insn];
 	}
 }
 

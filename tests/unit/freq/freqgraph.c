@@ -68,6 +68,7 @@ void graph_begin(struct graph *g)
 	g->w = (struct vti_freqwork){.in = &g->in,
 				     .g = &g->cfg,
 				     .period = 100,
+				     .cycles = g->cycles,
 				     .members = {g->first, g->members},
 				     .classes = g->class_estimates,
 				     .seen = g->seen,

@@ -151,6 +151,31 @@ static void make_loop(struct graph *g)
 	finish(g, 8);
 }
 
+/*
+ * 16 samples of each instruction, of 100 cycles on the average.  Their sums deviate by 400; four
+ * times that is chance, one more cycle is not.
+ */
+static void test_periods(void **state)
+{
+	static const double more[EACH] = {1600, -1600, 1601, -800, -801, 0};
+	struct graph g;
+	struct vt_freqs *f;
+	uint32_t i;
+
+	(void)state;
+	memset(&g, 0, sizeof(g));
+	edge(&g, VT_CFG_ENTRY, 2, 1600);
+	edge(&g, 2, VT_CFG_EXIT, 1600);
+	finish(&g, 3);
+	for (i = 0; i < EACH; i++)
+		g.cycles[i] += more[i];
+	f = run(&g, VT_METHOD_NAIVE, NULL);
+	for (i = 0; i < EACH; i++)
+		assert_true(fabs(f->insn[i].executions - (i == 2 ? 3201 : 1600)) < 1e-6);
+	vt_freqs_free(f);
+	vt_classes_free(g.flow.classes);
+}
+
 static void test_exact_time(void **state)
 {
 	struct graph g;
@@ -358,6 +383,7 @@ int main(void)
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_periods),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
