@@ -32,7 +32,8 @@ def perturb_core(text, seed):
             return f"{words[0]} {max(1, int(words[1]) - WIDTH)}"
         if len(words) == 2 and words[0] == "skid":
             return f"skid {int(words[1]) + SKID}"
-        line = re.sub(r"\blatency (\d+)", lambda m: f"latency {other(m[1], min(1, int(m[1])))}", line)
+        line = re.sub(r"\blatency (\d+)",
+                      lambda m: f"latency {other(m[1], min(1, int(m[1])))}", line)
         return re.sub(r"\bpenalty (\d+)",
                       lambda m: f"penalty {max(0, int(m[1]) + draw.choice((-PENALTY, PENALTY)))}",
                       line)

@@ -78,16 +78,17 @@ memory latency of all seeds False True"
 t_ok "it is a core" bash -c "vtrace record --full -o one.vt -- '$tools/rec_distinct' 3 &&
 	vsim -m ./wrong.core -S cycles:100 -o one.s.vt one.vt"
 
-# Two instructions of a class: 400 cycles at 4 an execution are 100 executions, which is true.  One of
-# another, executed as often, has 472 at 4: 118; all together 872 at 8: 109.
+# 872 samples of 10 cycles on the average.  Two instructions of a class: 4000 cycles at 4 an execution
+# are 1000 executions, which is true.  One of another, executed as often, has 4720 at 4: 1180; all
+# together 8720 at 8: 1090.
 t_is "what noise allows who knows the cycles of each instruction" "$("$PYTHON" -c '
 import runpy, sys
 sys.path.insert(0, sys.argv[1])
 limit = runpy.run_path(sys.argv[1] + "/dcpi")["noise_limit"]
 rows = [{"image": "a", "offset": n, "samples": s, "executions": e}
         for n, s, e in ((1, 3, 90), (2, 1, 90), (3, 4, 70))]
-true = {("a", n): {"period": p, "cycles": c, "executions": 100}
-        for n, p, c in ((1, 300, 1), (2, 100, 3), (3, 472, 4))}
+true = {("a", n): {"samples": s, "period": p, "cycles": c, "executions": 1000}
+        for n, s, p, c in ((1, 300, 3500, 1), (2, 100, 1300, 3), (3, 472, 3920, 4))}
 print(limit(rows, true, lambda r, t: r["executions"]), limit(rows, true, lambda r, t: t["executions"]))' \
 	"$ROOT/scripts/paper")" "[50.0, 50.0, 50.0] [0.0, 100.0, 100.0]"
 t_done
