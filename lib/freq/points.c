@@ -17,11 +17,11 @@
  *     stalls between them (DCPI 6.1.3);
  *   - if it has too few samples.
  *
- * Four samples have a deviation of two.  From half a cycle on, an instruction is more likely an
- * issue point than not.  The other constants were chosen on programs in the simulator
+ * Two samples deviate by 1.4.  From half a cycle on, an instruction is more likely an issue point
+ * than not.  These and the other constants were chosen on programs in the simulator
  * (scripts/tune/constants).
  */
-#define FEW	4.0  /* samples */
+#define FEW	2.0  /* samples */
 #define ISSUE	0.5  /* least mean cycles of an issue point */
 #define SHIFTED 0.12 /* accepted part of samples on instructions that should get none */
 
