@@ -128,6 +128,7 @@ static bool choose_freq_event(struct state *s)
 	}
 	e = vt_profile_event(s->in.profile, how->event);
 	how->clock = vt_freqrun_scale(e, s->o->clock, s->cpu.description, &how->scale);
+	how->fit_clock = how->clock && !s->o->clock_given;
 	return true;
 }
 
@@ -146,6 +147,22 @@ static void say_text(struct state *s, struct vt_buf *text)
 	vt_buf_free(text);
 }
 
+static void report_clock(struct state *s, const struct vt_freqrun_totals *t)
+{
+	const char *event = vt_profile_event(s->in.profile, s->how.event)->name;
+
+	if (strcmp(t->clock, "fitted") == 0)
+		app_say(s->app,
+			"%s counts nanoseconds; the effective clock is %.2f GHz, fitted to %zu "
+			"loops that nothing stalls",
+			event, t->scale, t->loops);
+	else if (strcmp(t->clock, "assumed") == 0)
+		app_say(s->app,
+			"%s counts nanoseconds, and the stream does not have the processor's "
+			"clock: assuming 1 GHz; set it with --clock",
+			event);
+}
+
 /* What the reader of the estimates has to know. */
 static void report_vfreq(struct state *s)
 {
@@ -154,11 +171,8 @@ static void report_vfreq(struct state *s)
 	bool estimated = t->samples > t->by_confidence[VT_CONFIDENCE_NONE] + t->unmapped +
 					      t->outside + t->no_code + t->stray;
 
-	if (estimated && s->how.clock && strcmp(s->how.clock, "assumed") == 0)
-		app_say(s->app,
-			"%s counts nanoseconds, and the stream does not have the processor's "
-			"clock: assuming 1 GHz; set it with --clock",
-			vt_profile_event(s->in.profile, s->how.event)->name);
+	if (estimated && t->clock)
+		report_clock(s, t);
 	vt_freqrun_uncounted(&s->how, t, &uncounted);
 	say_text(s, &uncounted);
 	vt_freqrun_left_out(&s->how, t, &left_out);

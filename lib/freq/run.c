@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "freq/calls.h"
 #include "freq/charge.h"
+#include "freq/clock.h"
 #include "freq/freq.h"
 #include "profile/procedure_flow.h"
 
@@ -222,6 +223,7 @@ struct freq_run {
 	struct vt_symbols *symbols; /* of the procedure's image */
 	struct vt_freqcalls calls;  /* of the image, so far */
 	bool stubs;		    /* this pass analyses stubs only; false: the others only */
+	struct vt_clockfit *fit;    /* loops for the effective clock are sought; NULL: not */
 };
 
 /* A procedure's numbers, by instruction of its graph. */
@@ -261,7 +263,7 @@ static void scale_cycles(const struct freq_run *r, const struct vt_procflow *f,
 	uint32_t i;
 
 	for (i = 0; i < f->cfg->ninsns; i++)
-		n->cycles[i] = (double)n->period[i] * r->o->scale;
+		n->cycles[i] = (double)n->period[i] * r->totals->scale;
 }
 
 static int fill_numbers(const struct freq_run *r, const struct vt_procflow *f,
@@ -378,7 +380,7 @@ static int count_procedure(const struct freq_run *r, const struct vt_procflow *f
 						 .offset = offset,
 						 .event =
 							 vt_profile_event(o->profile, o->event)->id,
-						 .scale = o->scale};
+						 .scale = r->totals->scale};
 	size_t i;
 	int code = 0;
 
@@ -437,6 +439,8 @@ static int analyse_procedure(struct freq_run *r, struct vt_procflow *f,
 	if (code == 0)
 		code = vt_freq_charge(vt_freq_charge_of(event_policy(r), r->o->core->order), f,
 				      freqs, n.samples, n.period, err);
+	if (code == 0 && r->fit)
+		code = vt_clockfit_add(r->fit, r->o->core, f, freqs, n.samples, n.period, err);
 	if (code == 0) {
 		scale_cycles(r, f, &n);
 		write_freqs(r, f, offset, &n, freqs);
@@ -579,16 +583,41 @@ static void write_freq_meta(const struct vt_freqrun_options *o, const struct vt_
 	vt_writer_meta(w, "vfreq.model", o->model);
 	vt_writer_meta(w, "vfreq.event", vt_profile_event(o->profile, o->event)->name);
 	vt_writer_meta(w, "vfreq.method", vt_method_name(o->method));
-	snprintf(text, sizeof(text), "%.9g", o->scale);
+	snprintf(text, sizeof(text), "%.9g", t->scale);
 	vt_writer_meta(w, "vfreq.scale", text);
-	if (o->clock)
-		vt_writer_meta(w, "vfreq.clock", o->clock);
+	if (t->clock)
+		vt_writer_meta(w, "vfreq.clock", t->clock);
 	vt_writer_meta_u64(w, "vfreq.samples", t->samples);
 	vt_writer_meta_u64(w, "vfreq.unmapped", t->unmapped);
 	vt_writer_meta_u64(w, "vfreq.outside", t->outside);
 	vt_writer_meta_u64(w, "vfreq.no_code", t->no_code);
 	vt_writer_meta_u64(w, "vfreq.stray", t->stray);
 	vt_writer_meta_u64(w, "vfreq.estimated", t->estimated);
+}
+
+static void start_totals(const struct vt_freqrun_options *o, struct vt_freqrun_totals *t)
+{
+	*t = (struct vt_freqrun_totals){.scale = o->scale, .clock = o->clock};
+}
+
+/* Finds the effective clock in a run of its own, which writes nothing. */
+static int fit_clock(const struct vt_freqrun_options *o, const struct spot *spots, size_t count,
+		     struct vt_freqrun_totals *totals, struct vt_error *err)
+{
+	struct vt_freqrun_totals unused;
+	struct freq_run r = {.o = o, .totals = &unused, .fit = vt_clockfit_new()};
+	double clock;
+	int code = r.fit ? 0 : vt_error_nomem(err);
+
+	start_totals(o, &unused);
+	if (code == 0)
+		code = each_image(&r, spots, count, err);
+	if (code == 0 && vt_clockfit_find(r.fit, &clock, &totals->loops)) {
+		totals->scale = clock;
+		totals->clock = "fitted";
+	}
+	vt_clockfit_free(r.fit);
+	return code;
 }
 
 int vt_freqrun(const struct vt_freqrun_options *o, struct vt_writer *w,
@@ -599,7 +628,7 @@ int vt_freqrun(const struct vt_freqrun_options *o, struct vt_writer *w,
 	size_t count = 0;
 	int code;
 
-	*totals = (struct vt_freqrun_totals){0};
+	start_totals(o, totals);
 	if (o->event == SIZE_MAX) {
 		if (w)
 			vt_writer_meta_u64(w, "vfreq.samples", 0);
@@ -608,6 +637,8 @@ int vt_freqrun(const struct vt_freqrun_options *o, struct vt_writer *w,
 	code = w ? write_sample_counts(o->profile, w, err) : 0;
 	if (code == 0)
 		code = find_spots(o, &spots, &count, err);
+	if (code == 0 && o->fit_clock && o->core->order == VT_OUT_OF_ORDER)
+		code = fit_clock(o, spots, count, totals, err);
 	if (code == 0)
 		code = each_image(&r, spots, count, err);
 	if (code == 0 && w)

@@ -42,6 +42,11 @@ struct vt_freqrun_options {
 	size_t event;	   /* column of the profile; SIZE_MAX: estimate nothing */
 	double scale;	   /* cycles in a unit of the event's period */
 	const char *clock; /* result of vt_freqrun_scale() */
+	/*
+	 * Out of order, take the effective clock (freq/clock.h) instead of `scale`, if the loops
+	 * that were sampled show it.
+	 */
+	bool fit_clock;
 	enum vt_method method;
 	const struct vt_count_source *sources; /* of counts; see struct vt_count_source */
 	size_t nsources;
@@ -58,6 +63,9 @@ struct vt_freqrun_totals {
 	uint64_t procedures;
 	uint64_t complete;  /* procedures with complete graphs */
 	uint64_t estimated; /* samples on instructions that the timing table lacks */
+	double scale;	    /* cycles in a unit of the event's period, as given or fitted */
+	const char *clock;  /* as in the options, or "fitted" */
+	size_t loops;	    /* that the clock can be fitted to; fewer than 3: it was not */
 };
 
 /*

@@ -302,4 +302,69 @@ vsim -S cycles:1000000000 -o empty.vt run.vt
 t_pipe "no samples at all" 'vfreq -o none.vt empty.vt 2>err'
 t_like "is said" 'no samples' err
 
+# ---- the effective clock ----
+
+# Loops of 6, 12 and 3 cycles: 6, 6 and 3 million cycles in 3, 3 and 1.5 ms; and one of 3 million that
+# takes 3 ms, as it waits for something.
+cat >steady.s <<'END'
+.text
+.globl _start
+_start:	mov $3,%ebx
+	lea buffer(%rip),%rdi
+	mov $1000000,%ecx
+six:	imul %rbx,%rax
+	imul %rbx,%rax
+	dec %ecx
+	jne six
+	mov $500000,%ecx
+twelve:	imul %rbx,%rax
+	imul %rbx,%rax
+	imul %rbx,%rax
+	imul %rbx,%rax
+	dec %ecx
+	jne twelve
+	mov $1000000,%ecx
+three:	imul %rbx,%rax
+	mov (%rdi),%rdx
+	dec %ecx
+	jne three
+	mov $1000000,%ecx
+slow:	imul %rbx,%rax
+	dec %ecx
+	jne slow
+	mov $60,%eax
+	xor %edi,%edi
+	syscall
+.bss
+buffer:	.skip 64
+END
+t_ok "loops that nothing stalls" gcc -nostdlib -static -no-pie -Wl,--build-id=sha1 -o steady steady.s
+t_ok "and what they execute" vtrace record --full --blocks -o steady.vt -- ./steady
+"$PYTHON" - steady <<'END' >steady.json
+import json, os, subprocess, sys
+names = {f[2]: int(f[0], 16) for f in map(str.split, subprocess.run(
+    ["nm", sys.argv[1]], capture_output=True, text=True, check=True).stdout.splitlines())}
+notes = subprocess.run(["readelf", "-n", sys.argv[1]], capture_output=True, text=True).stdout
+path = os.path.abspath(sys.argv[1])
+start = names["_start"] & ~0xfff
+# An interrupt is taken behind the instruction that retired: the second of each loop.
+samples = [{"ip": names[n] + 4} for n, count in
+           (("six", 3000), ("twelve", 3000), ("three", 1500), ("slow", 3000)) for _ in range(count)]
+print(json.dumps({"maps": [[start, 0x1000, start - 0x400000, path]],
+                  "buildids": {path: notes.split("Build ID: ")[1].split()[0]},
+                  "type": 1, "config": 0, "samples": samples}))
+END
+"$PYTHON" "$ROOT/tests/mkperfdata.py" -d steady.json steady.data
+t_ok "the clock is fitted" vfreq -m skylake --exact steady.vt -o steady.f steady.data
+t_like "to the loops that nothing stalls, of which one is slow" \
+	'^vfreq: cpu-clock:HG counts nanoseconds; the effective clock is (1.99|2.00|2.01) GHz, fitted to 4 loops' "$T_ERR"
+t_is "the stream says so" "$(vtrace dump -k META -F key,value steady.f | sed -n 's/^vfreq.clock\t//p')" fitted
+t_ok "so does JSON" vfreq -m skylake --exact steady.vt --json steady.data
+t_is "with its value" "$(jq -r '[.clock, (.cycles_per_unit * 50 | round)] | @tsv' "$T_OUT")" "$(printf 'fitted\t100')"
+t_ok "a clock that is given" vfreq -m skylake --exact steady.vt --clock 3 -o given.f steady.data
+t_is "is taken" "$(vtrace dump -k META -F key,value given.f | sed -n 's/^vfreq.\(clock\|scale\)\t//p' |
+	paste -sd ' ')" "3 given"
+t_ok "without counts" vfreq -m skylake -o no.vt steady.data
+t_unlike "there is none to fit" 'clock' "$T_ERR"
+
 t_done

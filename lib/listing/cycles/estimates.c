@@ -24,8 +24,8 @@ void vt_freqrun_print(const struct vt_freqrun_options *o, const struct vt_freqru
 	json_object_set_new(doc, "cpu", json_string(o->core->name));
 	json_object_set_new(doc, "event", event ? vt_json_text(event, strlen(event)) : json_null());
 	json_object_set_new(doc, "method", json_string(vt_method_name(o->method)));
-	json_object_set_new(doc, "clock", o->clock ? json_string(o->clock) : json_null());
-	json_object_set_new(doc, "cycles_per_unit", json_real(o->scale));
+	json_object_set_new(doc, "clock", t->clock ? json_string(t->clock) : json_null());
+	json_object_set_new(doc, "cycles_per_unit", json_real(t->scale));
 	json_object_set_new(doc, "procedures", vt_json_u64(t->procedures));
 	json_object_set_new(doc, "complete", vt_json_u64(t->complete));
 	json_object_set_new(doc, "samples", vt_json_u64(t->samples));

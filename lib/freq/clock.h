@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_FREQ_CLOCK_H
+#define VT_FREQ_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "freq/freq.h"
+#include "machine/pipeline/core.h"
+#include "profile/procedure_flow.h"
+
+/*
+ * The effective clock: how many cycles of a program's work pass in a unit of an event that counts
+ * time, such as a nanosecond.  It is less than the processor's: interrupts, other programs and
+ * virtual machines take some of the time that a timer sees.  Loops that nothing stalls show it, as
+ * their cycles follow from their executions and their static schedule.
+ */
+struct vt_clockfit;
+
+/* Owned by the caller; NULL when memory runs out. */
+struct vt_clockfit *vt_clockfit_new(void);
+void vt_clockfit_free(struct vt_clockfit *c);
+
+/*
+ * Takes the loops of a procedure: its executions, its costs (of a schedule that knows them), and by
+ * instruction the samples and the time that are charged to it.  0 or -VT_E_NOMEM.
+ */
+int vt_clockfit_add(struct vt_clockfit *c, const struct vt_core *core, const struct vt_procflow *f,
+		    const struct vt_freqs *freqs, const uint64_t *samples, const uint64_t *time,
+		    struct vt_error *err);
+
+/*
+ * Sets *clock to the cycles in a unit of time, and *loops to the number of loops that show it.
+ * False if these are too few.
+ */
+bool vt_clockfit_find(struct vt_clockfit *c, double *clock, size_t *loops);
+
+#endif
