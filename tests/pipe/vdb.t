@@ -114,7 +114,7 @@ t_pipe "other programs read it" 'vdb cat | vprof >prof'
 
 for i in perf.data database; do
 	if [ $i = database ]; then vdb -d fresh.vdb add perf.data >/dev/null && vdb -d fresh.vdb cat >in.vt; else cp whole.vt in.vt; fi
-	vfreq --symfs "$ROOT/tests/data/demo/symfs" --clock 2.5 in.vt 2>/dev/null |
+	vfreq --symfs "$ROOT/tests/data/demo/symfs" --exact "$ROOT/tests/data/demo/counts.vt" --clock 2.5 in.vt 2>/dev/null |
 		vtrace dump -k FREQ,EDGE >"$i.freq"
 done
 t_like "there are estimates" '^FREQ.*executions=' perf.data.freq
