@@ -151,7 +151,7 @@ static enum vt_method method_of(const struct vti_freqwork *w, uint32_t class_)
 static struct vt_freq_value value_of_insn(const struct vti_freqwork *w, uint32_t insn)
 {
 	const struct vt_freq_input *in = w->in;
-	struct vti_estimate e;
+	struct vti_estimate e = {.sigma = INFINITY};
 
 	if (in->exact && in->exact[insn] >= 0)
 		return counted_value(in->exact[insn]);
@@ -159,7 +159,8 @@ static struct vt_freq_value value_of_insn(const struct vti_freqwork *w, uint32_t
 		return value_of(&w->blocks[in->flow->block[insn]],
 				method_of(w, in->flow->classes->block[in->flow->block[insn]]));
 	/* Its stalls and its repetitions look alike. */
-	e = in->counts_only ? (struct vti_estimate){.sigma = INFINITY} : lone_estimate(w, insn);
+	if (!in->counts_only)
+		e = lone_estimate(w, insn);
 	e.sigma = vti_freq_doubt(w, &e);
 	return value_of(&e, in->method);
 }

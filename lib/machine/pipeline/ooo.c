@@ -292,9 +292,13 @@ static uint64_t issue_uop_at(struct vt_ooo *e, const struct vt_uop *u, uint64_t 
 /* Of the current instruction's n-th load or store. */
 static struct vt_ooo_place find_accessed(const struct vt_ooo *e, bool store, unsigned nth)
 {
+	static const struct vt_ooo_place unknown = {0};
+
 	if (e->hooks.place)
 		return e->hooks.place(e->hooks.arg, store, nth);
-	return nth ? (struct vt_ooo_place){0} : store ? e->store : e->load;
+	if (nth)
+		return unknown;
+	return store ? e->store : e->load;
 }
 
 static void await_operands(const struct vt_ooo *e, const struct step *x, const struct vt_uop *u,
