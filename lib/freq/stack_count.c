@@ -6,109 +6,11 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
-#include "freq/stack_length.h"
+#include "freq/stack_internal.h"
 #include "stream/kinds.h"
 
 /* No compiler makes code without a taken branch that is longer. */
 #define RUN_MAX 65536 /* bytes */
-
-struct stack_source {
-	struct vt_stackcount_event e; /* the key is its first field */
-	uint64_t period;
-	enum vt_stack_unit unit; /* of the period */
-	bool all;		 /* the stacks have all branches */
-	uint64_t zeros;		 /* branches that came in the same cycle as the one before, */
-	uint64_t ones;		 /* and one later */
-};
-
-/* Which link, in the order of the results. */
-struct link_key {
-	uint64_t event;
-	uint64_t image;
-	int64_t pid;
-	uint64_t run;
-	uint64_t from;
-	uint64_t to;
-};
-
-struct link_entry {
-	struct link_key key;
-	uint64_t stacks; /* that count for it */
-	uint64_t last;	 /* the number of the last of them */
-	double current;	 /* what that adds */
-	uint16_t insns;	 /* instructions of a run, once they were counted; 0: unknown */
-	bool decoded;
-	struct vt_stackcount_sum sum;
-};
-
-/* Where control continues after a branch. */
-struct run_start {
-	uint64_t image;
-	int64_t pid;
-	uint64_t offset;
-	struct vt_stackreach reach;
-	struct vt_stacktimes times;
-	struct vt_stacklength length;
-};
-
-/*
- * The same, by how control got there: the time that follows often depends on it.  The distance
- * to the target of the previous branch identifies the way.
- */
-struct run_context {
-	uint64_t image;
-	int64_t pid;
-	uint64_t offset;
-	uint64_t before;
-	uint64_t bin; /* of the time between the two */
-	struct vt_stacktimes times;
-};
-
-/* A branch of a stack, and the run before it, by the numbers of their entries. */
-struct stack_branch {
-	uint32_t branch; /* UINT32_MAX: none; likewise below */
-	uint32_t run;
-	uint32_t start;
-	uint32_t context; /* NONE for the oldest one */
-	uint16_t cycles;  /* since the branch before; or instructions, 0: unknown */
-};
-
-/* Stacks with lengths of runs, kept until other stacks have shown how long runs are. */
-struct stack_batch {
-	struct stack_branch *branches; /* newest first */
-	size_t nbranches;
-	struct waiting_stack {
-		double period;
-		size_t first; /* of its branches; they end where those of the next one begin */
-		size_t source;
-	} * stacks;
-	size_t nstacks;
-};
-
-/* As many wait at once, of as many branches all in all. */
-#define MAX_STACKS   16384
-#define MAX_BRANCHES (MAX_STACKS * 32)
-
-struct vt_stackcount {
-	const struct vt_context *stream;
-	struct vt_hash starts;
-	struct vt_hash contexts;
-	struct vt_hash sources;
-	struct vt_hash entries;
-	struct stack_batch batch;
-	uint64_t stack;	   /* the number of the one at hand */
-	bool instructions; /* stacks of instructions wait, or did */
-	struct link_key *keys;
-	struct vt_stackcount_link *links;
-	size_t count;
-};
-
-/* What a branch of a stack counts for. */
-struct stack_share {
-	double parts[VT_STACK_PARTS]; /* by where in the window it may lie */
-	double bias;		      /* deviation, as a part of all of them */
-};
 
 struct vt_stackcount *vt_stackcount_new(struct vt_context *context)
 {
@@ -137,342 +39,6 @@ void vt_stackcount_free(struct vt_stackcount *c)
 	free(c->keys);
 	free(c->links);
 	free(c);
-}
-
-/* ---- what stacks add ---- */
-
-/* A stack's part of an entry is known when another stack has it, or none comes. */
-static void settle_entry(struct link_entry *e)
-{
-	e->sum.variance += e->current * e->current;
-	e->current = 0;
-}
-
-/* Counts a branch of the stack at hand. */
-static void add_stack_share(struct vt_stackcount *c, uint32_t entry, const struct stack_share *s)
-{
-	struct link_entry *e;
-	double all = 0;
-	size_t i;
-
-	if (entry == UINT32_MAX)
-		return;
-	e = vt_hash_at(&c->entries, entry);
-	if (e->last != c->stack) {
-		settle_entry(e);
-		e->stacks++;
-		e->last = c->stack;
-	}
-	for (i = 0; i < VT_STACK_PARTS; i++) {
-		e->sum.parts[i] += s->parts[i];
-		all += s->parts[i];
-	}
-	e->current += all;
-	e->sum.bias += all * s->bias;
-}
-
-/* ---- stacks with times ---- */
-
-/*
- * Stacks with times, many at once: first, how far they reach back, which is what windows follow
- * from; then, how long runs in windows take; then, what the branches in windows count for.
- */
-
-/*
- * Some processors never report 0 cycles between two branches: they report 1, whether it was 1 or 0.
- * No processor sustains more than one taken branch a cycle.  So each such cycle counts as half a
- * cycle within that limit, with the deviation that all of them or none are right.  (A Xeon 6154's
- * stacks count 2,400 million executions of a loop of 28 cycles with 3.7 such cycles; taken as
- * reported, they would count 2,230 million.)
- */
-#define HALF 0.5
-
-/*
- * A few zeros do not show that a processor reports them: the first branch has one after the stack
- * was switched on.
- */
-static bool has_zeros(const struct stack_source *s)
-{
-	return 20 * s->zeros > s->ones;
-}
-
-struct timed_stack {
-	const struct stack_branch *branches;
-	size_t count;
-	double period;
-	bool zeros;
-};
-
-/* The time from branch `i` + 1 to the newest one, of that from branch `i`. */
-static double add_time(const struct timed_stack *s, size_t i, double before)
-{
-	uint16_t cycles = s->branches[i].cycles;
-
-	if (s->zeros || cycles != 1)
-		return before + cycles;
-	return fmax(before + HALF, (double)i + 1);
-}
-
-static double reach_of(const struct timed_stack *s)
-{
-	double before = 0;
-	size_t i;
-
-	for (i = 0; i + 1 < s->count; i++)
-		before = add_time(s, i, before);
-	return before;
-}
-
-static struct run_start *branch_start(const struct vt_stackcount *c, const struct timed_stack *s,
-				      size_t i)
-{
-	return vt_hash_at(&c->starts, s->branches[i].start);
-}
-
-struct stack_window {
-	double length;			   /* cycles */
-	double weight;			   /* of what is in all of it */
-	double doubt;			   /* deviation of that, as a part of it */
-	const struct vt_stacktimes *times; /* what follows its newest branch */
-};
-
-/*
- * What is not known of where a window lies, in standard deviations of uniform distributions.
- * Processors may hold an interrupt until what they wait for has come, so that half of the time
- * since the newest branch is in doubt either way; and there are cycles that may be none.
- */
-#define UNIFORM 0.2887 /* 1 / sqrt(12) */
-
-static double doubt_of(const struct timed_stack *s, const struct stack_window *w)
-{
-	double since = vt_stackwindow_since(w->times, w->length);
-	double time = since, ones = 0, spare;
-	size_t i;
-
-	for (i = 0; i + 1 < s->count && time < w->length; i++) {
-		time += s->branches[i].cycles;
-		ones += s->branches[i].cycles == 1;
-	}
-	spare = s->zeros ? 0 : fmin(ones, fmax(time - (double)i, 0));
-	return UNIFORM * hypot(since, spare) / (VT_STACKWINDOW_AREA * w->length);
-}
-
-/*
- * Places that stacks were taken at have windows.  The shortest of those in a stack is taken, so
- * that all stacks of a loop have the same: a pattern in it would otherwise be looked at for longer
- * from some places than from others.
- */
-static struct stack_window window_of(const struct vt_stackcount *c, const struct timed_stack *s)
-{
-	struct stack_window w = {.length = reach_of(s)};
-	size_t i;
-
-	for (i = 0; i < s->count; i++)
-		w.length = fmin(w.length, vt_stackreach_window(&branch_start(c, s, i)->reach));
-	w.weight = s->period / (VT_STACKWINDOW_AREA * w.length);
-	return w;
-}
-
-static void note_reach(struct vt_stackcount *c, const struct timed_stack *s)
-{
-	vt_stackreach_add(&branch_start(c, s, 0)->reach, reach_of(s));
-}
-
-static void note_runs(struct vt_stackcount *c, const struct timed_stack *s)
-{
-	struct stack_window w = window_of(c, s);
-	double before = 0;
-	size_t i;
-
-	for (i = 0; i + 1 < s->count && before < w.length; i++) {
-		const struct stack_branch *b = &s->branches[i + 1];
-		struct run_context *context;
-
-		vt_stacktimes_add(&branch_start(c, s, i + 1)->times, s->branches[i].cycles,
-				  w.weight);
-		if (b->context != UINT32_MAX) {
-			context = vt_hash_at(&c->contexts, b->context);
-			vt_stacktimes_add(&context->times, s->branches[i].cycles, w.weight);
-		}
-		before = add_time(s, i, before);
-	}
-}
-
-/*
- * What follows the newest branch, if stacks have it elsewhere; else its own runs are the best
- * guess.
- */
-static const struct vt_stacktimes *
-find_times(const struct vt_stackcount *c, const struct timed_stack *s, struct vt_stacktimes *own)
-{
-	const struct run_context *context;
-	const struct vt_stacktimes *times;
-	size_t i;
-
-	assert(s->branches->context != UINT32_MAX);
-	context = vt_hash_at(&c->contexts, s->branches->context);
-	times = &context->times;
-	if (vt_stacktimes_sum(times) > 0)
-		return times;
-	times = &branch_start(c, s, 0)->times;
-	if (vt_stacktimes_sum(times) > 0)
-		return times;
-	for (i = 0; i + 1 < s->count; i++)
-		vt_stacktimes_add(own, s->branches[i].cycles, 1);
-	return own;
-}
-
-static void count_timed(struct vt_stackcount *c, const struct timed_stack *s,
-			struct stack_source *source)
-{
-	struct stack_window w = window_of(c, s);
-	struct vt_stacktimes own = {.times = {0}};
-	struct stack_share share;
-	double before = 0;
-	size_t i, k;
-
-	w.times = find_times(c, s, &own);
-	share.bias = doubt_of(s, &w);
-	source->e.weight += w.weight;
-	c->stack++;
-	for (i = 0; i + 1 < s->count && before < w.length; i++) {
-		vt_stackwindow_share(w.times, w.length, before, share.parts);
-		for (k = 0; k < VT_STACK_PARTS; k++)
-			share.parts[k] *= w.weight;
-		add_stack_share(c, s->branches[i].branch, &share);
-		add_stack_share(c, s->branches[i].run, &share);
-		before = add_time(s, i, before);
-	}
-}
-
-static struct stack_source *source_at(const struct vt_stackcount *c, size_t i)
-{
-	return vt_hash_at(&c->sources, c->batch.stacks[i].source);
-}
-
-static struct timed_stack timed_at(const struct vt_stackcount *c, size_t i)
-{
-	const struct stack_batch *b = &c->batch;
-	const struct waiting_stack *w = &b->stacks[i];
-	const struct stack_source *source = source_at(c, i);
-	size_t end = i + 1 < b->nstacks ? w[1].first : b->nbranches;
-
-	assert(end >= w->first + 2 && end <= b->nbranches);
-	return (struct timed_stack){b->branches + w->first, end - w->first, w->period,
-				    has_zeros(source)};
-}
-
-static void count_waiting_timed(struct vt_stackcount *c)
-{
-	struct stack_batch *b = &c->batch;
-	struct timed_stack s;
-	size_t i;
-
-	for (i = 0; i < b->nstacks; i++) {
-		s = timed_at(c, i);
-		if (source_at(c, i)->e.timed)
-			note_reach(c, &s);
-	}
-	for (i = 0; i < b->nstacks; i++) {
-		s = timed_at(c, i);
-		if (source_at(c, i)->e.timed)
-			note_runs(c, &s);
-	}
-	for (i = 0; i < b->nstacks; i++) {
-		s = timed_at(c, i);
-		if (source_at(c, i)->e.timed)
-			count_timed(c, &s, source_at(c, i));
-	}
-}
-
-/* ---- stacks of which the instructions are known ---- */
-
-/*
- * A stack is taken in a run as often as the run is long.  So it represents all the less executions
- * the longer the run is that it was taken in, of which only the start is known: as long as the runs
- * are that begin there elsewhere, counted in the same way.  (As in Palm's probabilities.)
- */
-#define WEIGHINGS 5
-
-/* What is not known of the unit, a part of all counts; chosen, as no processor was at hand. */
-#define UNIT_BIAS 0.02
-
-/* The instructions of the run that a stack was taken in. */
-static double open_length(const struct vt_stackcount *c, const struct timed_stack *s)
-{
-	double mean = vt_stacklength_mean(&branch_start(c, s, 0)->length);
-	struct vt_stacklength own = {0};
-	size_t i;
-
-	if (mean > 0)
-		return mean;
-	/* Nothing begins there but what samples were taken in: as long as others of the stack. */
-	for (i = 0; i + 1 < s->count; i++)
-		vt_stacklength_add(&own, s->branches[i].cycles, 1);
-	vt_stacklength_settle(&own, true);
-	mean = vt_stacklength_mean(&own);
-	return mean > 0 ? mean : 1;
-}
-
-static void weigh_lengths(struct vt_stackcount *c, bool last)
-{
-	struct stack_batch *b = &c->batch;
-	size_t i, k;
-
-	for (i = 0; i < b->nstacks; i++) {
-		struct timed_stack s = timed_at(c, i);
-		double weight = s.period / open_length(c, &s);
-
-		if (source_at(c, i)->unit != VT_STACK_UNIT_INSTRUCTIONS)
-			continue;
-		for (k = 0; k + 1 < s.count; k++)
-			vt_stacklength_add(&branch_start(c, &s, k + 1)->length,
-					   s.branches[k].cycles, weight);
-	}
-	for (i = 0; i < c->starts.count; i++)
-		vt_stacklength_settle(&((struct run_start *)vt_hash_at(&c->starts, i))->length,
-				      last);
-}
-
-static void count_instructions(struct vt_stackcount *c, const struct timed_stack *s,
-			       struct stack_source *source)
-{
-	double weight = s->period / open_length(c, s) / (double)(s->count - 1);
-	size_t i;
-
-	source->e.weight += weight;
-	c->stack++;
-	for (i = 0; i + 1 < s->count; i++) {
-		struct stack_share share = {.bias = UNIT_BIAS};
-
-		share.parts[i * VT_STACK_PARTS / (s->count - 1)] = weight;
-		add_stack_share(c, s->branches[i].branch, &share);
-		add_stack_share(c, s->branches[i].run, &share);
-	}
-}
-
-static void count_waiting_instructions(struct vt_stackcount *c)
-{
-	struct stack_batch *b = &c->batch;
-	struct timed_stack s;
-	size_t i;
-
-	for (i = 0; i < WEIGHINGS && c->instructions; i++)
-		weigh_lengths(c, i + 1 == WEIGHINGS);
-	for (i = 0; i < b->nstacks && c->instructions; i++) {
-		s = timed_at(c, i);
-		if (source_at(c, i)->unit == VT_STACK_UNIT_INSTRUCTIONS)
-			count_instructions(c, &s, source_at(c, i));
-	}
-}
-
-/* Counts the stacks that wait, and forgets them. */
-static void count_waiting(struct vt_stackcount *c)
-{
-	count_waiting_timed(c);
-	count_waiting_instructions(c);
-	c->batch.nstacks = 0;
-	c->batch.nbranches = 0;
 }
 
 /* ---- samples ---- */
@@ -631,15 +197,15 @@ static int count_untimed(struct vt_stackcount *c, struct sample_at *a, const str
 	source->e.weight += weight;
 	c->stack++;
 	for (i = 0; i + 1 < s->count && code == 0; i++) {
-		struct stack_share share = {.bias = source->e.counted ? UNIT_BIAS : 0};
+		struct stack_share share = {.bias = source->e.counted ? VTI_STACK_UNIT_BIAS : 0};
 		struct stack_branch b;
 
 		share.parts[i * VT_STACK_PARTS / (s->count - 1)] = weight;
 		code = find_links(c, a, s, i, &b, err);
 		if (code < 0)
 			return code;
-		add_stack_share(c, b.branch, &share);
-		add_stack_share(c, b.run, &share);
+		vti_stack_add(c, b.branch, &share);
+		vti_stack_add(c, b.run, &share);
 	}
 	return 0;
 }
@@ -704,7 +270,7 @@ static int keep_stack(struct vt_stackcount *c, struct sample_at *a, const struct
 	if (!make_batch(b))
 		return vt_error_nomem(err);
 	if (b->nstacks == MAX_STACKS || b->nbranches + s->count > MAX_BRANCHES)
-		count_waiting(c);
+		vti_stack_count_waiting(c);
 	for (i = 0; i < s->count; i++)
 		if (find_stack_branch(c, a, s, i, source->e.timed, &b->branches[b->nbranches + i],
 				      err) < 0)
@@ -836,7 +402,7 @@ int vt_stackcount_finish(struct vt_stackcount *c, struct vt_error *err)
 {
 	size_t i, n = c->entries.count, k = 0;
 
-	count_waiting(c);
+	vti_stack_count_waiting(c);
 	for (i = 0; i < c->sources.count; i++) {
 		struct stack_source *s = vt_hash_at(&c->sources, i);
 
@@ -856,7 +422,7 @@ int vt_stackcount_finish(struct vt_stackcount *c, struct vt_error *err)
 		/* What lies in no window counts for nothing. */
 		if (!e->stacks)
 			continue;
-		settle_entry(e);
+		vti_stack_settle(e);
 		c->keys[k] = e->key;
 		c->links[k++] = (struct vt_stackcount_link){
 			.from = e->key.from,

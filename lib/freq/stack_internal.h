@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_FREQ_STACK_INTERNAL_H
+#define VT_FREQ_STACK_INTERNAL_H
+
+#include "base/hash.h"
+#include "freq/stack_count.h"
+#include "freq/stack_length.h"
+
+/* What collects stacks (stack_count.c) and what weighs them (stack_weigh.c) share. */
+
+struct stack_source {
+	struct vt_stackcount_event e; /* the key is its first field */
+	uint64_t period;
+	enum vt_stack_unit unit; /* of the period */
+	bool all;		 /* the stacks have all branches */
+	uint64_t zeros;		 /* branches that came in the same cycle as the one before, */
+	uint64_t ones;		 /* and one later */
+};
+
+/* Which link, in the order of the results. */
+struct link_key {
+	uint64_t event;
+	uint64_t image;
+	int64_t pid;
+	uint64_t run;
+	uint64_t from;
+	uint64_t to;
+};
+
+struct link_entry {
+	struct link_key key;
+	uint64_t stacks; /* that count for it */
+	uint64_t last;	 /* the number of the last of them */
+	double current;	 /* what that adds */
+	uint16_t insns;	 /* instructions of a run, once they were counted; 0: unknown */
+	bool decoded;
+	struct vt_stackcount_sum sum;
+};
+
+/* Where control continues after a branch. */
+struct run_start {
+	uint64_t image;
+	int64_t pid;
+	uint64_t offset;
+	struct vt_stackreach reach;
+	struct vt_stacktimes times;
+	struct vt_stacklength length;
+};
+
+/*
+ * The same, by how control got there: the time that follows often depends on it.  The distance
+ * to the target of the previous branch identifies the way.
+ */
+struct run_context {
+	uint64_t image;
+	int64_t pid;
+	uint64_t offset;
+	uint64_t before;
+	uint64_t bin; /* of the time between the two */
+	struct vt_stacktimes times;
+};
+
+/* A branch of a stack, and the run before it, by the numbers of their entries. */
+struct stack_branch {
+	uint32_t branch; /* UINT32_MAX: none; likewise below */
+	uint32_t run;
+	uint32_t start;
+	uint32_t context; /* NONE for the oldest one */
+	uint16_t cycles;  /* since the branch before; or instructions, 0: unknown */
+};
+
+/* Stacks with lengths of runs, kept until other stacks have shown how long runs are. */
+struct stack_batch {
+	struct stack_branch *branches; /* newest first */
+	size_t nbranches;
+	struct waiting_stack {
+		double period;
+		size_t first; /* of its branches; they end where those of the next one begin */
+		size_t source;
+	} * stacks;
+	size_t nstacks;
+};
+
+/* As many wait at once, of as many branches all in all. */
+#define MAX_STACKS   16384
+#define MAX_BRANCHES (MAX_STACKS * 32)
+
+struct vt_stackcount {
+	const struct vt_context *stream;
+	struct vt_hash starts;
+	struct vt_hash contexts;
+	struct vt_hash sources;
+	struct vt_hash entries;
+	struct stack_batch batch;
+	uint64_t stack;	   /* the number of the one at hand */
+	bool instructions; /* stacks of instructions wait, or did */
+	struct link_key *keys;
+	struct vt_stackcount_link *links;
+	size_t count;
+};
+
+/* What a branch of a stack counts for. */
+struct stack_share {
+	double parts[VT_STACK_PARTS]; /* by where in the window it may lie */
+	double bias;		      /* deviation, as a part of all of them */
+};
+
+/* What is not known of the unit, a part of all counts; chosen, as no processor was at hand. */
+#define VTI_STACK_UNIT_BIAS 0.02
+
+/* A stack's part of an entry is known when another stack has it, or none comes. */
+void vti_stack_settle(struct link_entry *e);
+
+/* Counts a branch of the stack at hand. */
+void vti_stack_add(struct vt_stackcount *c, uint32_t entry, const struct stack_share *s);
+
+/* Counts the stacks that wait, and forgets them. */
+void vti_stack_count_waiting(struct vt_stackcount *c);
+
+#endif

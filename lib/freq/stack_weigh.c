@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+
+#include "freq/stack_internal.h"
+
+/* ---- what stacks add ---- */
+
+void vti_stack_settle(struct link_entry *e)
+{
+	e->sum.variance += e->current * e->current;
+	e->current = 0;
+}
+
+void vti_stack_add(struct vt_stackcount *c, uint32_t entry, const struct stack_share *s)
+{
+	struct link_entry *e;
+	double all = 0;
+	size_t i;
+
+	if (entry == UINT32_MAX)
+		return;
+	e = vt_hash_at(&c->entries, entry);
+	if (e->last != c->stack) {
+		vti_stack_settle(e);
+		e->stacks++;
+		e->last = c->stack;
+	}
+	for (i = 0; i < VT_STACK_PARTS; i++) {
+		e->sum.parts[i] += s->parts[i];
+		all += s->parts[i];
+	}
+	e->current += all;
+	e->sum.bias += all * s->bias;
+}
+
+/* ---- stacks with times ---- */
+
+/*
+ * Stacks with times, many at once: first, how far they reach back, which is what windows follow
+ * from; then, how long runs in windows take; then, what the branches in windows count for.
+ */
+
+/*
+ * Some processors never report 0 cycles between two branches: they report 1, whether it was 1 or 0.
+ * No processor sustains more than one taken branch a cycle.  So each such cycle counts as half a
+ * cycle within that limit, with the deviation that all of them or none are right.  (A Xeon 6154's
+ * stacks count 2,400 million executions of a loop of 28 cycles with 3.7 such cycles; taken as
+ * reported, they would count 2,230 million.)
+ */
+#define HALF 0.5
+
+/*
+ * A few zeros do not show that a processor reports them: the first branch has one after the stack
+ * was switched on.
+ */
+static bool has_zeros(const struct stack_source *s)
+{
+	return 20 * s->zeros > s->ones;
+}
+
+struct timed_stack {
+	const struct stack_branch *branches;
+	size_t count;
+	double period;
+	bool zeros;
+};
+
+/* The time from branch `i` + 1 to the newest one, of that from branch `i`. */
+static double add_time(const struct timed_stack *s, size_t i, double before)
+{
+	uint16_t cycles = s->branches[i].cycles;
+
+	if (s->zeros || cycles != 1)
+		return before + cycles;
+	return fmax(before + HALF, (double)i + 1);
+}
+
+static double reach_of(const struct timed_stack *s)
+{
+	double before = 0;
+	size_t i;
+
+	for (i = 0; i + 1 < s->count; i++)
+		before = add_time(s, i, before);
+	return before;
+}
+
+static struct run_start *branch_start(const struct vt_stackcount *c, const struct timed_stack *s,
+				      size_t i)
+{
+	return vt_hash_at(&c->starts, s->branches[i].start);
+}
+
+struct stack_window {
+	double length;			   /* cycles */
+	double weight;			   /* of what is in all of it */
+	double doubt;			   /* deviation of that, as a part of it */
+	const struct vt_stacktimes *times; /* what follows its newest branch */
+};
+
+/*
+ * What is not known of where a window lies, in standard deviations of uniform distributions.
+ * Processors may hold an interrupt until what they wait for has come, so that half of the time
+ * since the newest branch is in doubt either way; and there are cycles that may be none.
+ */
+#define UNIFORM 0.2887 /* 1 / sqrt(12) */
+
+static double doubt_of(const struct timed_stack *s, const struct stack_window *w)
+{
+	double since = vt_stackwindow_since(w->times, w->length);
+	double time = since, ones = 0, spare;
+	size_t i;
+
+	for (i = 0; i + 1 < s->count && time < w->length; i++) {
+		time += s->branches[i].cycles;
+		ones += s->branches[i].cycles == 1;
+	}
+	spare = s->zeros ? 0 : fmin(ones, fmax(time - (double)i, 0));
+	return UNIFORM * hypot(since, spare) / (VT_STACKWINDOW_AREA * w->length);
+}
+
+/*
+ * Places that stacks were taken at have windows.  The shortest of those in a stack is taken, so
+ * that all stacks of a loop have the same: a pattern in it would otherwise be looked at for longer
+ * from some places than from others.
+ */
+static struct stack_window window_of(const struct vt_stackcount *c, const struct timed_stack *s)
+{
+	struct stack_window w = {.length = reach_of(s)};
+	size_t i;
+
+	for (i = 0; i < s->count; i++)
+		w.length = fmin(w.length, vt_stackreach_window(&branch_start(c, s, i)->reach));
+	w.weight = s->period / (VT_STACKWINDOW_AREA * w.length);
+	return w;
+}
+
+static void note_reach(struct vt_stackcount *c, const struct timed_stack *s)
+{
+	vt_stackreach_add(&branch_start(c, s, 0)->reach, reach_of(s));
+}
+
+static void note_runs(struct vt_stackcount *c, const struct timed_stack *s)
+{
+	struct stack_window w = window_of(c, s);
+	double before = 0;
+	size_t i;
+
+	for (i = 0; i + 1 < s->count && before < w.length; i++) {
+		const struct stack_branch *b = &s->branches[i + 1];
+		struct run_context *context;
+
+		vt_stacktimes_add(&branch_start(c, s, i + 1)->times, s->branches[i].cycles,
+				  w.weight);
+		if (b->context != UINT32_MAX) {
+			context = vt_hash_at(&c->contexts, b->context);
+			vt_stacktimes_add(&context->times, s->branches[i].cycles, w.weight);
+		}
+		before = add_time(s, i, before);
+	}
+}
+
+/*
+ * What follows the newest branch, if stacks have it elsewhere; else its own runs are the best
+ * guess.
+ */
+static const struct vt_stacktimes *
+find_times(const struct vt_stackcount *c, const struct timed_stack *s, struct vt_stacktimes *own)
+{
+	const struct run_context *context;
+	const struct vt_stacktimes *times;
+	size_t i;
+
+	assert(s->branches->context != UINT32_MAX);
+	context = vt_hash_at(&c->contexts, s->branches->context);
+	times = &context->times;
+	if (vt_stacktimes_sum(times) > 0)
+		return times;
+	times = &branch_start(c, s, 0)->times;
+	if (vt_stacktimes_sum(times) > 0)
+		return times;
+	for (i = 0; i + 1 < s->count; i++)
+		vt_stacktimes_add(own, s->branches[i].cycles, 1);
+	return own;
+}
+
+static void count_timed(struct vt_stackcount *c, const struct timed_stack *s,
+			struct stack_source *source)
+{
+	struct stack_window w = window_of(c, s);
+	struct vt_stacktimes own = {.times = {0}};
+	struct stack_share share;
+	double before = 0;
+	size_t i, k;
+
+	w.times = find_times(c, s, &own);
+	share.bias = doubt_of(s, &w);
+	source->e.weight += w.weight;
+	c->stack++;
+	for (i = 0; i + 1 < s->count && before < w.length; i++) {
+		vt_stackwindow_share(w.times, w.length, before, share.parts);
+		for (k = 0; k < VT_STACK_PARTS; k++)
+			share.parts[k] *= w.weight;
+		vti_stack_add(c, s->branches[i].branch, &share);
+		vti_stack_add(c, s->branches[i].run, &share);
+		before = add_time(s, i, before);
+	}
+}
+
+static struct stack_source *source_at(const struct vt_stackcount *c, size_t i)
+{
+	return vt_hash_at(&c->sources, c->batch.stacks[i].source);
+}
+
+static struct timed_stack timed_at(const struct vt_stackcount *c, size_t i)
+{
+	const struct stack_batch *b = &c->batch;
+	const struct waiting_stack *w = &b->stacks[i];
+	const struct stack_source *source = source_at(c, i);
+	size_t end = i + 1 < b->nstacks ? w[1].first : b->nbranches;
+
+	assert(end >= w->first + 2 && end <= b->nbranches);
+	return (struct timed_stack){b->branches + w->first, end - w->first, w->period,
+				    has_zeros(source)};
+}
+
+static void count_waiting_timed(struct vt_stackcount *c)
+{
+	struct stack_batch *b = &c->batch;
+	struct timed_stack s;
+	size_t i;
+
+	for (i = 0; i < b->nstacks; i++) {
+		s = timed_at(c, i);
+		if (source_at(c, i)->e.timed)
+			note_reach(c, &s);
+	}
+	for (i = 0; i < b->nstacks; i++) {
+		s = timed_at(c, i);
+		if (source_at(c, i)->e.timed)
+			note_runs(c, &s);
+	}
+	for (i = 0; i < b->nstacks; i++) {
+		s = timed_at(c, i);
+		if (source_at(c, i)->e.timed)
+			count_timed(c, &s, source_at(c, i));
+	}
+}
+
+/* ---- stacks of which the instructions are known ---- */
+
+/*
+ * A stack is taken in a run as often as the run is long.  So it represents all the less executions
+ * the longer the run is that it was taken in, of which only the start is known: as long as the runs
+ * are that begin there elsewhere, counted in the same way.  (As in Palm's probabilities.)
+ */
+#define WEIGHINGS 5
+
+/* The instructions of the run that a stack was taken in. */
+static double open_length(const struct vt_stackcount *c, const struct timed_stack *s)
+{
+	double mean = vt_stacklength_mean(&branch_start(c, s, 0)->length);
+	struct vt_stacklength own = {0};
+	size_t i;
+
+	if (mean > 0)
+		return mean;
+	/* Nothing begins there but what samples were taken in: as long as others of the stack. */
+	for (i = 0; i + 1 < s->count; i++)
+		vt_stacklength_add(&own, s->branches[i].cycles, 1);
+	vt_stacklength_settle(&own, true);
+	mean = vt_stacklength_mean(&own);
+	return mean > 0 ? mean : 1;
+}
+
+static void weigh_lengths(struct vt_stackcount *c, bool last)
+{
+	struct stack_batch *b = &c->batch;
+	size_t i, k;
+
+	for (i = 0; i < b->nstacks; i++) {
+		struct timed_stack s = timed_at(c, i);
+		double weight = s.period / open_length(c, &s);
+
+		if (source_at(c, i)->unit != VT_STACK_UNIT_INSTRUCTIONS)
+			continue;
+		for (k = 0; k + 1 < s.count; k++)
+			vt_stacklength_add(&branch_start(c, &s, k + 1)->length,
+					   s.branches[k].cycles, weight);
+	}
+	for (i = 0; i < c->starts.count; i++)
+		vt_stacklength_settle(&((struct run_start *)vt_hash_at(&c->starts, i))->length,
+				      last);
+}
+
+static void count_instructions(struct vt_stackcount *c, const struct timed_stack *s,
+			       struct stack_source *source)
+{
+	double weight = s->period / open_length(c, s) / (double)(s->count - 1);
+	size_t i;
+
+	source->e.weight += weight;
+	c->stack++;
+	for (i = 0; i + 1 < s->count; i++) {
+		struct stack_share share = {.bias = VTI_STACK_UNIT_BIAS};
+
+		share.parts[i * VT_STACK_PARTS / (s->count - 1)] = weight;
+		vti_stack_add(c, s->branches[i].branch, &share);
+		vti_stack_add(c, s->branches[i].run, &share);
+	}
+}
+
+static void count_waiting_instructions(struct vt_stackcount *c)
+{
+	struct stack_batch *b = &c->batch;
+	struct timed_stack s;
+	size_t i;
+
+	for (i = 0; i < WEIGHINGS && c->instructions; i++)
+		weigh_lengths(c, i + 1 == WEIGHINGS);
+	for (i = 0; i < b->nstacks && c->instructions; i++) {
+		s = timed_at(c, i);
+		if (source_at(c, i)->unit == VT_STACK_UNIT_INSTRUCTIONS)
+			count_instructions(c, &s, source_at(c, i));
+	}
+}
+
+void vti_stack_count_waiting(struct vt_stackcount *c)
+{
+	count_waiting_timed(c);
+	count_waiting_instructions(c);
+	c->batch.nstacks = 0;
+	c->batch.nbranches = 0;
+}
