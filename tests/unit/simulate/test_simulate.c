@@ -347,8 +347,7 @@ static void test_taken(void **state)
 			assert_int_equal(o.samples[i].ip, at[i]);
 			assert_int_equal(o.samples[i].period, 1);
 			assert_int_equal(o.samples[i].nbranches, stack ? i + 1 : 0);
-			if (stack)
-				assert_int_equal(o.samples[i].to[0], at[i]);
+			assert_true(!stack || o.samples[i].to[0] == at[i]);
 		}
 	}
 }
