@@ -270,8 +270,10 @@ int cmd_freq(int argc, char **argv)
 	const struct vt_opt_page page = {
 		.program = "vfreq",
 		.usage = "[-m NAME] [--method HOW] [options] [FILE]",
-		.about = "Tells from samples of time how often each instruction was executed and "
-			 "how\nlong each execution took.",
+		.about =
+			"Joins samples of time with counts of executions, and tells how long each\n"
+			"execution took. On processors that issue in order, the executions follow\n"
+			"from the samples as well.",
 		.opts = opts,
 		.max_operands = 1,
 	};

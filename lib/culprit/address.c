@@ -79,7 +79,7 @@ static void add_motion(const struct vti_culprit *c, uint32_t insn, struct motion
 
 static bool has_access(const struct vt_mop *op)
 {
-	return vti_mop_has(op, 1U << VT_OP_LOAD | 1U << VT_OP_STORE);
+	return vt_mop_has(op, 1U << VT_OP_LOAD | 1U << VT_OP_STORE);
 }
 
 /* How far an address register goes; INFINITY: anywhere. */

@@ -71,7 +71,7 @@ static void find_loads(const struct vti_stalled *st, struct loads *l, struct vti
 
 	*l = (struct loads){0};
 	if (!in_order(st)) {
-		if (vti_mop_has(op, 1U << VT_OP_LOAD))
+		if (vt_mop_has(op, 1U << VT_OP_LOAD))
 			take_load(st, st->insn, l, s);
 		return;
 	}
@@ -141,7 +141,7 @@ void vti_rule_dtlb(const struct vti_stalled *st, struct vti_suspect *s)
 
 	find_loads(st, &l, s);
 	often = l.pages;
-	if (vti_mop_has(op, 1U << VT_OP_STORE)) {
+	if (vt_mop_has(op, 1U << VT_OP_STORE)) {
 		vti_suspect_blame(s, st->insn);
 		often += bound_page_misses(st, st->insn);
 	}
@@ -152,7 +152,7 @@ void vti_rule_dtlb(const struct vti_stalled *st, struct vti_suspect *s)
 void vti_rule_write_buffer(const struct vti_stalled *st, struct vti_suspect *s)
 {
 	const struct vt_core *m = st->c->core;
-	bool store = vti_mop_has(vti_stalled_op(st), 1U << VT_OP_STORE);
+	bool store = vt_mop_has(vti_stalled_op(st), 1U << VT_OP_STORE);
 
 	if (!store || (!m->write_buffer && in_order(st))) {
 		s->bound = 0;
@@ -178,7 +178,7 @@ static void see_store(void *arg, uint32_t insn, uint32_t far)
 		x->any = true;
 		return;
 	}
-	if (!vti_mop_has(&x->st->c->ops[insn], 1U << VT_OP_STORE))
+	if (!vt_mop_has(&x->st->c->ops[insn], 1U << VT_OP_STORE))
 		return;
 	x->any = true;
 	vti_suspect_blame(x->s, insn);
@@ -193,7 +193,7 @@ void vti_rule_forward(const struct vti_stalled *st, struct vti_suspect *s)
 	const struct vt_core *m = st->c->core;
 	struct stores x = {st, s, false};
 
-	if (in_order(st) || !vti_mop_has(vti_stalled_op(st), 1U << VT_OP_LOAD)) {
+	if (in_order(st) || !vt_mop_has(vti_stalled_op(st), 1U << VT_OP_LOAD)) {
 		s->bound = 0;
 		return;
 	}

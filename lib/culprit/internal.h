@@ -202,9 +202,6 @@ typedef void vti_culprit_visit(void *arg, uint32_t insn, uint32_t far);
 void vti_culprit_back(const struct vti_stalled *st, uint32_t slots, vti_culprit_visit *fn,
 		      void *arg);
 
-/* Returns whether an instruction has a micro-operation of these classes (bit n: class n). */
-bool vti_mop_has(const struct vt_mop *op, uint32_t classes);
-
 /* Returns whether it is a load that does not itself wait for the loaded value. */
 bool vti_mop_is_load(const struct vt_mop *op);
 

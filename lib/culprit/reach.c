@@ -6,19 +6,9 @@
 
 /* Code before an instruction, along all ways by which control may have come. */
 
-bool vti_mop_has(const struct vt_mop *op, uint32_t classes)
-{
-	unsigned i;
-
-	for (i = 0; i < op->nuops && i < VT_MOP_UOPS; i++)
-		if (classes & UINT32_C(1) << op->uops[i].op_class)
-			return true;
-	return false;
-}
-
 bool vti_mop_is_load(const struct vt_mop *op)
 {
-	return vti_mop_has(op, 1U << VT_OP_LOAD) && !vti_mop_waits(op);
+	return vt_mop_has(op, 1U << VT_OP_LOAD) && !vti_mop_waits(op);
 }
 
 bool vti_mop_waits(const struct vt_mop *op)

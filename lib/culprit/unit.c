@@ -59,7 +59,7 @@ static void see_user(void *arg, uint32_t insn, uint32_t far)
 		 */
 		for (i = 0; i < VT_NOPCLASSES; i++)
 			if ((x->classes & BIT(i)) && m->classes[i].busy > 1 &&
-			    vti_mop_has(op, BIT(i)))
+			    vt_mop_has(op, BIT(i)))
 				left = fmax(left, m->classes[i].busy - since);
 	} else {
 		const struct vt_mop *by = &x->st->c->ops[insn];
@@ -193,7 +193,7 @@ void vti_rule_unit(const struct vti_stalled *st, struct vti_suspect *s)
 
 		if (b->how == VTI_OUTSIDE || b->how == VTI_RETURN)
 			continue;
-		if (!vti_mop_has(&st->c->ops[b->insn], APART))
+		if (!vt_mop_has(&st->c->ops[b->insn], APART))
 			continue;
 		wait = vti_mop_latency(&st->c->ops[b->insn]) - get_scheduled_cycles(st);
 		if (wait > 0) {
@@ -250,7 +250,7 @@ void vti_rule_sync(const struct vti_stalled *st, struct vti_suspect *s)
 {
 	const struct vt_core *m = st->c->core;
 
-	s->bound = vti_mop_has(vti_stalled_op(st), APART)
+	s->bound = vt_mop_has(vti_stalled_op(st), APART)
 			   ? st->executions * (2 * vti_culprit_miss(m) + m->drain +
 					       m->classes[VT_OP_FDIV].latency)
 			   : 0;

@@ -56,24 +56,14 @@ struct clocked {
 	uint64_t written; /* registers, in the loop */
 };
 
-static bool has_class(const struct vt_mop *op, uint32_t classes)
-{
-	unsigned i;
-
-	for (i = 0; i < op->nuops; i++)
-		if (classes >> op->uops[i].op_class & 1)
-			return true;
-	return false;
-}
-
 /* Code whose time hangs on values, on other code, or on the system. */
 static bool is_unsteady(const struct vt_mop *op)
 {
 	return !op->length || op->estimated ||
 	       op->flags & (VT_FACT_CALL | VT_FACT_SYSCALL | VT_FACT_REPEATED | VT_FACT_INDIRECT |
 			    VT_FACT_RETURN | VT_FACT_PUSH | VT_FACT_POP) ||
-	       has_class(op, 1U << VT_OP_DIVIDE | 1U << VT_OP_FDIV | 1U << VT_OP_SYNC |
-				     1U << VT_OP_SLOW);
+	       vt_mop_has(op, 1U << VT_OP_DIVIDE | 1U << VT_OP_FDIV | 1U << VT_OP_SYNC |
+				      1U << VT_OP_SLOW);
 }
 
 /* Whether a store's bytes may be those of a load, by what the code says of their addresses. */
@@ -102,7 +92,7 @@ static bool is_forwarded(const struct clocked *c, const struct vt_mop *load)
 		if (!is_own_block(c, b))
 			continue;
 		for (i = g->blocks[b].insn; i < g->blocks[b].insn + g->blocks[b].ninsns; i++)
-			if (has_class(&c->f->ops[i], 1U << VT_OP_STORE) &&
+			if (vt_mop_has(&c->f->ops[i], 1U << VT_OP_STORE) &&
 			    may_forward(&c->f->ops[i].store, &load->load))
 				return true;
 	}
@@ -116,7 +106,7 @@ static bool is_steady_insn(const struct clocked *c, uint32_t insn)
 
 	if (is_unsteady(op))
 		return false;
-	if (!has_class(op, 1U << VT_OP_LOAD))
+	if (!vt_mop_has(op, 1U << VT_OP_LOAD))
 		return true;
 	return op->load.size && !(op->address_reads & c->written) && !is_forwarded(c, op);
 }

@@ -18,12 +18,6 @@
 #define WARM_IN_ORDER	  40
 #define WARM_OUT_OF_ORDER 160
 
-/*
- * Behind a call, the end of the called procedure is issued: its return, and some other
- * instructions.  Returns stand for all of them.
- */
-#define RETURNS 3
-
 /* Executions of a repeated instruction; all but the first follow another. */
 #define REPEATS 4
 
@@ -202,7 +196,7 @@ static void issue_block(const struct chain *c, struct machine *m, uint32_t block
 		for (k = 1; k < REPEATS && (op->flags & VT_FACT_REPEATED); k++)
 			issue_op(m, op, i, NULL);
 		issue_op(m, op, i, costs ? &costs[i - b->insn] : NULL);
-		for (k = 0; k < RETURNS && (op->flags & VT_FACT_CALL); k++)
+		for (k = 0; k < VT_CALL_RETURNS && (op->flags & VT_FACT_CALL); k++)
 			issue_op(m, c->ret, NONE, NULL);
 	}
 }
@@ -314,7 +308,8 @@ static uint32_t gather_before(const struct scheduler *s, uint32_t edge)
 		const struct vt_cfg_block *b = &g->blocks[g->edges[edge].from];
 
 		for (i = b->insn + b->ninsns; i > b->insn && n < s->warm; i--) {
-			for (k = 0; k < RETURNS && g->insns[i - 1].flags & VT_FACT_CALL; k++)
+			for (k = 0; k < VT_CALL_RETURNS && g->insns[i - 1].flags & VT_FACT_CALL;
+			     k++)
 				s->path[n++] = NONE;
 			s->path[n++] = i - 1;
 		}
@@ -344,7 +339,7 @@ static uint32_t append_block(const struct scheduler *s, const struct vt_cfg_bloc
 
 	for (i = b->insn; i < b->insn + b->ninsns; i++) {
 		s->path[n++] = i;
-		for (k = 0; k < RETURNS && s->f->cfg->insns[i].flags & VT_FACT_CALL; k++)
+		for (k = 0; k < VT_CALL_RETURNS && s->f->cfg->insns[i].flags & VT_FACT_CALL; k++)
 			s->path[n++] = NONE;
 		for (k = 1; k < REPEATS && s->f->cfg->insns[i].flags & VT_FACT_REPEATED; k++)
 			s->path[n++] = i;
@@ -414,7 +409,7 @@ static int scheduler_init(struct scheduler *s, struct vt_procflow *f, const stru
 	for (b = VT_CFG_FIRST; b < g->nblocks; b++)
 		if (g->blocks[b].ninsns > s->cap)
 			s->cap = g->blocks[b].ninsns;
-	s->cap = (s->cap + s->warm) * (RETURNS + REPEATS);
+	s->cap = (s->cap + s->warm) * (VT_CALL_RETURNS + REPEATS);
 	vt_core_op(m, ret, sizeof(ret), &s->ret);
 	s->path = malloc(s->cap * sizeof(*s->path));
 	s->ops = malloc(s->cap * sizeof(const struct vt_mop *));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/procedure_walk.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,22 +126,19 @@ static uint32_t inner_loop(const struct walk *w, uint32_t block)
 
 static void append_insn(struct walk *w, uint32_t insn, const struct vt_mop *op)
 {
-	if (w->n == w->cap)
-		return;
+	assert(w->n < w->cap);
 	w->path[w->n] = insn;
 	w->ops[w->n++] = op;
 }
 
 static void append_block(struct walk *w, uint32_t block)
 {
-	/* Behind a call, the end of the called procedure is issued; returns stand for it. */
-	enum { RETURNS = 3 };
 	const struct vt_cfg_block *b = &w->code->cfg->blocks[block];
 	uint32_t i, k;
 
 	for (i = b->insn; i < b->insn + b->ninsns; i++) {
 		append_insn(w, i, &w->code->ops[i]);
-		for (k = 0; k < RETURNS && w->code->ops[i].flags & VT_FACT_CALL; k++)
+		for (k = 0; k < VT_CALL_RETURNS && w->code->ops[i].flags & VT_FACT_CALL; k++)
 			append_insn(w, NONE, &w->ret);
 	}
 }

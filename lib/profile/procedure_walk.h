@@ -10,6 +10,12 @@
 #include "machine/pipeline/core.h"
 #include "machine/pipeline/schedule.h"
 
+/*
+ * Behind a call, the end of the called procedure is issued: its return, and some other
+ * instructions.  Returns stand for all of them.
+ */
+#define VT_CALL_RETURNS 3
+
 /* The code of a procedure; all of it is borrowed. */
 struct vt_walked_code {
 	const struct vt_cfg *cfg;

@@ -102,6 +102,17 @@ struct vt_ooo_place {
 	uint32_t size; /* bytes; 0: unknown */
 };
 
+/* Returns whether an instruction has a micro-operation of these classes (bit n: class n). */
+static inline bool vt_mop_has(const struct vt_mop *op, uint32_t classes)
+{
+	unsigned i;
+
+	for (i = 0; i < op->nuops && i < VT_MOP_UOPS; i++)
+		if (classes >> op->uops[i].op_class & 1)
+			return true;
+	return false;
+}
+
 /* A memory access of an instruction, in the order in which the recorder saw them. */
 struct vt_sim_access {
 	uint64_t addr;
