@@ -109,16 +109,35 @@ static bool choose_freq_core(struct state *s)
 	return true;
 }
 
+/* Without samples of time, stacks of an event that tells their unit still count executions. */
+static bool choose_stack_event(struct state *s)
+{
+	const struct vt_stackcount_event *best = vt_stackcount_best(s->stacks, UINT64_MAX);
+	size_t i;
+
+	if (s->o->event || !best || !best->counted)
+		return false;
+	for (i = 0; i < vt_profile_nevents(s->in.profile); i++)
+		if (vt_profile_event(s->in.profile, i)->kind == VT_PROFILE_EVENT &&
+		    vt_profile_event(s->in.profile, i)->id == best->id) {
+			s->how.event = i;
+			return true;
+		}
+	return false;
+}
+
 static bool choose_freq_event(struct state *s)
 {
 	struct vt_freqrun_options *how = &s->how;
 	struct vt_error err = VT_ERROR_INIT;
+	const struct vt_stackcount_event *stacks;
 	const struct vt_profile_event *e;
 
 	if (s->o->event && !app_need_samples(s->app, vt_reader_name(s->reader)))
 		return false;
 	how->scale = 1;
-	if (vt_freqrun_event(s->in.profile, s->o->event, &how->event, &err) < 0) {
+	if (vt_freqrun_event(s->in.profile, s->o->event, &how->event, &err) < 0 &&
+	    !choose_stack_event(s)) {
 		/* An empty profile is one, too. */
 		if (s->o->event || !app_saw_no_sample(s->app))
 			return app_fail_stream(s->app, s->reader, &err);
@@ -127,6 +146,8 @@ static bool choose_freq_event(struct state *s)
 		return true;
 	}
 	e = vt_profile_event(s->in.profile, how->event);
+	stacks = vt_stackcount_event(s->stacks, e->id);
+	how->untimed = stacks && stacks->counted;
 	how->clock = vt_freqrun_scale(e, s->o->clock, s->cpu.description, &how->scale);
 	how->fit_clock = how->clock && !s->o->clock_given;
 	return true;
@@ -134,6 +155,10 @@ static bool choose_freq_event(struct state *s)
 
 static bool check_method(struct state *s)
 {
+	if (s->how.untimed && methods[s->o->method] != VT_METHOD_FLOW)
+		return app_usage(s->app, "--method %s: needs samples of time, not of %s",
+				 method_words[s->o->method],
+				 vt_profile_event(s->in.profile, s->how.event)->name);
 	if (s->core.order == VT_IN_ORDER || methods[s->o->method] == VT_METHOD_FLOW)
 		return true;
 	return app_usage(s->app, "--method %s: only for processors that issue in order, not %s",
@@ -192,8 +217,8 @@ static bool estimate(struct state *s)
 	how->model = strchr(s->o->cpu, '/') ? s->o->cpu : s->core.name;
 	how->method = methods[s->o->method];
 	s->counted = (struct vt_flowcount_source){s->exact.counts, s->exact.in.images.store};
-	s->sources[0] = (struct vt_count_source){vt_flowcount_count, &s->counted};
-	s->sources[1] = (struct vt_count_source){vt_stackflow_count, s->stacks};
+	s->sources[0] = (struct vt_count_source){vt_flowcount_count, NULL, &s->counted};
+	s->sources[1] = (struct vt_count_source){vt_stackflow_count, vt_stackflow_place, s->stacks};
 	how->sources = s->sources;
 	how->nsources = sizeof(s->sources) / sizeof(s->sources[0]);
 	if (vt_freqrun(how, s->writer, &s->totals, &err) < 0)

@@ -182,14 +182,36 @@ static void find_symbol(const struct vt_freqrun_options *o, struct spot *s)
 	s->vaddr = loc.vaddr;
 }
 
+/* The places that a source has counts at.  With `list` NULL, only counts them. */
+static size_t find_source_spots(const struct vt_freqrun_options *o, struct spot *list)
+{
+	uint64_t id = vt_profile_event(o->profile, o->event)->id;
+	size_t i, k, n = 0;
+
+	for (i = 0; i < o->nsources; i++) {
+		const struct vt_count_source *source = &o->sources[i];
+		struct spot s = {.symbol = NULL};
+
+		for (k = 0; source->place && source->place(source->source, id, k, &s.place);
+		     k++, n++) {
+			if (!list)
+				continue;
+			list[n] = s;
+			find_symbol(o, &list[n]);
+		}
+	}
+	return n;
+}
+
 static int find_spots(const struct vt_freqrun_options *o, struct spot **spots, size_t *count,
 		      struct vt_error *err)
 {
-	size_t i, n = vt_profile_nplaces(o->profile), k = 0;
-	struct spot *list = malloc((n + 1) * sizeof(*list));
+	size_t i, n = vt_profile_nplaces(o->profile), k = find_source_spots(o, NULL);
+	struct spot *list = malloc((n + k + 1) * sizeof(*list));
 
 	if (!list)
 		return vt_error_nomem(err);
+	k = find_source_spots(o, list);
 	for (i = 0; i < n; i++) {
 		struct spot s = {.place = *vt_profile_place(o->profile, i)};
 
@@ -319,8 +341,9 @@ static void write_freqs(const struct freq_run *r, const struct vt_procflow *f, u
 		vt_row_set_f64(&row[VT_FREQ_EXECUTIONS], v->executions);
 		vt_row_set_f64(&row[VT_FREQ_LOW], v->low);
 		vt_row_set_f64(&row[VT_FREQ_HIGH], v->high);
-		vt_row_set_f64(&row[VT_FREQ_CYCLES],
-			       v->executions > 0 ? n->cycles[i] / v->executions : NAN);
+		vt_row_set_f64(&row[VT_FREQ_CYCLES], v->executions > 0 && !r->o->untimed
+							     ? n->cycles[i] / v->executions
+							     : NAN);
 		vt_row_set_f64(&row[VT_FREQ_ISSUE], f->costs ? (double)f->costs[i].head : NAN);
 		row[VT_FREQ_CONFIDENCE] = v->confidence;
 		row[VT_FREQ_METHOD] = v->method;
@@ -366,8 +389,8 @@ static bool is_skewed(const struct freq_run *r)
 {
 	enum vt_policy policy = event_policy(r);
 
-	return r->o->core->order == VT_OUT_OF_ORDER || policy == VT_POLICY_INTERRUPT ||
-	       policy == VT_POLICY_UNKNOWN;
+	return r->o->untimed || r->o->core->order == VT_OUT_OF_ORDER ||
+	       policy == VT_POLICY_INTERRUPT || policy == VT_POLICY_UNKNOWN;
 }
 
 /* Asks all sources for the counts of a procedure. */
@@ -409,7 +432,7 @@ static struct vt_freqs *estimate_counts(const struct freq_run *r, struct vt_proc
 		.measure_timed = counts->measure_timed,
 		.method = o->method,
 		.skewed = is_skewed(r),
-		.counts_only = o->core->order == VT_OUT_OF_ORDER,
+		.counts_only = o->core->order == VT_OUT_OF_ORDER || o->untimed,
 	};
 
 	if (vt_freqs_need_schedule(&in) &&

@@ -14,7 +14,10 @@
 #include "stream/record.h"
 #include "stream/writer.h"
 
-/* Estimates the frequencies of all procedures of a profile that have samples of time. */
+/*
+ * Estimates the frequencies of all procedures of a profile that have samples of time, or that a
+ * source of counts has places in.
+ */
 
 /*
  * Finds the event that measures time: the one called `name`, with or without modifiers, or, if
@@ -41,6 +44,7 @@ struct vt_freqrun_options {
 	const char *model; /* the name or path of `core` on the command line */
 	size_t event;	   /* column of the profile; SIZE_MAX: estimate nothing */
 	double scale;	   /* cycles in a unit of the event's period */
+	bool untimed;	   /* the event does not measure time: counts are all there is */
 	const char *clock; /* result of vt_freqrun_scale() */
 	/*
 	 * Out of order, take the effective clock (freq/clock.h) instead of `scale`, if the loops

@@ -9,6 +9,7 @@
 #include "freq/freq.h"
 #include "image/images.h"
 #include "profile/procedure_flow.h"
+#include "profile/profile.h"
 
 /*
  * Sources of execution counts, which vt_freqrun() combines with the samples of time.  Each source
@@ -47,7 +48,13 @@ struct vt_count_source {
 	 */
 	int (*count)(const void *source, const struct vt_count_request *r, struct vt_freq_counts *c,
 		     struct vt_error *err);
-	const void *source; /* passed to count() */
+	/*
+	 * Sets the image, offset and pid of the `i`-th place that the source has counts at, for the
+	 * event of time `event`; false if there are no more.  NULL: only procedures with samples
+	 * are asked for.
+	 */
+	bool (*place)(const void *source, uint64_t event, size_t i, struct vt_place *place);
+	const void *source; /* passed to them */
 };
 
 #endif

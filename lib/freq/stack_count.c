@@ -496,3 +496,17 @@ const struct vt_stackcount_link *vt_stackcount_links(const struct vt_stackcount 
 	*count = end > start ? first_link_at(c, &key) - first : 0;
 	return c->links + first;
 }
+
+bool vt_stackcount_place(const struct vt_stackcount *c, uint64_t event, size_t i,
+			 struct vt_place *place)
+{
+	struct link_key first = {.event = event};
+	size_t at = first_link_at(c, &first);
+
+	if (i >= c->count - at || c->keys[at + i].event != event)
+		return false;
+	place->image = (uint32_t)c->keys[at + i].image;
+	place->pid = (int32_t)c->keys[at + i].pid;
+	place->offset = c->keys[at + i].from;
+	return true;
+}

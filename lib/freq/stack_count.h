@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "freq/stack_window.h"
 #include "profile/context.h"
+#include "profile/profile.h"
 
 /*
  * Counts of executions from the branch stacks of samples: of taken branches, and of runs of code
@@ -89,5 +90,12 @@ const struct vt_stackcount_event *vt_stackcount_best(const struct vt_stackcount 
 const struct vt_stackcount_link *vt_stackcount_links(const struct vt_stackcount *c, uint64_t event,
 						     uint32_t image, int32_t pid, bool runs,
 						     uint64_t start, uint64_t end, size_t *count);
+
+/*
+ * Sets the image, offset and pid of where the `i`-th branch or run of an event begins; false if
+ * there are no more.
+ */
+bool vt_stackcount_place(const struct vt_stackcount *c, uint64_t event, size_t i,
+			 struct vt_place *place);
 
 #endif

@@ -163,3 +163,11 @@ int vt_stackflow_count(const void *source, const struct vt_count_request *r,
 	c->measure_timed = e->counted || (e->timed && e->id == r->event);
 	return vt_stackflow_measure(stacks, e->id, r->flow, r->offset, scale, c, err);
 }
+
+bool vt_stackflow_place(const void *source, uint64_t event, size_t i, struct vt_place *place)
+{
+	const struct vt_stackcount *stacks = source;
+	const struct vt_stackcount_event *e = stacks ? vt_stackcount_best(stacks, event) : NULL;
+
+	return e && vt_stackcount_place(stacks, e->id, i, place);
+}

@@ -26,4 +26,7 @@ int vt_stackflow_measure(const struct vt_stackcount *c, uint64_t event, const st
 int vt_stackflow_count(const void *source, const struct vt_count_request *r,
 		       struct vt_freq_counts *c, struct vt_error *err);
 
+/* The `place` of such a source: where runs begin. */
+bool vt_stackflow_place(const void *source, uint64_t event, size_t i, struct vt_place *place);
+
 #endif

@@ -82,6 +82,34 @@ for event in taken:50 retired:300; do
 	judge $event 0.9 0.05 "%s.$event.freq"
 done
 
+# They need no event of time either, and reach procedures that have no samples of it.
+for event in taken:50 "taken:50 -S cycles:400000"; do
+	how=${event##*:}
+	for p in $programs; do
+		# shellcheck disable=SC2086 # options are words
+		if ! vsim -m skylake -S $event --interval geometric --branches 32 -o "$p.$how.vt" \
+			"$p.vt" 2>/dev/null || ! vfreq -o "$p.$how.freq" "$p.$how.vt" 2>/dev/null; then
+			t_fail "$event: $p"
+		fi
+	done
+	judge "$event" 0.9 0.05 "%s.$how.freq"
+done
+t_is "without time, no cycles are known" \
+	"$(vtrace dump -k FREQ -F cycles nested.50.freq | sort -u)" nan
+vlist --calc --json nested.50.freq main >calc.json
+t_ok "and no CPI" "$PYTHON" -c '
+import json
+p, = json.load(open("calc.json"))["procedures"]
+assert p["summary"]["instructions"] > 0 and p["summary"]["best_cpi"] > 0, p["summary"]
+assert p["summary"]["cpi"] is None and p["summary"]["cycles"] is None, p["summary"]
+for b in p["blocks"]:
+	assert b["cpi"] is None and (b["cycles"] is None) == (b["executions"] > 0), b'
+t_ok "listed" vlist --calc nested.50.freq main
+t_like "with why" '^\*\*\* Actual      unknown: no samples of time$' "$T_OUT"
+t_status "what rests on time is refused" 2 \
+	vfreq --model alpha21164 --method paper -o refused.vt nested.50.vt
+t_like "with why" '--method paper: needs samples of time, not of taken$' "$T_ERR"
+
 # Stacks without times have no unit but that of the time that code takes at best: what is told of
 # them is little, and said to be.
 some='tenths calls collatz sorting'

@@ -347,8 +347,9 @@ static void print_block(struct printer *p, uint32_t number)
 		if (b->sum.schedule)
 			vt_output_printf(p->out, "*** Best-case   %.1f/%.0f = %.2fCPI\n",
 					 b->sum.best / n, m, b->sum.best / b->sum.executions);
-		vt_output_printf(p->out, "*** Actual      %.1f/%.0f = %.2fCPI\n", b->sum.cycles / n,
-				 m, b->sum.cycles / b->sum.executions);
+		if (b->sum.timed)
+			vt_output_printf(p->out, "*** Actual      %.1f/%.0f = %.2fCPI\n",
+					 b->sum.cycles / n, m, b->sum.cycles / b->sum.executions);
 	}
 	print_source(p, b);
 	print_next(p, number);

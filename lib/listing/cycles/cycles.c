@@ -67,6 +67,7 @@ void vt_cyclesum_insn(struct vt_cyclesum *s, const struct vt_freq *f, const stru
 	s->cycles_at[c] += cycles;
 	s->executions += executions;
 	s->cycles += cycles;
+	s->timed |= !isnan(f->cycles);
 	add_stalls(s, cycles, stalls, nstalls, &t);
 	dynamic = t.dynamic;
 	if (isfinite(f->issue)) {
@@ -83,6 +84,11 @@ void vt_cyclesum_insn(struct vt_cyclesum *s, const struct vt_freq *f, const stru
 	s->execution += best - t.fixed;
 	s->dynamic += dynamic + t.gain;
 	s->error += cycles - best - dynamic - t.gain;
+}
+
+bool vt_cyclesum_is_untimed(const struct vt_cyclesum *s)
+{
+	return s->executions > 0 && !s->timed;
 }
 
 void vt_cyclesum_add(struct vt_cyclesum *s, const struct vt_freqprofile *p, uint32_t image,
@@ -193,7 +199,11 @@ void vt_cyclesum_print_cpi(const struct vt_cyclesum *s, struct vt_output *out)
 	if (s->schedule)
 		vt_output_printf(out, "*** Best-case   %.0f/%.0f = %.2fCPI\n", s->best, n,
 				 s->best / n);
-	vt_output_printf(out, "*** Actual      %.0f/%.0f = %.2fCPI\n", s->cycles, n, s->cycles / n);
+	if (s->timed)
+		vt_output_printf(out, "*** Actual      %.0f/%.0f = %.2fCPI\n", s->cycles, n,
+				 s->cycles / n);
+	else
+		vt_output_text(out, "*** Actual      unknown: no samples of time\n");
 }
 
 static void print_rule(struct vt_output *out)

@@ -30,7 +30,11 @@ struct vt_cyclesum {
 	double error;	  /* cycles without an explanation: all but these three */
 	bool schedule;	  /* the static schedule of some of the code is known */
 	bool stalls;	  /* stalls have been analysed */
+	bool timed;	  /* the cycles of some of the code are known */
 };
+
+/* Whether executions are known, but no cycles, as without samples of time: there is no CPI. */
+bool vt_cyclesum_is_untimed(const struct vt_cyclesum *s);
 
 /* Adds an instruction with its stalls, which may be in any order. */
 void vt_cyclesum_insn(struct vt_cyclesum *s, const struct vt_freq *f, const struct vt_stall *stalls,

@@ -121,8 +121,11 @@ static bool put_block_head(const struct vt_calc *c, const struct vt_calc_block *
 	if (!end_line(n, start, 0) || b->sum.executions <= 0)
 		return !n->text.failed;
 	start = n->text.size;
-	vt_buf_printf(&n->text, "%.1f%% of cycles, CPI %.2f", vt_calc_block_share(c, b),
-		      b->sum.cycles / b->sum.executions);
+	if (vt_cyclesum_is_untimed(&b->sum))
+		vt_buf_printf(&n->text, "%.1f%% of samples", vt_calc_block_share(c, b));
+	else
+		vt_buf_printf(&n->text, "%.1f%% of cycles, CPI %.2f", vt_calc_block_share(c, b),
+			      b->sum.cycles / b->sum.executions);
 	if (b->sum.schedule)
 		vt_buf_printf(&n->text, ", best %.2f", b->sum.best / b->sum.executions);
 	return end_line(n, start, 0);
@@ -588,13 +591,15 @@ static void put_svg_head(const struct graph *g, const struct vt_layout *l, struc
 		return;
 	vt_output_printf(out,
 			 "<text x=\"%d\" y=\"42\" font-size=\"11\">samples: high %.1f%%, medium "
-			 "%.1f%%, low %.1f%%, no estimate %.1f%%; CPI %.2f",
+			 "%.1f%%, low %.1f%%, no estimate %.1f%%",
 			 MARGIN,
 			 vt_cyclesum_share(s, VT_CONFIDENCE_HIGH) +
 				 vt_cyclesum_share(s, VT_CONFIDENCE_EXACT),
 			 vt_cyclesum_share(s, VT_CONFIDENCE_MEDIUM),
 			 vt_cyclesum_share(s, VT_CONFIDENCE_LOW),
-			 vt_cyclesum_share(s, VT_CONFIDENCE_NONE), s->cycles / s->executions);
+			 vt_cyclesum_share(s, VT_CONFIDENCE_NONE));
+	if (s->timed)
+		vt_output_printf(out, "; CPI %.2f", s->cycles / s->executions);
 	if (s->schedule)
 		vt_output_printf(out, ", at best %.2f", s->best / s->executions);
 	vt_output_text(out, "</text>\n");

@@ -39,13 +39,15 @@ static json_t *make_stall_sums(const struct vt_cyclesum *s)
 json_t *vt_json_cyclesum(const struct vt_cyclesum *s)
 {
 	json_t *v = json_object();
+	bool untimed = vt_cyclesum_is_untimed(s);
 
 	json_object_set_new(v, "samples", vt_json_real(vt_cyclesum_all(s)));
 	json_object_set_new(v, "confidence", make_shares(s));
 	json_object_set_new(v, "instructions", vt_json_real(s->executions));
-	json_object_set_new(v, "cycles", vt_json_real(s->cycles));
+	json_object_set_new(v, "cycles", untimed ? json_null() : vt_json_real(s->cycles));
 	json_object_set_new(v, "best_cycles", s->schedule ? vt_json_real(s->best) : json_null());
-	json_object_set_new(v, "cpi", vt_json_real(s->cycles / s->executions));
+	json_object_set_new(v, "cpi",
+			    untimed ? json_null() : vt_json_real(s->cycles / s->executions));
 	json_object_set_new(v, "best_cpi",
 			    s->schedule ? vt_json_real(s->best / s->executions) : json_null());
 	if (s->stalls)
@@ -135,6 +137,7 @@ static json_t *make_edge_json(const struct vt_calc *c, const struct vt_calc_edge
 static json_t *make_block_json(const struct vt_calc *c, const struct vt_calc_block *b)
 {
 	json_t *v = json_object(), *edges = json_array(), *insns = json_array();
+	bool untimed = vt_cyclesum_is_untimed(&b->sum);
 	uint32_t i;
 
 	json_object_set_new(v, "start", vt_json_hex(b->block->start));
@@ -143,10 +146,11 @@ static json_t *make_block_json(const struct vt_calc *c, const struct vt_calc_blo
 	json_object_set_new(v, "percent", vt_json_real(vt_calc_block_share(c, b)));
 	if (b->freq)
 		set_freq(v, b->freq);
-	json_object_set_new(v, "cycles", vt_json_real(b->sum.cycles));
+	json_object_set_new(v, "cycles", untimed ? json_null() : vt_json_real(b->sum.cycles));
 	json_object_set_new(v, "best_cycles",
 			    b->sum.schedule ? vt_json_real(b->sum.best) : json_null());
-	json_object_set_new(v, "cpi", vt_json_real(b->sum.cycles / b->sum.executions));
+	json_object_set_new(
+		v, "cpi", untimed ? json_null() : vt_json_real(b->sum.cycles / b->sum.executions));
 	for (i = b->block->out; i < b->block->out + b->block->nout; i++)
 		json_array_append_new(edges, make_edge_json(c, &c->edges[i]));
 	json_object_set_new(v, "next", edges);

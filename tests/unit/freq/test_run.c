@@ -246,7 +246,7 @@ static void estimate(bool counted, enum vt_method method, struct vt_writer *w,
 	struct vt_context *exact = vt_context_new(NULL);
 	struct vt_flowcount *c = counted ? make_exact(exact) : NULL;
 	const struct vt_flowcount_source counts_of = {c, images};
-	const struct vt_count_source source = {vt_flowcount_count, &counts_of};
+	const struct vt_count_source source = {.count = vt_flowcount_count, .source = &counts_of};
 	struct vt_profile *p = make_profile(images, c);
 	struct vt_freqrun_options o = {
 		.profile = p,

@@ -292,6 +292,35 @@ static void test_taken(void **state)
 	vt_stackcount_free(c);
 }
 
+/* Where two branches and the runs before them begin, of the event asked for only. */
+static void test_places(void **state)
+{
+	static const uint64_t stack[][3] = {{0x20, 0x10, 9}, {0x30, 0x18, 7}, {0x40, 0x28, 9}};
+	static const uint64_t other[][3] = {{0x50, 0x48, 9}, {0x60, 0x4c, 9}};
+	static const uint64_t begins[] = {0x20, 0x30, 0x18, 0x28};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	struct vt_place place;
+	struct vt_stackcount *c;
+	size_t i;
+
+	(void)state;
+	stacks_put(w, 1, 100, other, 2);
+	stacks_put(w, 6, 100, stack, 3);
+	c = stacks_read(w, fd);
+	for (i = 0; i < 4; i++) {
+		assert_true(vt_stackcount_place(c, 6, i, &place));
+		assert_int_equal(place.image, 7);
+		assert_int_equal(place.pid, 0);
+		assert_int_equal(place.offset, begins[i]);
+	}
+	assert_false(vt_stackcount_place(c, 6, 4, &place));
+	assert_true(vt_stackcount_place(c, 1, 1, &place));
+	assert_false(vt_stackcount_place(c, 1, 2, &place));
+	assert_false(vt_stackcount_place(c, 2, 0, &place));
+	vt_stackcount_free(c);
+}
+
 static void test_units(void **state)
 {
 	static const struct {
@@ -720,18 +749,18 @@ static void test_empty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_timed),	   cmocka_unit_test(test_untimed),
-		cmocka_unit_test(test_taken),	   cmocka_unit_test(test_units),
-		cmocka_unit_test(test_lengths),	   cmocka_unit_test(test_twice),
-		cmocka_unit_test(test_variance),   cmocka_unit_test(test_none),
-		cmocka_unit_test(test_range),	   cmocka_unit_test(test_spoilt),
-		cmocka_unit_test(test_ones_doubt), cmocka_unit_test(test_few_zeros),
-		cmocka_unit_test(test_ones),	   cmocka_unit_test(test_window),
-		cmocka_unit_test(test_sigma),	   cmocka_unit_test(test_periods),
-		cmocka_unit_test(test_first),	   cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_not_twice),  cmocka_unit_test(test_few_flags),
-		cmocka_unit_test(test_bounds),	   cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_timed),	  cmocka_unit_test(test_untimed),
+		cmocka_unit_test(test_places),	  cmocka_unit_test(test_taken),
+		cmocka_unit_test(test_units),	  cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_twice),	  cmocka_unit_test(test_variance),
+		cmocka_unit_test(test_none),	  cmocka_unit_test(test_range),
+		cmocka_unit_test(test_spoilt),	  cmocka_unit_test(test_ones_doubt),
+		cmocka_unit_test(test_few_zeros), cmocka_unit_test(test_ones),
+		cmocka_unit_test(test_window),	  cmocka_unit_test(test_sigma),
+		cmocka_unit_test(test_periods),	  cmocka_unit_test(test_first),
+		cmocka_unit_test(test_parts),	  cmocka_unit_test(test_not_twice),
+		cmocka_unit_test(test_few_flags), cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_processes), cmocka_unit_test(test_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
