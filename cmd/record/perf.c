@@ -63,6 +63,32 @@ static void add_time_event(struct perf *r)
 	}
 }
 
+/* The event that has the stacks, while time is sampled without; NULL: others have them, or none. */
+static const struct vt_stack_event *stack_event(const struct perf *r)
+{
+	return r->opt->branch && !r->opt->events.count ? vt_stack_event_of(&r->machine.stacks)
+						       : NULL;
+}
+
+static bool has_stacks(const struct perf *r)
+{
+	return r->opt->branch && (r->machine.branches || stack_event(r));
+}
+
+/* perf's -j would give all events stacks. */
+static void add_stack_event(struct perf *r, const struct vt_stack_event *e)
+{
+	add_argument(&r->command, "-e");
+	vt_buf_printf(&r->command, "%s/name=%s,branch_type=any", e->perf, e->name);
+	if (!r->opt->frequency)
+		vt_buf_printf(&r->command, ",period=%" PRIu64, e->period);
+	vt_buf_printf(&r->command, "/%s", e->modifiers);
+	vt_buf_put_u8(&r->command, 0);
+	vt_buf_printf(&r->chosen, ", branch stacks by %s", e->name);
+	if (!r->opt->frequency)
+		vt_buf_printf(&r->chosen, " every %" PRIu64, e->period);
+}
+
 static void add_events(struct perf *r)
 {
 	size_t i;
@@ -74,6 +100,8 @@ static void add_events(struct perf *r)
 	}
 	if (!r->opt->events.count)
 		add_time_event(r);
+	if (stack_event(r))
+		add_stack_event(r, stack_event(r));
 	if (r->opt->pt && r->machine.pt) {
 		add_argument(&r->command, "-e");
 		add_argument(&r->command, "intel_pt//u");
@@ -137,7 +165,7 @@ static void add_state(struct perf *r)
 			add_argument(&r->command, "--intr-regs");
 	}
 	add_chains(r);
-	if (r->opt->branch && r->machine.branches) {
+	if (has_stacks(r) && !stack_event(r)) {
 		add_argument(&r->command, "-j");
 		add_argument(&r->command, "any,u");
 		add_chosen(r, "branch stacks");
@@ -163,7 +191,7 @@ static void report_lacks(const struct perf *r)
 		app_say(a, "no hardware cycle counter here: sampling the CPU clock, which skids");
 	if (m->events && !m->kernel)
 		app_say(a, "the kernel is left out (kernel.perf_event_paranoid %d)", m->paranoid);
-	if (r->opt->branch && !m->branches)
+	if (r->opt->branch && !has_stacks(r))
 		app_say(a, "no branch stack here: recording without");
 	if (r->opt->chains_given && r->opt->chains == CHAINS_LBR && !m->branches)
 		app_say(a, "no branch records here: recording copies of the stack instead");
@@ -188,7 +216,7 @@ static uint64_t estimate_sample_bytes(const struct perf *r)
 		n += regs;
 	if (r->call_graph)
 		n += chain;
-	if (r->opt->branch && r->machine.branches)
+	if (has_stacks(r))
 		n += branches;
 	return n;
 }
@@ -204,7 +232,8 @@ static void add_cost(struct perf *r)
 	uint64_t rate = limit && o->frequency > limit ? limit : o->frequency;
 	double mb, samples = rate ? (double)rate * (double)events : 1e9 / (double)period;
 
-	if ((!by_time && !o->frequency) || (o->pt && r->machine.pt))
+	/* How many branches there are hangs on the program. */
+	if ((!by_time && !o->frequency) || (o->pt && r->machine.pt) || stack_event(r))
 		return;
 	mb = samples * (double)estimate_sample_bytes(r) / 1e6;
 	vt_buf_printf(&r->chosen, ": about %.*f MB for %s",

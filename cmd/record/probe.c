@@ -80,6 +80,37 @@ static unsigned find_precise_level(void)
 	return 0;
 }
 
+static bool samples_stacks(uint32_t type, uint64_t config, unsigned precise)
+{
+	struct perf_event_attr a = {
+		.type = type,
+		.config = config,
+		.exclude_kernel = 1,
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK,
+		.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY,
+	};
+
+	a.precise_ip = precise & 3;
+	return try_event(&a) == 0;
+}
+
+static struct vt_stack_offer find_stack_events(void)
+{
+	struct vt_stack_offer o = {
+		.precise = samples_stacks(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 2)};
+
+	o.instructions =
+		o.precise || samples_stacks(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0);
+#ifdef __x86_64__
+	/* The two kinds of cores of a hybrid have different codes. */
+	if (__builtin_cpu_is("intel") && access("/sys/bus/event_source/devices/cpu_atom", F_OK) < 0)
+		o.near_taken = samples_stacks(PERF_TYPE_RAW, 0x20c4, 2);
+	if (__builtin_cpu_is("amd"))
+		o.ret_brn_tkn = samples_stacks(PERF_TYPE_RAW, 0xc4, 0);
+#endif
+	return o;
+}
+
 void probe_machine(struct probe *p)
 {
 	struct perf_event_attr clock = {
@@ -101,9 +132,7 @@ void probe_machine(struct probe *p)
 	p->kernel = try_event(&clock) == 0;
 	p->precise_level = p->cycles ? find_precise_level() : 0;
 	p->precise = p->precise_level > 0;
-	a = make_cycles_event();
-	a.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK;
-	a.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
-	p->branches = p->cycles && try_event(&a) == 0;
+	p->branches = samples_stacks(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0);
+	p->stacks = find_stack_events();
 	p->pt = access("/sys/bus/event_source/devices/intel_pt/type", R_OK) == 0;
 }

@@ -5,18 +5,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "freq/stack_event.h"
+
 /* The recording features of this machine for this user. */
 struct probe {
-	bool events;		/* perf_event_open(2) works at all */
-	bool cycles;		/* a cycle counter that can sample */
-	bool precise;		/* it can name the instruction exactly (PEBS, IBS) */
-	unsigned precise_level; /* the highest of precise_ip that opens; 0: none */
-	bool branches;		/* it keeps a branch stack (LBR, BRBE, BRS) */
-	bool pt;		/* Intel PT */
-	bool kernel;		/* this user may sample the kernel */
-	int paranoid;		/* kernel.perf_event_paranoid; -100 if it can't be read */
-	uint64_t max_rate;	/* samples a second, at most, by frequency; 0: not known */
-	int why_not;		/* errno of the attempt that `events` is from */
+	bool events;		      /* perf_event_open(2) works at all */
+	bool cycles;		      /* a cycle counter that can sample */
+	bool precise;		      /* it can name the instruction exactly (PEBS, IBS) */
+	unsigned precise_level;	      /* the highest of precise_ip that opens; 0: none */
+	bool branches;		      /* it keeps a branch stack (LBR, BRBE, BRS) */
+	struct vt_stack_offer stacks; /* what it samples branch stacks by, besides cycles */
+	bool pt;		      /* Intel PT */
+	bool kernel;		      /* this user may sample the kernel */
+	int paranoid;		      /* kernel.perf_event_paranoid; -100 if it can't be read */
+	uint64_t max_rate;	      /* samples a second, at most, by frequency; 0: not known */
+	int why_not;		      /* errno of the attempt that `events` is from */
 	int why_no_cycles;
 	bool all_cpus; /* this user may sample whole processors */
 };

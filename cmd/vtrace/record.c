@@ -133,8 +133,9 @@ int cmd_record(int argc, char **argv)
 		{0, "stack", VT_OPT_U64, &r.perf.stack, .arg = "BYTES", .max = MAX_STACK,
 		 .given = &r.perf.stack_given,
 		 .help = "bytes of stack (with -g and --regs 8192; 0: none)"},
-		{0, "branch", VT_OPT_FLAG, &r.perf.branch,
-		 .help = "branch stacks, where there are any"},
+		{'b', "branch", VT_OPT_FLAG, &r.perf.branch,
+		 .help = "branch stacks, where there are any: besides time, of taken branches or\n"
+			 "instructions"},
 		{0, "pt", VT_OPT_FLAG, &r.perf.pt, .help = "an Intel PT trace, where there is one"},
 		{'e', "event", VT_OPT_LIST, &r.perf.events, .arg = "EVENT",
 		 .help = "sample this perf event, not time; may be repeated"},

@@ -16,6 +16,7 @@ sort >table <<'END'
 -S --sample
 -V --version
 -a --all-cpus
+-b --branch
 -b --by
 -c --period
 -d --db
@@ -42,8 +43,9 @@ sort >table <<'END'
 -z --compress
 END
 
-# -F is perf's in both: `perf record -F` is a frequency, `perf script -F` names fields. -n is how
-# many: of the rows that are listed, the records that are printed, the instructions of one sample.
+# -F is perf's in both: `perf record -F` is a frequency, `perf script -F` names fields.  So is -b of
+# record, branches, where nothing is sorted.  -n is how many: of the rows that are listed, the
+# records that are printed, the instructions of one sample.
 for program in $(vtrace help | awk '/^  [a-z]/ { print $1 }'); do
 	vtrace help "$program" | sed -n "s/^  \(-.\), \(--[a-z-]*\).*/\1 \2 $program/p"
 done >used
@@ -51,7 +53,7 @@ t_like "programs are found" '^-o --output prof$' used
 t_is "options that mean something else" \
 	"$(awk 'NR == FNR { table[$1, $2] = 1; next } !(($1, $2) in table)' table used)" ""
 t_is "letters of the table that no program has" "$(cut -d ' ' -f 1,2 used | sort -u | comm -13 - table)" ""
-t_is "letters with two meanings" "$(cut -c 2 table | uniq -d | tr -d '\n')" Fn
+t_is "letters with two meanings" "$(cut -c 2 table | uniq -d | tr -d '\n')" Fbn
 
 # What perf calls otherwise is accepted, too.
 demo=$ROOT/tests/data/demo/perf.data
