@@ -153,6 +153,21 @@ static bool choose_freq_event(struct state *s)
 	return true;
 }
 
+static void report_partial(struct state *s)
+{
+	uint64_t id;
+	size_t i, n = vt_profile_nevents(s->in.profile);
+
+	if (!vt_stackcount_partial(s->stacks, &id))
+		return;
+	for (i = 0; i < n && vt_profile_event(s->in.profile, i)->id != id; i++)
+		continue;
+	app_say(s->app,
+		"the branch stacks of %s lack branches, by a filter, and count nothing: perf "
+		"record -j any,u keeps all",
+		i < n ? vt_profile_event(s->in.profile, i)->name : "an event");
+}
+
 static bool check_method(struct state *s)
 {
 	if (s->how.untimed && methods[s->o->method] != VT_METHOD_FLOW)
@@ -224,6 +239,7 @@ static bool estimate(struct state *s)
 	if (vt_freqrun(how, s->writer, &s->totals, &err) < 0)
 		return app_fail(s->app, &err);
 	report_vfreq(s);
+	report_partial(s);
 	out = s->o->json ? app_text(s->app, s->o->output) : NULL;
 	if (out)
 		vt_freqrun_print(how, &s->totals, &s->app->losses, out);

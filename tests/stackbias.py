@@ -15,6 +15,7 @@ twice      the newest branch of one stack in four is there twice
 clamped    no branch is told to come in the same cycle as another
 shallow    16 branches
 untimed    no cycles
+mispredicted  all branches are said to be so
 empty      entries at the end of one stack in ten have not been written yet
 
 Periods of all samples are raised so that they add up to the same time.  Chance is that of a fixed
@@ -74,7 +75,7 @@ def empty(stack, rng):
 
 
 HOWS = {"none": lambda stack, rng: stack, "held": held, "favoured": favoured, "twice": twice,
-        "clamped": clamped, "shallow": shallow, "untimed": untimed, "empty": empty}
+        "mispredicted": lambda stack, rng: stack, "clamped": clamped, "shallow": shallow, "untimed": untimed, "empty": empty}
 
 
 def samples(how, stream):
@@ -106,7 +107,7 @@ def main():
         if stack:
             b = w.pack("QQIIQQQ", 11, ip, 100, 100, 1000 + time, round(period * more), len(stack))
             for source, to, cycles in stack:
-                b += w.pack("QQQ", source, to, 2 | cycles << 4)
+                b += w.pack("QQQ", source, to, (how != "mispredicted") + 1 | cycles << 4)
             body += w.record(9, b, misc=2)
     names = w.pack("II", 1, w.opt.attr_size) + attr + w.pack("I", 1) + w.string("cycles") + \
         w.u64s([11])

@@ -107,6 +107,16 @@ static uint64_t branch_cycles(const struct branch_stack *s, size_t i)
 	return i < s->flagged ? s->flags[i] >> 4 & 0xffff : 0;
 }
 
+static void note_predictions(struct stack_source *source, const struct branch_stack *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->count && i < s->flagged; i++) {
+		source->mispredicted += s->flags[i] & 1;
+		source->predicted += s->flags[i] >> 1 & 1;
+	}
+}
+
 static void drop_newest(struct branch_stack *s)
 {
 	s->from++;
@@ -291,6 +301,7 @@ static int count_stack(struct vt_stackcount *c, const struct vt_record *rec, str
 	/* One branch has no run behind it. */
 	if (stack.count < 2)
 		return 0;
+	note_predictions(s, &stack);
 	if (!period && !(vt_record_u64(rec, VT_SAMPLE_HAS) & VT_HAS_PERIOD))
 		period = s->period ? s->period : 1;
 	stack.period = (double)period;
@@ -322,6 +333,7 @@ static int note_stack_event(struct vt_stackcount *c, const struct vt_record *rec
 		return vt_error_nomem(err);
 	s->period = vt_record_u64(rec, VT_EVENT_PERIOD);
 	s->all = type & VT_BRANCH_ANY && !(type & VT_BRANCH_CALL_STACK);
+	s->some = type && !(type & (VT_BRANCH_ANY | VT_BRANCH_CALL_STACK));
 	s->unit = vt_stack_unit_of(vt_record_bytes(rec, VT_EVENT_NAME));
 	/* Instructions are counted in the code. */
 	if (s->unit == VT_STACK_UNIT_INSTRUCTIONS && !vt_context_images(c->stream))
@@ -339,7 +351,11 @@ static int count_sample_stack(struct vt_stackcount *c, const struct vt_record *r
 	if (vt_record_words(rec, VT_SAMPLE_BR_FROM).count < 2)
 		return 0;
 	s = vt_hash_find(&c->sources, &event);
-	return s && s->all ? count_stack(c, rec, s, err) : 0;
+	if (s && s->all)
+		return count_stack(c, rec, s, err);
+	if (s)
+		s->filtered += s->some;
+	return 0;
 }
 
 int vt_stackcount_feed(void *stacks, const struct vt_record *rec, struct vt_error *err)
@@ -436,11 +452,34 @@ int vt_stackcount_finish(struct vt_stackcount *c, struct vt_error *err)
 	return 0;
 }
 
+/* So many branches in a row are not mispredicted by chance. */
+#define MISPREDICTED 32
+
+static bool is_partial(const struct stack_source *s)
+{
+	return s->filtered || (!s->predicted && s->mispredicted >= MISPREDICTED);
+}
+
+bool vt_stackcount_partial(const struct vt_stackcount *c, uint64_t *id)
+{
+	size_t i;
+
+	for (i = 0; i < c->sources.count; i++) {
+		const struct stack_source *s = vt_hash_at(&c->sources, i);
+
+		if (is_partial(s)) {
+			*id = s->e.id;
+			return true;
+		}
+	}
+	return false;
+}
+
 const struct vt_stackcount_event *vt_stackcount_event(const struct vt_stackcount *c, uint64_t id)
 {
 	const struct stack_source *s = vt_hash_find(&c->sources, &id);
 
-	return s && s->e.stacks ? &s->e : NULL;
+	return s && s->e.stacks && !is_partial(s) ? &s->e : NULL;
 }
 
 /* What the unit of a count is known by comes first, and the number of stacks last. */
@@ -462,7 +501,7 @@ const struct vt_stackcount_event *vt_stackcount_best(const struct vt_stackcount 
 	for (i = 0; i < c->sources.count; i++) {
 		const struct stack_source *s = vt_hash_at(&c->sources, i);
 
-		if (s->e.stacks && (!best || is_better_source(s, best, time)))
+		if (s->e.stacks && !is_partial(s) && (!best || is_better_source(s, best, time)))
 			best = s;
 	}
 	return best ? &best->e : NULL;

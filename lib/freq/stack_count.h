@@ -65,6 +65,13 @@ int vt_stackcount_feed(void *stacks, const struct vt_record *rec, struct vt_erro
 /* Computes the results.  Call it after the last record.  -VT_E_NOMEM. */
 int vt_stackcount_finish(struct vt_stackcount *c, struct vt_error *err);
 
+/*
+ * The first event whose stacks are not counted, as they lack branches: of some kinds, by the
+ * event's filter, or all that were predicted, by that of a processor or of what wrote the file.
+ * Stacks of calls for chains are no such.  False: there is none.
+ */
+bool vt_stackcount_partial(const struct vt_stackcount *c, uint64_t *id);
+
 /* The stacks of an event. */
 struct vt_stackcount_event {
 	uint64_t id;
@@ -74,7 +81,7 @@ struct vt_stackcount_event {
 	bool counted;	 /* their unit is known: counts are executions, whatever the time */
 };
 
-/* NULL: the event has no stacks.  Borrowed. */
+/* NULL: the event has no stacks that count.  Borrowed. */
 const struct vt_stackcount_event *vt_stackcount_event(const struct vt_stackcount *c, uint64_t id);
 
 /*

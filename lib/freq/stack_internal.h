@@ -13,8 +13,12 @@ struct stack_source {
 	uint64_t period;
 	enum vt_stack_unit unit; /* of the period */
 	bool all;		 /* the stacks have all branches */
+	bool some;		 /* they have some, and are not the calls of a chain */
 	uint64_t zeros;		 /* branches that came in the same cycle as the one before, */
 	uint64_t ones;		 /* and one later */
+	uint64_t predicted;	 /* branches that were, */
+	uint64_t mispredicted;	 /* and that were not */
+	uint64_t filtered;	 /* stacks that the event's filter keeps branches out of */
 };
 
 /* Which link, in the order of the results. */

@@ -128,6 +128,11 @@ for how in none held favoured twice clamped shallow empty untimed; do
 	*) judge $how 0.9 0.13 "%s.$how.freq" "$some" ;;
 	esac
 done
+t_ok "stacks of mispredicted branches" \
+	"$PYTHON" "$ROOT/tests/stackbias.py" mispredicted tenths.skylake.vt wrong.data
+t_pipe "count nothing" "vtrace decode wrong.data | vfreq --model skylake -o wrong.freq"
+t_like "and it is said" 'the branch stacks of cycles lack branches, by a filter' "$T_ERR"
+t_is "nothing is" "$(vtrace dump -k FREQ -F method wrong.freq | grep -c branches)" 0
 t_ok "nothing is trusted where stacks have no times" "$PYTHON" -c '
 import counts
 assert all(r[6] == "low" for r in counts.compare("tenths", "tenths", "tenths.untimed.freq"))'

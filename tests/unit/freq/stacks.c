@@ -65,7 +65,7 @@ uint64_t *stacks_put(struct vt_writer *w, uint64_t event, uint64_t period,
 	for (i = 0; i < n; i++) {
 		from[i] = STACKS_BASE + branches[i][0];
 		to[i] = STACKS_BASE + branches[i][1];
-		flags[i] = branches[i][2] << 4;
+		flags[i] = (branches[i][2] & 0xffff) << 4 | branches[i][2] >> 32;
 	}
 	vt_writer_words(w, VT_SAMPLE_BR_FROM, from, n);
 	vt_writer_words(w, VT_SAMPLE_BR_TO, to, n);

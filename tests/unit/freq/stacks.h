@@ -16,6 +16,10 @@
 #define STACKS_ANY   8	     /* PERF_SAMPLE_BRANCH_ANY */
 #define STACKS_CALLS 0x800   /* PERF_SAMPLE_BRANCH_CALL_STACK */
 
+/* Added to the cycles of a branch. */
+#define STACKS_MISPREDICTED (UINT64_C(1) << 32)
+#define STACKS_PREDICTED    (UINT64_C(2) << 32)
+
 /* The row, for what else is to be told; likewise below. */
 uint64_t *stacks_event(struct vt_writer *w, uint64_t id, uint64_t branch_type);
 void stacks_map(struct vt_writer *w, uint64_t pid, uint64_t start, uint64_t length, uint64_t image);
