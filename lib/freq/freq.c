@@ -35,35 +35,47 @@ static int list_class_insns(struct vti_freqwork *w, struct vt_error *err)
 }
 
 /*
- * Sets the time of each instruction to that of its number of samples, at the mean period of the
- * procedure.  Where intervals are drawn at random, each cycle is as likely to be sampled as any
- * other, and the interval before a sample tells nothing of the place that it falls on.  The sum of
- * n geometric intervals of mean m deviates by m sqrt(n); this adds to the deviation of n itself, so
- * that half of the samples would be wasted.
+ * Sets the time of each instruction to that of its number of samples, at the mean period.  Where
+ * intervals are drawn at random, each cycle is as likely to be sampled as any other, and the
+ * interval before a sample tells nothing of the place that it falls on.  The sum of n geometric
+ * intervals of mean m deviates by m sqrt(n); this adds to the deviation of n itself, so that half
+ * of the samples would be wasted.  The mean of the whole profile deviates least.
  *
  * A sum that deviates by more than CHANCE times that is no accident: a period that follows the load
- * (perf record -F) was another in some phase of the program, and such an instruction keeps its own.
+ * (perf record -F) was another in some phase of the program, and such a procedure has its own mean
+ * period, such an instruction its own time.
  */
 #define CHANCE 4.0
 
-static void even_periods(const struct vt_freq_input *in, uint32_t n, double period, double *cycles)
+static bool is_chance(double samples, double cycles, double period)
 {
+	return fabs(cycles - samples * period) <= CHANCE * period * sqrt(samples);
+}
+
+static void even_periods(struct vti_freqwork *w)
+{
+	const struct vt_freq_input *in = w->in;
+	double samples = 0, cycles = 0;
 	uint32_t i;
 
-	for (i = 0; i < n; i++) {
-		double samples = (double)in->samples[i], even = samples * period;
+	for (i = 0; i < w->g->ninsns; i++) {
+		samples += (double)in->samples[i];
+		cycles += in->cycles[i];
+	}
+	if (in->period > 0 && is_chance(samples, cycles, in->period))
+		w->period = in->period;
+	else
+		w->period = samples > 0 ? cycles / samples : 1;
+	for (i = 0; i < w->g->ninsns; i++) {
+		double n = (double)in->samples[i];
 
-		cycles[i] = fabs(in->cycles[i] - even) > CHANCE * period * sqrt(samples)
-				    ? in->cycles[i]
-				    : even;
+		w->cycles[i] =
+			is_chance(n, in->cycles[i], w->period) ? n * w->period : in->cycles[i];
 	}
 }
 
 static int freqwork_init(struct vti_freqwork *w, struct vt_error *err)
 {
-	double samples = 0, cycles = 0;
-	uint32_t i;
-
 	w->classes = calloc((size_t)w->in->flow->classes->count + 1, sizeof(*w->classes));
 	w->blocks = calloc((size_t)w->g->nblocks + 1, sizeof(*w->blocks));
 	w->edges = calloc((size_t)w->g->nedges + 1, sizeof(*w->edges));
@@ -72,12 +84,7 @@ static int freqwork_init(struct vti_freqwork *w, struct vt_error *err)
 	w->cycles = calloc((size_t)w->g->ninsns + 1, sizeof(*w->cycles));
 	if (!w->classes || !w->blocks || !w->edges || !w->seen || !w->left || !w->cycles)
 		return vt_error_nomem(err);
-	for (i = 0; i < w->g->ninsns; i++) {
-		samples += (double)w->in->samples[i];
-		cycles += w->in->cycles[i];
-	}
-	w->period = samples > 0 ? cycles / samples : 1;
-	even_periods(w->in, w->g->ninsns, w->period, w->cycles);
+	even_periods(w);
 	return list_class_insns(w, err);
 }
 

@@ -26,6 +26,7 @@ struct vt_freq_input {
 	const struct vt_core *core; /* NULL: do not schedule again */
 	const uint64_t *samples;    /* by instruction of the graph */
 	const double *cycles;	    /* the time that the samples stand for, likewise */
+	double period;		    /* mean cycles of a sample in the whole profile; 0: unknown */
 	/*
 	 * Counted executions, by instruction and by edge; negative where nothing was counted.
 	 * Either may be NULL.

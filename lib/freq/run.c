@@ -244,6 +244,7 @@ struct freq_run {
 	struct vt_freqrun_totals *totals;
 	struct vt_symbols *symbols; /* of the procedure's image */
 	struct vt_freqcalls calls;  /* of the image, so far */
+	double period;		    /* mean cycles of a sample; 0: there are none */
 	bool stubs;		    /* this pass analyses stubs only; false: the others only */
 	struct vt_clockfit *fit;    /* loops for the effective clock are sought; NULL: not */
 };
@@ -422,6 +423,7 @@ static struct vt_freqs *estimate_counts(const struct freq_run *r, struct vt_proc
 		.core = o->core,
 		.samples = n->samples,
 		.cycles = n->cycles,
+		.period = r->period,
 		.exact = counts->exact,
 		.exact_edges = counts->exact_edges,
 		.entries = r->stubs ? vt_freqcalls_of(&r->calls, f->proc.start)
@@ -478,6 +480,18 @@ static int analyse_procedure(struct freq_run *r, struct vt_procflow *f,
 }
 
 /* ---- all of them ---- */
+
+static double mean_period(const struct freq_run *r, const struct spot *spots, size_t n)
+{
+	double samples = 0, period = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		samples += (double)spots[i].place.samples;
+		period += (double)spots[i].place.period;
+	}
+	return samples > 0 ? r->totals->scale * period / samples : 0;
+}
 
 /* What cannot be analysed is counted; only want of memory ends the run. */
 static int do_procedure(struct freq_run *r, const struct procedure_spots *part,
@@ -588,6 +602,7 @@ static int each_image(struct freq_run *r, const struct spot *spots, size_t count
 	int code = 0;
 
 	vt_freqcalls_init(&r->calls);
+	r->period = mean_period(r, spots, count);
 	for (i = 0; i < count && code == 0; i += n) {
 		for (n = 1; i + n < count && spots[i + n].place.image == spots[i].place.image &&
 			    spots[i + n].place.pid == spots[i].place.pid;)

@@ -176,6 +176,42 @@ static void test_periods(void **state)
 	vt_classes_free(g.flow.classes);
 }
 
+/* 16 samples of each instruction, of 100 cycles; in the whole profile a sample has `period`. */
+static double executions_with_period(double period)
+{
+	struct graph g;
+	struct vt_freq_input in;
+	struct vt_freqs *f;
+	double executions;
+
+	memset(&g, 0, sizeof(g));
+	edge(&g, VT_CFG_ENTRY, 2, 1600);
+	edge(&g, 2, VT_CFG_EXIT, 1600);
+	finish(&g, 3);
+	in = (struct vt_freq_input){.flow = &g.flow,
+				    .samples = g.samples,
+				    .cycles = g.cycles,
+				    .period = period,
+				    .method = VT_METHOD_NAIVE};
+	f = vt_freqs_new(&in, &err);
+	assert_non_null(f);
+	executions = f->insn[0].executions;
+	vt_freqs_free(f);
+	vt_classes_free(g.flow.classes);
+	return executions;
+}
+
+/* 96 samples deviate by 9.8 periods; four times that is chance. */
+static void test_period_of_profile(void **state)
+{
+	(void)state;
+	/* 960 cycles less than expected, of 4311. */
+	assert_true(fabs(executions_with_period(110) - 16 * 110) < 1e-6);
+	/* 9600 of 7838: the procedure ran while the period was another. */
+	assert_true(fabs(executions_with_period(200) - 16 * 100) < 1e-6);
+	assert_true(fabs(executions_with_period(0) - 16 * 100) < 1e-6);
+}
+
 static void test_exact_time(void **state)
 {
 	struct graph g;
@@ -384,6 +420,7 @@ int main(void)
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_periods),
+		cmocka_unit_test(test_period_of_profile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
