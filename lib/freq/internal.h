@@ -52,6 +52,7 @@ struct vti_freq_point {
 	double extra_cycles;
 	double prior; /* probability that it never stalls */
 	double shift; /* probability that the extra samples are its own, on a wrong address */
+	double miss;  /* cycles that a miss in a first cache costs; 0: unknown */
 };
 
 /*

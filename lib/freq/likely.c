@@ -10,6 +10,10 @@
  * point has a larger ratio: the logarithm of the factor is exponentially distributed.  A few points
  * have a smaller ratio, since a stall before them hides what the schedule lets them wait for.
  *
+ * Of the stalled points, many wait for the second cache each time: code that is too much for the
+ * first one.  The cycles of such a stall are nearly known, so these points agree on a frequency as
+ * those without stalls do, and have more samples.
+ *
  * This form is a model; its constants were chosen on programs in the simulator, and
  * scripts/tune/constants measures their effect.  MAX_STARTS and ROUNDS bound the time.
  */
@@ -17,6 +21,8 @@
 #define BELOW	   1.0	 /* likewise of points that waited before */
 #define BELOW_PART 0.03	 /* part of the points that waited before */
 #define MODEL	   0.015 /* relative error of the schedule */
+#define MISSES	   0.2	 /* part of the stalled points that miss the first cache each time */
+#define MISS_ERROR 0.7	 /* deviation of the cycles that this costs */
 #define MAX_STARTS 48
 #define ROUNDS	   6
 
@@ -26,6 +32,8 @@ struct seen_point {
 	double sigma;
 	double log_less;
 	double sigma_less;
+	double log_missed; /* if it misses each time */
+	double sigma_missed;
 	const struct vti_freq_point *p;
 };
 
@@ -38,8 +46,9 @@ struct vti_freq_seen {
 /* The likelihood of a point at a frequency, and its parts without a stall. */
 struct density {
 	double all;
-	double whole; /* all samples are the point's */
-	double less;  /* all but the extra samples are */
+	double whole;  /* all samples are the point's */
+	double less;   /* all but the extra samples are */
+	double missed; /* with a miss each time */
 };
 
 static double normal(double x, double sigma)
@@ -58,12 +67,15 @@ static double tail(double x, double mean, double sigma)
 static struct density density(const struct seen_point *s, double log_f)
 {
 	double x = s->log - log_f, known = 1 - BELOW_PART;
+	double stalled = known * (1 - s->p->prior), misses = s->p->miss > 0 ? MISSES : 0;
 	struct density d;
 
 	d.whole = s->p->shift * known * s->p->prior * normal(x, s->sigma);
 	d.less = (1 - s->p->shift) * known * s->p->prior *
 		 normal(s->log_less - log_f, s->sigma_less);
-	d.all = d.whole + d.less + known * (1 - s->p->prior) * tail(x, ABOVE, s->sigma) +
+	d.missed =
+		misses > 0 ? stalled * misses * normal(s->log_missed - log_f, s->sigma_missed) : 0;
+	d.all = d.whole + d.less + d.missed + stalled * (1 - misses) * tail(x, ABOVE, s->sigma) +
 		BELOW_PART * tail(-x, BELOW, s->sigma);
 	return d;
 }
@@ -76,6 +88,12 @@ static double likelihood_at(const struct seen_point *seen, size_t n, double log_
 	for (i = 0; i < n; i++)
 		likelihood += log(fmax(density(&seen[i], log_f).all, 1e-30));
 	return likelihood;
+}
+
+/* What a point is worth if it misses each time: less, for the time of a miss is uncertain. */
+static double miss_weight(const struct seen_point *s)
+{
+	return s->sigma * s->sigma / (s->sigma_missed * s->sigma_missed);
 }
 
 /* Climbs to a local maximum by expectation maximisation; returns its log likelihood. */
@@ -92,11 +110,14 @@ static double climb(const struct seen_point *seen, size_t n, double log_f, struc
 			struct density d = density(&seen[i], log_f);
 			double whole = d.all > 0 ? d.whole / d.all : 0;
 			double less = d.all > 0 ? d.less / d.all : 0;
+			double missed = d.all > 0 ? d.missed / d.all * miss_weight(&seen[i]) : 0;
 			double x = seen[i].log - log_f, y = seen[i].log_less - log_f;
 
-			cycles += whole * p->cycles + less * (p->cycles - p->extra_cycles);
-			samples += whole * p->samples + less * (p->samples - p->extra_samples);
-			best += (whole + less) * p->best;
+			cycles +=
+				(whole + missed) * p->cycles + less * (p->cycles - p->extra_cycles);
+			samples += (whole + missed) * p->samples +
+				   less * (p->samples - p->extra_samples);
+			best += (whole + less) * p->best + missed * (p->best + p->miss);
 			points += whole + less;
 			squares += whole * x * x + less * y * y;
 		}
@@ -104,7 +125,7 @@ static double climb(const struct seen_point *seen, size_t n, double log_f, struc
 			return -INFINITY;
 		e->f = cycles / best;
 		e->points = points;
-		e->spread = sqrt(squares / points);
+		e->spread = points > 0 ? sqrt(squares / points) : 0;
 		e->sigma = e->f * sqrt(1 / fmax(samples, 1) + MODEL * MODEL / fmax(points, 1));
 		log_f = log(e->f);
 	}
@@ -149,6 +170,8 @@ struct vti_freq_seen *vti_freq_see(struct vti_freq_point *points, size_t n)
 		seen->sigma = deviation(p->samples);
 		seen->log_less = less > 0 ? log(less / p->best) : seen->log;
 		seen->sigma_less = deviation(p->samples - p->extra_samples);
+		seen->log_missed = log(p->cycles / (p->best + p->miss));
+		seen->sigma_missed = hypot(seen->sigma, MISS_ERROR / (p->best + p->miss));
 		s->n++;
 	}
 	qsort(s->list, s->n, sizeof(*s->list), compare_seen);
@@ -172,12 +195,12 @@ struct vti_estimate vti_freq_mode(const struct vti_freq_seen *s)
 	size_t i, step = s->n / MAX_STARTS + 1;
 
 	for (i = 0; i < s->n; i += step) {
-		int way;
+		const double starts[] = {seen[i].log, seen[i].log_less, seen[i].log_missed};
+		size_t way;
 
-		for (way = 0; way < 2; way++) {
+		for (way = 0; way < 3; way++) {
 			struct vti_estimate e = {.sigma = INFINITY};
-			double likelihood =
-				climb(seen, s->n, way ? seen[i].log_less : seen[i].log, &e);
+			double likelihood = climb(seen, s->n, starts[way], &e);
 
 			if (likelihood > most) {
 				most = likelihood;

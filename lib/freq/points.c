@@ -85,12 +85,24 @@ static void end_stretch(struct stretch_walk *k)
 	k->open = false;
 }
 
+/*
+ * The cycles that an execution waits for a line that the first cache misses and the second one
+ * has.  Fetching ahead, and what is left to do after a load, hide some of the latency.
+ */
+#define HIDDEN 3.0
+
+static double miss_of(const struct vt_core *core)
+{
+	return core ? fmax((double)core->l2.latency - HIDDEN, 0) : 0;
+}
+
 static void begin_stretch(struct stretch_walk *k, uint32_t insn)
 {
 	k->open = true;
 	k->start = insn;
 	k->extra = 0;
-	k->at = (struct vti_freq_point){.prior = prior_of(k->w, insn), .shift = SHIFT};
+	k->at = (struct vti_freq_point){
+		.prior = prior_of(k->w, insn), .shift = SHIFT, .miss = miss_of(k->w->in->core)};
 }
 
 /* Joins the stretches that ended since the instruction that this one waits for. */

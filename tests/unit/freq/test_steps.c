@@ -156,6 +156,37 @@ static void test_likely_stall(void **state)
 	assert_true(fabs(e.f - 10000) < 1e-6 * 10000 && e.points > 3 && e.points < 4);
 }
 
+/*
+ * Two points without stalls, and two that wait for five cycles more each time: all tell of 10000
+ * executions.  The latter count for as much as the variance of their samples is of the whole one,
+ * which the error of the five cycles adds to.
+ */
+static void test_likely_miss(void **state)
+{
+	struct vti_freq_point p[] = {point(100, 10000, 1), point(100, 10000, 1),
+				     point(600, 60000, 1), point(600, 60000, 1)};
+	const double root = sqrt(2 * 3.14159265358979323846), error = 0.7 / 6;
+	double clean, missed, narrow = hypot(1 / sqrt(600), 0.015), wide = hypot(narrow, error);
+	struct vti_estimate e;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		p[i].prior = 0.5;
+		p[i].shift = 1;
+		p[i].miss = 5;
+	}
+	clean = 0.97 * 0.5 / (hypot(0.1, 0.015) * root);
+	clean /= clean + 0.97 * 0.5 * 0.8 * 0.5 + 0.03 * 0.5;
+	missed = 0.97 * 0.5 * 0.2 / (wide * root);
+	missed /= missed + 0.97 * 0.5 * 0.8 / 6;
+	missed *= narrow * narrow / (wide * wide);
+	e = mode_of(p, 4);
+	assert_true(nearly_equal(e.f, 10000) && nearly_equal(e.points, 2 * clean));
+	assert_true(nearly_equal(e.sigma, 10000 * sqrt(1 / (200 * clean + 1200 * missed) +
+						       0.015 * 0.015 / (2 * clean))));
+}
+
 static void test_likely_class(void **state)
 {
 	struct graph g;
@@ -266,6 +297,31 @@ static void test_stretches_join(void **state)
 	assert_int_equal(vti_freq_stretches(&g.w, 2, &p, &err), 1);
 	assert_true(nearly_equal(p[0].samples, 40 + 9 + 30 + 1));
 	free(p);
+}
+
+/* A miss of the first cache costs the latency of the second one but three cycles. */
+static void test_stretches_miss(void **state)
+{
+	static const struct {
+		uint32_t latency;
+		double miss;
+	} known[] = {{0, 0}, {2, 0}, {3, 0}, {8, 5}};
+	struct graph g;
+	size_t i;
+
+	(void)state;
+	graph_begin(&g);
+	graph_edge(&g, VT_CFG_ENTRY, 2);
+	graph_insn(&g, 2, 1, 10, 1000);
+	graph_finish(&g, 3);
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		struct vti_freq_point *p = NULL;
+
+		g.core.l2.latency = known[i].latency;
+		assert_int_equal(vti_freq_stretches(&g.w, 2, &p, &err), 1);
+		assert_true(nearly_equal(p[0].miss, known[i].miss));
+		free(p);
+	}
 }
 
 /* ---- doubt and trust ---- */
@@ -627,7 +683,9 @@ int main(void)
 		cmocka_unit_test(test_likely),
 		cmocka_unit_test(test_likely_stall),
 		cmocka_unit_test(test_likely_class),
+		cmocka_unit_test(test_likely_miss),
 		cmocka_unit_test(test_stretches),
+		cmocka_unit_test(test_stretches_miss),
 		cmocka_unit_test(test_doubt),
 		cmocka_unit_test(test_trust),
 		cmocka_unit_test(test_trust_incomplete),
