@@ -500,7 +500,7 @@ static void test_rank_order(void **state)
 static void test_rank_header(void **state)
 {
 	const struct vt_cyclerank_options o = {.cause = VT_STALL_DCACHE};
-	struct vt_cyclesum all = {.executions = 400, .cycles = 1000};
+	struct vt_cyclesum all = {.executions = 400, .cycles = 1000, .timed = true};
 	struct vt_output out;
 
 	(void)state;

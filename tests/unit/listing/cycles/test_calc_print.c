@@ -64,6 +64,7 @@ static void test_head(void **state)
 		.samples_at = {[VT_CONFIDENCE_HIGH] = 60, [VT_CONFIDENCE_MEDIUM] = 30},
 		.executions = 400,
 		.cycles = 1000,
+		.timed = true,
 		.best = 500,
 		.schedule = true};
 	assert_string_equal(
@@ -184,10 +185,10 @@ static void test_block(void **state)
 	b = calc_block(&c, 0x401000);
 	b->freq = &f;
 	b->sum = (struct vt_cyclesum){
-		.executions = 300, .cycles = 750, .best = 450, .schedule = true};
+		.executions = 300, .cycles = 750, .timed = true, .best = 450, .schedule = true};
 	b = calc_block(&c, 0x401010);
 	b->freq = &f;
-	b->sum = (struct vt_cyclesum){.executions = 200, .cycles = 250};
+	b->sum = (struct vt_cyclesum){.executions = 200, .cycles = 250, .timed = true};
 	calc_block(&c, 0x401020)->freq = &never;
 	calc_block(&c, 0x401030);
 	calc_edge(&c, VT_CFG_ENTRY, 2, NULL);

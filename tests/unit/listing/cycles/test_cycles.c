@@ -322,7 +322,7 @@ static void test_print_cycles(void **state)
 {
 	const struct vt_cyclesum s = {.cycles = 200, .cycles_at = {[VT_CONFIDENCE_EXACT] = 200}};
 	const struct vt_cyclesum few = {.samples = 1000, .samples_at = {[VT_CONFIDENCE_EXACT] = 5}};
-	const struct vt_cyclesum one = {.executions = 1, .cycles = 3};
+	const struct vt_cyclesum one = {.executions = 1, .cycles = 3, .timed = true};
 	const struct vt_cyclesum little = {
 		.cycles = 1, .dynamic = 0.0007, .fixed = -0.0004, .stalls = true};
 	struct vt_output out;

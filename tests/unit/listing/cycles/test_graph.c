@@ -91,18 +91,18 @@ static void make(struct calc *c)
 	struct vt_calc_insn *insn;
 
 	calc_init(c);
-	c->is.sum = (struct vt_cyclesum){.executions = 3200, .cycles = 8000};
+	c->is.sum = (struct vt_cyclesum){.executions = 3200, .cycles = 8000, .timed = true};
 	b = calc_block(c, 0x401000);
 	b->freq = &thousand;
 	b->sum = (struct vt_cyclesum){
-		.executions = 3000, .cycles = 6000, .best = 3000, .schedule = true};
+		.executions = 3000, .cycles = 6000, .timed = true, .best = 3000, .schedule = true};
 	insn = calc_insn(c, 0x401000, "mov \"(%rdi)\",%rbx", &thousand);
 	insn->stalls = stalls;
 	insn->nstalls = 6;
 	calc_insn(c, 0x401008, "a<b>&c", &hundred);
 	b = calc_block(c, 0x401010);
 	b->freq = &hundred;
-	b->sum = (struct vt_cyclesum){.executions = 200, .cycles = 300};
+	b->sum = (struct vt_cyclesum){.executions = 200, .cycles = 300, .timed = true};
 	calc_insn(c, 0x401010, "12345678901234567890123456789012345678901234567890123456789012",
 		  &five);
 	b = calc_block(c, 0x401020);
@@ -215,7 +215,7 @@ static void test_lone_edges(void **state)
 			    "\tn2 -> n3 [penwidth=4.8, label=\"7\"];\n"
 			    "\tn3 -> n1 [penwidth=5.0, label=\"10\"];\n}\n");
 	/* Less than one instruction is executed, too. */
-	c.blocks[2].sum = (struct vt_cyclesum){.executions = 0.5, .cycles = 1};
+	c.blocks[2].sum = (struct vt_cyclesum){.executions = 0.5, .cycles = 1, .timed = true};
 	assert_non_null(strstr(print_dot(&c, 0), "\\l0.0% of cycles, CPI 2.00\\l"));
 }
 
@@ -484,7 +484,8 @@ static void test_svg_head(void **state)
 						       [VT_CONFIDENCE_MEDIUM] = 30,
 						       [VT_CONFIDENCE_LOW] = 25},
 					.executions = 3200,
-					.cycles = 8000};
+					.cycles = 8000,
+					.timed = true};
 	place(&l, n, e, &c);
 	assert_true(l.width > 640);
 	text = print_svg(&c);
