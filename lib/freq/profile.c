@@ -10,7 +10,18 @@
 /* More instructions than one is never blamed on. */
 #define MAX_CULPRITS 65536
 
-/* Culprits lie in one array while it grows; afterwards stalls point into it. */
+/* Pieces of code of a region; no procedure has more blocks. */
+#define MAX_RANGES 16777216
+
+/* The words of records lie in one array while it grows; afterwards records point into it. */
+struct kept_words {
+	uint64_t *words;
+	size_t count;
+	size_t cap;
+	size_t *first; /* by record */
+	size_t first_cap;
+};
+
 struct vt_freqprofile {
 	struct vt_freq *freqs;
 	size_t nfreqs;
@@ -19,14 +30,15 @@ struct vt_freqprofile {
 	struct vt_edgefreq *edges;
 	size_t nedges;
 	size_t edges_cap;
-	struct vt_stall *stalls;
-	size_t *first; /* by stall: its first culprit */
+	struct vt_stall *stalls; /* those whose causes were ruled out behind the others */
 	size_t nstalls;
 	size_t stalls_cap;
-	size_t first_cap;
-	uint64_t *culprits;
-	size_t nculprits;
-	size_t culprits_cap;
+	size_t naccused; /* of the stalls */
+	struct kept_words culprits;
+	struct vt_regionfreq *regions;
+	size_t nregions;
+	size_t regions_cap;
+	struct kept_words ranges;
 };
 
 struct vt_freqprofile *vt_freqprofile_new(void)
@@ -46,8 +58,11 @@ void vt_freqprofile_free(struct vt_freqprofile *p)
 	vt_hash_fini(&p->images);
 	free(p->edges);
 	free(p->stalls);
-	free(p->first);
-	free(p->culprits);
+	free(p->culprits.words);
+	free(p->culprits.first);
+	free(p->regions);
+	free(p->ranges.words);
+	free(p->ranges.first);
 	free(p);
 }
 
@@ -122,6 +137,19 @@ static int add_edge_record(struct vt_freqprofile *p, const struct vt_record *rec
 	return 0;
 }
 
+/* Keeps the words of record number `n`.  False: no memory. */
+static bool keep_words(struct kept_words *k, size_t n, const struct vt_words *w)
+{
+	if (!vt_array_grow(&k->first, &k->first_cap, n + 1, sizeof(*k->first)) ||
+	    !vt_array_grow(&k->words, &k->cap, k->count + w->count, sizeof(*k->words)))
+		return false;
+	if (w->count)
+		memcpy(k->words + k->count, w->data, w->count * sizeof(*w->data));
+	k->first[n] = k->count;
+	k->count += w->count;
+	return true;
+}
+
 static int add_stall_record(struct vt_freqprofile *p, const struct vt_record *rec,
 			    struct vt_error *err)
 {
@@ -131,27 +159,69 @@ static int add_stall_record(struct vt_freqprofile *p, const struct vt_record *re
 		.offset = vt_record_u64(rec, VT_STALL_OFFSET),
 		.low = vt_record_f64(rec, VT_STALL_LOW),
 		.high = vt_record_f64(rec, VT_STALL_HIGH),
+		.cycles = vt_record_f64(rec, VT_STALL_CYCLES),
+		.bound = vt_record_f64(rec, VT_STALL_BOUND),
+		.flags = (uint32_t)vt_record_u64(rec, VT_STALL_FLAGS),
 	};
+	uint64_t why = vt_record_u64(rec, VT_STALL_WHY);
 	uint64_t cause = vt_record_u64(rec, VT_STALL_CAUSE);
 	uint64_t confidence = vt_record_u64(rec, VT_STALL_CONFIDENCE);
 
 	if (!is_range(s.low, s.high) || cause >= VT_NSTALLS || confidence >= VT_NCONFIDENCES ||
-	    culprits.count > MAX_CULPRITS)
+	    culprits.count > MAX_CULPRITS || !is_amount(s.cycles) || !(s.bound >= 0) ||
+	    why >= VT_NWHYS)
 		return reject_record("STALL", err);
+	s.why = (enum vt_stall_why)why;
 	s.cause = (enum vt_stall_cause)cause;
 	s.confidence = (enum vt_confidence)confidence;
 	s.nculprits = (uint32_t)culprits.count;
 	if (!vt_array_grow(&p->stalls, &p->stalls_cap, p->nstalls + 1, sizeof(*p->stalls)) ||
-	    !vt_array_grow(&p->first, &p->first_cap, p->nstalls + 1, sizeof(*p->first)) ||
-	    !vt_array_grow(&p->culprits, &p->culprits_cap, p->nculprits + culprits.count,
-			   sizeof(*p->culprits)))
+	    !keep_words(&p->culprits, p->nstalls, &culprits))
 		return vt_error_nomem(err);
-	if (culprits.count)
-		memcpy(p->culprits + p->nculprits, culprits.data,
-		       culprits.count * sizeof(*culprits.data));
-	p->first[p->nstalls] = p->nculprits;
-	p->nculprits += culprits.count;
 	p->stalls[p->nstalls++] = s;
+	return 0;
+}
+
+/* Pieces of code in order, none of them empty. */
+static bool are_ranges(const struct vt_words *w)
+{
+	size_t i;
+
+	for (i = 1; i < w->count; i++)
+		if (w->data[i] < w->data[i - 1] || (i % 2 && w->data[i] == w->data[i - 1]))
+			return false;
+	return w->count && w->count % 2 == 0 && w->count <= MAX_RANGES;
+}
+
+static int add_region_record(struct vt_freqprofile *p, const struct vt_record *rec,
+			     struct vt_error *err)
+{
+	struct vt_words ranges = vt_record_words(rec, VT_REGION_RANGES);
+	struct vt_regionfreq r = {
+		.image = (uint32_t)vt_record_u64(rec, VT_REGION_IMAGE),
+		.offset = vt_record_u64(rec, VT_REGION_OFFSET),
+		.event = vt_record_u64(rec, VT_REGION_EVENT),
+		.samples = vt_record_u64(rec, VT_REGION_SAMPLES),
+		.visits = vt_record_f64(rec, VT_REGION_VISITS),
+		.rounds = vt_record_f64(rec, VT_REGION_ROUNDS),
+		.insns = vt_record_f64(rec, VT_REGION_INSNS),
+		.cycles = vt_record_f64(rec, VT_REGION_CYCLES),
+		.low = vt_record_f64(rec, VT_REGION_CYCLES_LOW),
+		.high = vt_record_f64(rec, VT_REGION_CYCLES_HIGH),
+		.best = vt_record_f64(rec, VT_REGION_BEST),
+		.least = vt_record_f64(rec, VT_REGION_LEAST),
+		.flags = (uint32_t)vt_record_u64(rec, VT_REGION_FLAGS),
+	};
+
+	if (!is_amount(r.visits) || !is_amount(r.rounds) || !is_amount(r.insns) ||
+	    !is_amount(r.cycles) || !is_range(r.low, r.high) || !is_amount(r.best) ||
+	    !is_amount(r.least) || !are_ranges(&ranges))
+		return reject_record("REGION", err);
+	r.nranges = (uint32_t)ranges.count;
+	if (!vt_array_grow(&p->regions, &p->regions_cap, p->nregions + 1, sizeof(*p->regions)) ||
+	    !keep_words(&p->ranges, p->nregions, &ranges))
+		return vt_error_nomem(err);
+	p->regions[p->nregions++] = r;
 	return 0;
 }
 
@@ -160,10 +230,11 @@ int vt_freqprofile_feed(void *profile, const struct vt_block *block, uint32_t fi
 {
 	struct vt_record rec = {block, block->kind, first};
 	int (*take)(struct vt_freqprofile *, const struct vt_record *, struct vt_error *) =
-		rec.kind == VT_FREQ    ? add_freq_record
-		: rec.kind == VT_EDGE  ? add_edge_record
-		: rec.kind == VT_STALL ? add_stall_record
-				       : NULL;
+		rec.kind == VT_FREQ	? add_freq_record
+		: rec.kind == VT_EDGE	? add_edge_record
+		: rec.kind == VT_STALL	? add_stall_record
+		: rec.kind == VT_REGION ? add_region_record
+					: NULL;
 	int code = 0;
 
 	for (; take && rec.row - first < count && code == 0; rec.row++)
@@ -199,12 +270,23 @@ static int compare_edge_ends(const void *x, const void *y)
 static int compare_stalls(const void *x, const void *y)
 {
 	const struct vt_stall *a = x, *b = y;
-	int c = compare_numbers(a->image, b->image);
+	int c = compare_numbers(vt_stall_is_acquittal(a), vt_stall_is_acquittal(b));
 
+	c = c ? c : compare_numbers(a->image, b->image);
 	c = c ? c : compare_numbers(a->offset, b->offset);
+	c = c ? c : compare_numbers(a->flags & VT_STALL_OF_REGION, b->flags & VT_STALL_OF_REGION);
 	c = c ? c : compare_numbers(a->cause, b->cause);
 	/* The order in which they came. */
 	return c ? c : compare_numbers((uintptr_t)a->culprits, (uintptr_t)b->culprits);
+}
+
+static int compare_regions(const void *x, const void *y)
+{
+	const struct vt_regionfreq *a = x, *b = y;
+	int c = compare_numbers(a->image, b->image);
+
+	c = c ? c : compare_numbers(a->offset, b->offset);
+	return c ? c : compare_numbers(a->event, b->event);
 }
 
 typedef int order_fn(const void *x, const void *y);
@@ -293,11 +375,17 @@ void vt_freqprofile_finish(struct vt_freqprofile *p)
 {
 	size_t i;
 
-	for (i = 0; p->culprits && i < p->nstalls; i++)
-		p->stalls[i].culprits = p->culprits + p->first[i];
+	for (i = 0; p->culprits.words && i < p->nstalls; i++)
+		p->stalls[i].culprits = p->culprits.words + p->culprits.first[i];
+	for (i = 0; i < p->nregions; i++)
+		p->regions[i].ranges = p->ranges.words + p->ranges.first[i];
 	sort_records(p->freqs, p->nfreqs, sizeof(*p->freqs), compare_freqs);
 	sort_records(p->edges, p->nedges, sizeof(*p->edges), compare_edge_ends);
 	sort_records(p->stalls, p->nstalls, sizeof(*p->stalls), compare_stalls);
+	sort_records(p->regions, p->nregions, sizeof(*p->regions), compare_regions);
+	for (p->naccused = 0; p->naccused < p->nstalls; p->naccused++)
+		if (vt_stall_is_acquittal(&p->stalls[p->naccused]))
+			break;
 }
 
 /* ---- looking up ---- */
@@ -355,13 +443,45 @@ const struct vt_edgefreq *vt_freqprofile_edges(const struct vt_freqprofile *p, u
 	return *count ? p->edges + at : NULL;
 }
 
+/* Of the stalls that are accused, or of the others, which are `n` at `list`. */
+static const struct vt_stall *find_stalls(const struct vt_stall *list, size_t n,
+					  const struct vt_stall *from, const struct vt_stall *to,
+					  size_t *count)
+{
+	const struct record_array r = {(char *)list, sizeof(*list), compare_stalls};
+	size_t at = find_freq_range(&r, n, from, to, count);
+
+	return *count ? list + at : NULL;
+}
+
 const struct vt_stall *vt_freqprofile_stalls(const struct vt_freqprofile *p, uint32_t image,
 					     uint64_t first, uint64_t end, size_t *count)
 {
-	const struct record_array r = {(char *)p->stalls, sizeof(*p->stalls), compare_stalls};
 	const struct vt_stall from = {.image = image, .offset = first};
 	const struct vt_stall to = {.image = image, .offset = end};
-	size_t at = find_freq_range(&r, p->nstalls, &from, &to, count);
 
-	return *count ? p->stalls + at : NULL;
+	return find_stalls(p->stalls, p->naccused, &from, &to, count);
+}
+
+const struct vt_stall *vt_freqprofile_acquittals(const struct vt_freqprofile *p, uint32_t image,
+						 uint64_t first, uint64_t end, size_t *count)
+{
+	const struct vt_stall from = {.image = image, .offset = first, .why = VT_WHY_ABSENT};
+	const struct vt_stall to = {.image = image, .offset = end, .why = VT_WHY_ABSENT};
+
+	*count = 0;
+	if (!p->nstalls)
+		return NULL;
+	return find_stalls(p->stalls + p->naccused, p->nstalls - p->naccused, &from, &to, count);
+}
+
+const struct vt_regionfreq *vt_freqprofile_regions(const struct vt_freqprofile *p, uint32_t image,
+						   uint64_t first, uint64_t end, size_t *count)
+{
+	const struct record_array r = {(char *)p->regions, sizeof(*p->regions), compare_regions};
+	const struct vt_regionfreq from = {.image = image, .offset = first};
+	const struct vt_regionfreq to = {.image = image, .offset = end};
+	size_t at = find_freq_range(&r, p->nregions, &from, &to, count);
+
+	return *count ? p->regions + at : NULL;
 }

@@ -2,6 +2,7 @@
 #ifndef VT_FREQ_PROFILE_H
 #define VT_FREQ_PROFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,7 +12,7 @@
 #include "stream/kinds.h"
 #include "stream/record.h"
 
-/* The FREQ, EDGE and STALL records of a stream, by place. */
+/* The FREQ, EDGE, STALL and REGION records of a stream, by place. */
 struct vt_freqprofile;
 
 struct vt_freq {
@@ -46,9 +47,38 @@ struct vt_stall {
 	enum vt_stall_cause cause;
 	double low;
 	double high;
+	double cycles; /* of the stall, which its causes share; 0: not told */
+	double bound;
+	enum vt_stall_why why;
+	uint32_t flags; /* enum vt_stall_flags */
 	uint64_t *culprits;
 	uint32_t nculprits;
 	enum vt_confidence confidence;
+};
+
+/* Whether a stall's cause was ruled out: listings tell why, and nothing adds it up. */
+static inline bool vt_stall_is_acquittal(const struct vt_stall *s)
+{
+	return s->why >= VT_WHY_ABSENT;
+}
+
+/* A REGION record: loops, and what is outside of them, of a machine that issues out of order. */
+struct vt_regionfreq {
+	uint32_t image;
+	uint64_t offset; /* of its first instruction */
+	uint64_t event;
+	uint64_t samples;
+	double visits;
+	double rounds;
+	double insns;  /* of each round, as what follows */
+	double cycles; /* with the 90 % interval: */
+	double low;
+	double high;
+	double best;
+	double least;
+	uint32_t flags;	  /* enum vt_region_flags */
+	uint64_t *ranges; /* pairs of offsets, begin and end */
+	uint32_t nranges; /* words, two for each pair */
 };
 
 /* Owned by the caller; NULL when memory runs out. */
@@ -77,7 +107,8 @@ int vt_freqprofile_count_cycles(const struct vt_freqprofile *p, struct vt_profil
 
 /*
  * The *count records of an image at offsets [first, end), in order of offset and event; edges in
- * order of `from` and `to`, stalls of offset and cause.  NULL if there are none.  Borrowed.
+ * order of `from` and `to`, stalls of offset, a region's behind its first instruction's, and cause.
+ * NULL if there are none.  Borrowed.
  */
 const struct vt_freq *vt_freqprofile_freqs(const struct vt_freqprofile *p, uint32_t image,
 					   uint64_t first, uint64_t end, size_t *count);
@@ -85,5 +116,11 @@ const struct vt_edgefreq *vt_freqprofile_edges(const struct vt_freqprofile *p, u
 					       uint64_t first, uint64_t end, size_t *count);
 const struct vt_stall *vt_freqprofile_stalls(const struct vt_freqprofile *p, uint32_t image,
 					     uint64_t first, uint64_t end, size_t *count);
+
+/* The same of causes that were ruled out, which are not among the stalls. */
+const struct vt_stall *vt_freqprofile_acquittals(const struct vt_freqprofile *p, uint32_t image,
+						 uint64_t first, uint64_t end, size_t *count);
+const struct vt_regionfreq *vt_freqprofile_regions(const struct vt_freqprofile *p, uint32_t image,
+						   uint64_t first, uint64_t end, size_t *count);
 
 #endif

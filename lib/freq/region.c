@@ -72,6 +72,22 @@ static uint32_t region_of(const struct region_work *w, uint32_t block)
 	return block < VT_CFG_FIRST ? NONE : w->r->of[block];
 }
 
+/* How often control enters a procedure by an edge, if nobody counted that: what others leave. */
+static double entry_executions(const struct region_work *w, uint32_t edge)
+{
+	const struct vt_cfg *g = w->in->flow->cfg;
+	const struct vt_cfg_block *to = &g->blocks[g->edges[edge].to];
+	double n = edge_executions(w, edge);
+	uint32_t i;
+
+	if (n > 0 || !to->ninsns)
+		return n;
+	n = w->in->executions[to->insn];
+	for (i = 0; i < to->nin; i++)
+		n -= edge_executions(w, g->in[to->in + i]);
+	return n > 0 ? n : 0;
+}
+
 static void sum_edges(struct region_work *w)
 {
 	const struct vt_cfg *g = w->in->flow->cfg;
@@ -79,7 +95,7 @@ static void sum_edges(struct region_work *w)
 
 	for (i = 0; i < g->nedges; i++) {
 		uint32_t from = region_of(w, g->edges[i].from), to = region_of(w, g->edges[i].to);
-		double n = edge_executions(w, i);
+		double n = from == NONE ? entry_executions(w, i) : edge_executions(w, i);
 
 		if (from == NONE)
 			w->r->list[0].rounds += n;
@@ -113,10 +129,14 @@ static void judge_region(struct region_work *w, struct vt_region *r)
 	double slots = r->slots / (m->retire ? m->retire : 1);
 
 	r->least = fmax(SURE_SCHEDULE * r->best, SURE_SLOTS * slots);
-	r->half = r->samples > 0 && r->cycles > 0 ? sqrt(square(NINETY) / r->samples +
-							 square(BORDER * r->visits / r->cycles) +
-							 square(NINETY * doubt_of(w, r)))
-						  : INFINITY;
+	if (w->in->exact_time)
+		r->half = NINETY * doubt_of(w, r);
+	else if (r->samples > 0 && r->cycles > 0)
+		r->half =
+			sqrt(square(NINETY) / r->samples + square(BORDER * r->visits / r->cycles) +
+			     square(NINETY * doubt_of(w, r)));
+	else
+		r->half = INFINITY;
 	r->overlaps = r->slots < APART * (double)m->rob * r->visits && r->best < SERIAL * slots;
 }
 
@@ -172,7 +192,7 @@ static void merge_small_regions(struct region_work *w)
 		struct vt_region *r = &w->r->list[i];
 
 		judge_region(w, r);
-		if (r->parent != VT_REGION_NONE && (r->half > VT_REGION_WIDTH || r->overlaps))
+		if (r->parent != VT_NO_REGION && (r->half > VT_REGIONS_WIDTH || r->overlaps))
 			merge_region(w, i);
 	}
 }
@@ -185,7 +205,7 @@ static void list_regions(struct region_work *w, const struct vt_loops *loops)
 	uint32_t i;
 
 	w->r->count = loops->count + 1;
-	w->r->list[0] = (struct vt_region){.head = VT_CFG_ENTRY, .parent = VT_REGION_NONE};
+	w->r->list[0] = (struct vt_region){.head = VT_CFG_ENTRY, .parent = VT_NO_REGION};
 	for (i = 0; i < loops->count; i++)
 		w->r->list[i + 1] = (struct vt_region){
 			.head = loops->list[i].head,

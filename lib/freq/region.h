@@ -15,11 +15,11 @@
  * instruction took; what a region takes in a round is a fact, if it is large enough.
  */
 
-#define VT_REGION_NONE UINT32_MAX
+#define VT_NO_REGION UINT32_MAX
 
 struct vt_region {
 	uint32_t head;	   /* block; of what is outside of loops, VT_CFG_ENTRY */
-	uint32_t parent;   /* the region around it, which comes before it; VT_REGION_NONE */
+	uint32_t parent;   /* the region around it, which comes before it; VT_NO_REGION */
 	double rounds;	   /* executions of the head */
 	double visits;	   /* times that control comes from elsewhere into the region */
 	double executions; /* of its instructions, all together */
@@ -47,13 +47,14 @@ struct vt_regions_input {
 	const double *doubt;		/* relative deviation of executions, by instruction */
 	const uint64_t *samples;	/* by instruction that they are charged to */
 	const double *cycles;		/* of all executions, likewise */
+	bool exact_time;		/* cycles are a simulator's: no chance, no borders */
 };
 
 /*
  * Finds the regions; small ones become parts of those around them until the interval of each is at
- * most VT_REGION_WIDTH, or nothing is left around it.  Owned by the caller; NULL: VT_E_NOMEM.
+ * most VT_REGIONS_WIDTH, or nothing is left around it.  Owned by the caller; NULL: VT_E_NOMEM.
  */
-#define VT_REGION_WIDTH 0.15
+#define VT_REGIONS_WIDTH 0.15
 struct vt_regions *vt_regions_new(const struct vt_regions_input *in, struct vt_error *err);
 void vt_regions_free(struct vt_regions *r);
 

@@ -11,6 +11,7 @@
 #include "freq/charge.h"
 #include "freq/clock.h"
 #include "freq/freq.h"
+#include "freq/region_records.h"
 #include "profile/procedure_flow.h"
 
 /* ---- the event ---- */
@@ -381,6 +382,26 @@ static void write_edges(const struct freq_run *r, const struct vt_procflow *f, u
 	}
 }
 
+/* Of machines that issue out of order, where executions are known. */
+static int write_regions(const struct freq_run *r, const struct vt_procflow *f, uint64_t offset,
+			 const struct insn_numbers *n, const struct vt_freqs *freqs,
+			 struct vt_error *err)
+{
+	const struct vt_region_source s = {
+		.core = r->o->core,
+		.flow = f,
+		.freqs = freqs,
+		.samples = n->samples,
+		.cycles = n->cycles,
+		.offset = offset,
+		.event = vt_profile_event(r->o->profile, r->o->event)->id,
+	};
+
+	if (!r->w || !f->costs || r->o->core->order == VT_IN_ORDER)
+		return 0;
+	return vt_region_records(&s, r->w, err);
+}
+
 static enum vt_policy event_policy(const struct freq_run *r)
 {
 	return vt_profile_event(r->o->profile, r->o->event)->policy;
@@ -472,6 +493,7 @@ static int analyse_procedure(struct freq_run *r, struct vt_procflow *f,
 		write_edges(r, f, offset, freqs);
 		r->totals->procedures++;
 		r->totals->complete += f->cfg->complete;
+		code = write_regions(r, f, offset, &n, freqs, err);
 	}
 	vt_freqs_free(freqs);
 	vt_freq_counts_fini(&counts);
@@ -695,6 +717,7 @@ bool vt_freqrun_replaces(const struct vt_record *rec)
 	case VT_FREQ:
 	case VT_EDGE:
 	case VT_STALL:
+	case VT_REGION:
 		return true;
 	case VT_META:
 		key = vt_record_bytes(rec, VT_META_KEY);

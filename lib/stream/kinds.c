@@ -123,6 +123,17 @@ static const char *const stalls[VT_NSTALLS] = {
 	[VT_STALL_UNIT_STATIC] = "unit-static",
 };
 
+static const char *const whys[VT_NWHYS] = {
+	[VT_WHY_NONE] = "none",		  [VT_WHY_ANYWHERE] = "anywhere",
+	[VT_WHY_STEPS] = "steps",	  [VT_WHY_DISPLACED] = "displaced",
+	[VT_WHY_BOTH_WAYS] = "both-ways", [VT_WHY_INDIRECT] = "indirect",
+	[VT_WHY_RETURNS] = "returns",	  [VT_WHY_STORE] = "store",
+	[VT_WHY_OPERANDS] = "operands",	  [VT_WHY_DRAINS] = "drains",
+	[VT_WHY_KERNEL] = "kernel",	  [VT_WHY_CALLED] = "called-code",
+	[VT_WHY_NOBODY] = "nobody",	  [VT_WHY_ABSENT] = "absent",
+	[VT_WHY_SMALL] = "small",	  [VT_WHY_MINOR] = "minor",
+};
+
 const char *vt_policy_name(uint64_t policy)
 {
 	return policy < VT_NPOLICIES ? policies[policy] : "?";
@@ -181,4 +192,9 @@ const char *vt_method_name(uint64_t method)
 const char *vt_stall_name(uint64_t cause)
 {
 	return cause < VT_NSTALLS ? stalls[cause] : "?";
+}
+
+const char *vt_why_name(uint64_t why)
+{
+	return why < VT_NWHYS ? whys[why] : "?";
 }

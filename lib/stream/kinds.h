@@ -98,6 +98,13 @@ enum vt_line_flags {
 	VT_LINE_DECLARED = 8,  /* not code, but the declaration of the function at [addr, +size) */
 };
 
+/* Flags of a REGION record. */
+enum vt_region_flags {
+	VT_REGION_IS_LOOP = 1,	/* false: the code of a procedure outside of its loops */
+	VT_REGION_OVERLAPS = 2, /* with its neighbours: its cycles are its time as the oldest */
+	VT_REGION_IS_WIDE = 4,	/* the interval is wider than claims can be made from */
+};
+
 /* Flags of a CHAIN record. */
 enum vt_chain_flags {
 	/* Its address was chosen precisely, its chain later: it may stand for the same call as its
@@ -245,6 +252,33 @@ enum vt_stall_cause {
 	VT_NSTALLS
 };
 
+/* Why a cause of a stall is possible or ruled out: the fact that counts most. */
+enum vt_stall_why {
+	VT_WHY_NONE,	  /* nothing is said of it */
+	VT_WHY_ANYWHERE,  /* an address may be anywhere */
+	VT_WHY_STEPS,	  /* an address steps on to new lines or pages */
+	VT_WHY_DISPLACED, /* others may have displaced the line or page */
+	VT_WHY_BOTH_WAYS, /* a branch goes both ways */
+	VT_WHY_INDIRECT,  /* an indirect branch goes to several places, or nobody knows where */
+	VT_WHY_RETURNS,	  /* a return may come from too deep */
+	VT_WHY_STORE,	  /* a store just before may overlap the load */
+	VT_WHY_OPERANDS,  /* the time depends on the operands */
+	VT_WHY_DRAINS,	  /* it waits for all that is under way */
+	VT_WHY_KERNEL,	  /* the kernel ran in between */
+	VT_WHY_CALLED,	  /* the code that is called is not known */
+	VT_WHY_NOBODY,	  /* all causes are ruled out: the model or the clock may be wrong */
+	VT_WHY_ABSENT,	  /* from here on, ruled out: no instruction there can do that */
+	VT_WHY_SMALL,	  /* it can account for next to nothing of the stall */
+	VT_WHY_MINOR,	  /* it can account for some, and others for all of it */
+	VT_NWHYS
+};
+
+/* Flags of a STALL record. */
+enum vt_stall_flags {
+	VT_STALL_OF_REGION = 1, /* of the region (REGION) that begins at `offset` */
+	VT_STALL_OVERLAPS = 2,	/* that overlaps with its neighbours: suspects, and no claims */
+};
+
 /* Return the name of a value above, as `vtrace dump` prints it, or "?" for an unknown value. */
 const char *vt_policy_name(uint64_t policy);
 const char *vt_image_type_name(uint64_t type);
@@ -258,6 +292,7 @@ const char *vt_conflict_name(uint64_t conflict);
 const char *vt_confidence_name(uint64_t confidence);
 const char *vt_method_name(uint64_t method);
 const char *vt_stall_name(uint64_t cause);
+const char *vt_why_name(uint64_t why);
 
 /*
  * Bits of fields that have them as linux/perf_event.h: of VT_SAMPLE_HAS, what the sample told

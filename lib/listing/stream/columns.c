@@ -21,6 +21,7 @@ static const struct {
 	{"enum:state", vt_state_reason_name}, {"enum:trace", vt_trace_event_name},
 	{"enum:conflict", vt_conflict_name},  {"enum:confidence", vt_confidence_name},
 	{"enum:method", vt_method_name},      {"enum:stall", vt_stall_name},
+	{"enum:why", vt_why_name},
 };
 
 static bool is_hex(const char *unit)

@@ -63,7 +63,31 @@ static void write_stall(struct vt_writer *w, const struct vt_stall *s)
 	put_f64(&row[VT_STALL_LOW], s->low);
 	put_f64(&row[VT_STALL_HIGH], s->high);
 	row[VT_STALL_CONFIDENCE] = s->confidence;
+	put_f64(&row[VT_STALL_CYCLES], s->cycles);
+	put_f64(&row[VT_STALL_BOUND], s->bound);
+	row[VT_STALL_WHY] = s->why;
+	row[VT_STALL_FLAGS] = s->flags;
 	vt_writer_words(w, VT_STALL_CULPRITS, s->culprits, s->nculprits);
+}
+
+static void write_region(struct vt_writer *w, const struct vt_regionfreq *r)
+{
+	uint64_t *row = vt_writer_row(w, VT_REGION);
+
+	row[VT_REGION_IMAGE] = r->image;
+	row[VT_REGION_OFFSET] = r->offset;
+	row[VT_REGION_EVENT] = r->event;
+	row[VT_REGION_SAMPLES] = r->samples;
+	put_f64(&row[VT_REGION_VISITS], r->visits);
+	put_f64(&row[VT_REGION_ROUNDS], r->rounds);
+	put_f64(&row[VT_REGION_INSNS], r->insns);
+	put_f64(&row[VT_REGION_CYCLES], r->cycles);
+	put_f64(&row[VT_REGION_CYCLES_LOW], r->low);
+	put_f64(&row[VT_REGION_CYCLES_HIGH], r->high);
+	put_f64(&row[VT_REGION_BEST], r->best);
+	put_f64(&row[VT_REGION_LEAST], r->least);
+	row[VT_REGION_FLAGS] = r->flags;
+	vt_writer_words(w, VT_REGION_RANGES, r->ranges, r->nranges);
 }
 
 struct made {
@@ -102,8 +126,9 @@ static void test_fields(void **state)
 {
 	static uint64_t culprits[] = {0x41, 0x42, 0x43};
 	struct vt_stall other = {.image = 1, .offset = 0x40, .cause = VT_STALL_DTLB, .high = 1};
-	struct vt_stall stall = {1,	   0x40, VT_STALL_ICACHE,  0.25, 0.5,
-				 culprits, 3,	 VT_CONFIDENCE_LOW};
+	struct vt_stall stall = {
+		1,    0x40,	    VT_STALL_ICACHE,   0.25,	 0.5, 3,
+		0.75, VT_WHY_STEPS, VT_STALL_OVERLAPS, culprits, 3,   VT_CONFIDENCE_LOW};
 	struct vt_freq freq = {
 		1, 0x10, 5, 7, 700, 30, 20, 40, 2.5, 1.5, VT_CONFIDENCE_MEDIUM, VT_METHOD_MODEL};
 	struct vt_edgefreq edge = {1, 0x20, 0x30, 9, 8, 10, VT_CONFIDENCE_HIGH, VT_METHOD_FLOW};
@@ -139,10 +164,89 @@ static void test_fields(void **state)
 	assert_int_equal(n, 2);
 	assert_true(s->image == 1 && s->offset == 0x40 && s->cause == VT_STALL_ICACHE);
 	assert_true(s->low == 0.25 && s->high == 0.5 && s->confidence == VT_CONFIDENCE_LOW);
+	assert_true(s->cycles == 3 && s->bound == 0.75);
+	assert_true(s->why == VT_WHY_STEPS && s->flags == VT_STALL_OVERLAPS);
 	assert_int_equal(s->nculprits, 3);
 	assert_memory_equal(s->culprits, culprits, sizeof(culprits));
 	assert_true(s[1].cause == VT_STALL_DTLB && s[1].nculprits == 1);
 	assert_int_equal(s[1].culprits[0], 0x43);
+	vt_freqprofile_free(m.profile);
+}
+
+/* Regions in order of their offsets; their ranges are each its own. */
+static void test_regions(void **state)
+{
+	static uint64_t near[] = {0x10, 0x18, 0x20, 0x24}, far[] = {0x40, 0x50};
+	static const struct vt_regionfreq second = {
+		1, 0x40, 6, 1, 2, 3, 4, 5, 4, (double)INFINITY, 2, 1, VT_REGION_IS_WIDE, far, 2};
+	static const struct vt_regionfreq first = {1,
+						   0x10,
+						   5,
+						   70,
+						   10,
+						   20,
+						   30,
+						   9,
+						   8.5,
+						   10,
+						   7,
+						   6,
+						   VT_REGION_IS_LOOP | VT_REGION_OVERLAPS,
+						   near,
+						   4};
+	const struct vt_regionfreq *r;
+	struct made m;
+	size_t n;
+
+	(void)state;
+	begin(&m);
+	write_region(m.w, &second);
+	write_region(m.w, &first);
+	read_back(&m);
+	assert_int_equal(m.refused, 0);
+	r = vt_freqprofile_regions(m.profile, 1, 0, 0x41, &n);
+	assert_int_equal(n, 2);
+	assert_true(r->image == 1 && r->offset == 0x10 && r->event == 5 && r->samples == 70);
+	assert_true(r->visits == 10 && r->rounds == 20 && r->insns == 30 && r->cycles == 9);
+	assert_true(r->low == 8.5 && r->high == 10 && r->best == 7 && r->least == 6);
+	assert_int_equal(r->flags, VT_REGION_IS_LOOP | VT_REGION_OVERLAPS);
+	assert_int_equal(r->nranges, 4);
+	assert_memory_equal(r->ranges, near, sizeof(near));
+	assert_true(isinf(r[1].high) && r[1].nranges == 2 && r[1].ranges[1] == 0x50);
+	assert_null(vt_freqprofile_regions(m.profile, 1, 0x41, UINT64_MAX, &n));
+	assert_int_equal(n, 0);
+	assert_null(vt_freqprofile_regions(m.profile, 2, 0, UINT64_MAX, &n));
+	vt_freqprofile_free(m.profile);
+}
+
+/* Causes that were ruled out are not among the stalls; a region's come behind an instruction's. */
+static void test_acquittals(void **state)
+{
+	static const struct vt_stall list[] = {
+		{.image = 1, .offset = 8, .cause = VT_STALL_DCACHE, .flags = VT_STALL_OF_REGION},
+		{.image = 1, .offset = 8, .cause = VT_STALL_ICACHE, .why = VT_WHY_ABSENT},
+		{.image = 1, .offset = 4, .cause = VT_STALL_SYNC, .why = VT_WHY_MINOR},
+		{.image = 1, .offset = 8, .cause = VT_STALL_DTLB, .why = VT_WHY_NOBODY},
+	};
+	const struct vt_stall *s;
+	struct made m;
+	size_t n, i;
+
+	(void)state;
+	begin(&m);
+	for (i = 0; i < 4; i++)
+		write_stall(m.w, &list[i]);
+	read_back(&m);
+	s = vt_freqprofile_stalls(m.profile, 1, 0, 100, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(s[0].cause, VT_STALL_DTLB);
+	assert_int_equal(s[1].cause, VT_STALL_DCACHE);
+	s = vt_freqprofile_acquittals(m.profile, 1, 0, 100, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(s[0].cause, VT_STALL_SYNC);
+	assert_int_equal(s[1].cause, VT_STALL_ICACHE);
+	assert_null(vt_freqprofile_acquittals(m.profile, 1, 5, 8, &n));
+	assert_int_equal(n, 0);
 	vt_freqprofile_free(m.profile);
 }
 
@@ -427,12 +531,70 @@ static void test_order_of_stalls(void **state)
 	vt_freqprofile_free(m.profile);
 }
 
+static void test_impossible_regions(void **state)
+{
+	static const struct {
+		double visits, rounds, insns, cycles, low, high, best, least;
+		uint64_t ranges[4];
+		uint32_t nranges;
+		bool taken;
+	} rows[] = {
+		{1, 1, 1, 1, 1, 1, 1, 1, {1, 2, 2, 3}, 4, true},
+		{0, 0, 0, 0, 0, INF, 0, 0, {1, 2}, 2, true},
+		{-1, 1, 1, 1, 1, 1, 1, 1, {1, 2}, 2, false},
+		{1, NOT, 1, 1, 1, 1, 1, 1, {1, 2}, 2, false},
+		{1, 1, INF, 1, 1, 1, 1, 1, {1, 2}, 2, false},
+		{1, 1, 1, NOT, 1, 1, 1, 1, {1, 2}, 2, false},
+		{1, 1, 1, 1, 2, 1, 1, 1, {1, 2}, 2, false},
+		{1, 1, 1, 1, 1, 1, -1, 1, {1, 2}, 2, false},
+		{1, 1, 1, 1, 1, 1, 1, INF, {1, 2}, 2, false},
+		{1, 1, 1, 1, 1, 1, 1, 1, {1, 2}, 0, false},
+		{1, 1, 1, 1, 1, 1, 1, 1, {1, 2, 3}, 3, false},
+		{1, 1, 1, 1, 1, 1, 1, 1, {2, 2}, 2, false},
+		{1, 1, 1, 1, 1, 1, 1, 1, {2, 1}, 2, false},
+		{1, 1, 1, 1, 1, 1, 1, 1, {1, 3, 2, 4}, 4, false},
+	};
+	size_t i, n;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint64_t ranges[4];
+		struct vt_regionfreq r = {.visits = rows[i].visits,
+					  .rounds = rows[i].rounds,
+					  .insns = rows[i].insns,
+					  .cycles = rows[i].cycles,
+					  .low = rows[i].low,
+					  .high = rows[i].high,
+					  .best = rows[i].best,
+					  .least = rows[i].least,
+					  .ranges = ranges,
+					  .nranges = rows[i].nranges};
+		struct made m;
+
+		memcpy(ranges, rows[i].ranges, sizeof(ranges));
+		begin(&m);
+		write_region(m.w, &r);
+		read_back(&m);
+		if ((m.refused == 0) != rows[i].taken)
+			fail_msg("row %zu", i);
+		vt_freqprofile_regions(m.profile, 0, 0, UINT64_MAX, &n);
+		assert_int_equal(n, rows[i].taken);
+		vt_freqprofile_free(m.profile);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fields),		 cmocka_unit_test(test_impossible_freqs),
-		cmocka_unit_test(test_impossible_edges), cmocka_unit_test(test_impossible_stalls),
-		cmocka_unit_test(test_methods),		 cmocka_unit_test(test_order),
+		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_regions),
+		cmocka_unit_test(test_acquittals),
+		cmocka_unit_test(test_impossible_regions),
+		cmocka_unit_test(test_impossible_freqs),
+		cmocka_unit_test(test_impossible_edges),
+		cmocka_unit_test(test_impossible_stalls),
+		cmocka_unit_test(test_methods),
+		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_order_of_stalls),
 	};
 

@@ -200,6 +200,43 @@ static void test_no_samples(void **state)
 	vt_regions_free(r);
 }
 
+/* A simulator's cycles are exact: only what the counts leave in doubt is. */
+static void test_exact_time(void **state)
+{
+	struct scene s;
+	struct vt_regions *r;
+
+	(void)state;
+	begin_nest(&s, 1000);
+	s.in.exact_time = true;
+	s.doubt[1] = 0.04;
+	sample(&s, 1, 0, 200000);
+	r = find(&s);
+	assert_true(nearly_equal(r->list[2].half, 1.645 * 0.04));
+	assert_false(r->list[2].merged);
+	vt_regions_free(r);
+}
+
+/* Nobody counted how often the procedure was entered: as often as its first block has no other. */
+static void test_uncounted_entry(void **state)
+{
+	struct scene s;
+	struct vt_regions *r;
+
+	(void)state;
+	begin_nest(&s, 1000);
+	sample(&s, 1, 2000, 200000);
+	s.edges[0] = NAN;
+	r = find(&s);
+	assert_true(nearly_equal(r->list[0].rounds, 1));
+	vt_regions_free(r);
+	/* Where others are more than all, never. */
+	s.edges[4] = 101;
+	r = find(&s);
+	assert_true(nearly_equal(r->list[0].rounds, 0));
+	vt_regions_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +245,8 @@ int main(void)
 		cmocka_unit_test(test_serial_loop_does_not_overlap),
 		cmocka_unit_test(test_doubt_of_counts),
 		cmocka_unit_test(test_no_samples),
+		cmocka_unit_test(test_exact_time),
+		cmocka_unit_test(test_uncounted_entry),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

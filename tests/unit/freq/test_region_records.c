@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* REGION records of a graph made by hand, written and read back. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "freq/profile.h"
+#include "freq/region_records.h"
+#include "tests/unit/common/streams.h"
+#include "tests/unit/freq/freqgraph.h"
+
+static struct vt_error err;
+
+#define START 0x401000
+
+/*
+ * entry -> 2 -> 3; 3 -> 3 or 4 -> exit: a loop of block 3, which goes round 1,000 times in one
+ * visit.  Blocks lie one behind the other, 16 bytes each, of one instruction of one cycle.
+ */
+struct scene {
+	struct graph g;
+	struct vt_mop ops[MAX_INSNS];
+	struct vt_freq_value insns[MAX_INSNS];
+	struct vt_freq_value edges[MAX_EDGES];
+	struct vt_freqs freqs;
+	struct vt_region_source source;
+};
+
+static void begin(struct scene *s)
+{
+	uint32_t i;
+
+	memset(s, 0, sizeof(*s));
+	graph_begin(&s->g);
+	graph_edge(&s->g, VT_CFG_ENTRY, 2);
+	graph_edge(&s->g, 2, 3);
+	graph_edge(&s->g, 3, 3);
+	graph_edge(&s->g, 3, 4);
+	graph_edge(&s->g, 4, VT_CFG_EXIT);
+	for (i = 2; i < 5; i++) {
+		graph_insn(&s->g, i, 1, 100, 0);
+		s->ops[i - 2].slots = 1;
+	}
+	graph_finish(&s->g, 5);
+	for (i = 2; i < 5; i++) {
+		s->g.blocks[i].start = START + 16 * (i - 2);
+		s->g.blocks[i].end = START + 16 * (i - 1);
+	}
+	s->g.cfg.start = s->g.flow.proc.start = START;
+	s->g.flow.proc.image = 7;
+	s->g.flow.ops = s->ops;
+	s->g.core = (struct vt_core){.rob = 100, .retire = 4};
+	for (i = 0; i < 3; i++) {
+		double n = i == 1 ? 1000 : 1;
+
+		s->insns[i] = (struct vt_freq_value){.executions = n, .low = n, .high = n};
+		s->g.cycles[i] = 2 * n;
+	}
+	for (i = 0; i < 5; i++)
+		s->edges[i].executions = i == 2 ? 999 : 1;
+	s->g.samples[1] = 10000;
+	s->freqs = (struct vt_freqs){.insn = s->insns, .edge = s->edges};
+	s->source = (struct vt_region_source){.core = &s->g.core,
+					      .flow = &s->g.flow,
+					      .freqs = &s->freqs,
+					      .samples = s->g.samples,
+					      .cycles = s->g.cycles,
+					      .offset = 0x500,
+					      .event = 3};
+}
+
+/* What the records are read as. */
+static struct vt_freqprofile *write_and_read(struct scene *s)
+{
+	struct vt_freqprofile *p = vt_freqprofile_new();
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	struct vt_record rec;
+	struct vt_reader *r;
+
+	assert_non_null(p);
+	assert_int_equal(vt_region_records(&s->source, w, &err), 0);
+	r = reread_stream(fd, w);
+	while (vt_reader_next(r, &rec, &err) > 0)
+		assert_int_equal(vt_freqprofile_feed(p, rec.block, rec.row, 1, &err), 0);
+	vt_reader_close(r);
+	close(fd);
+	vt_freqprofile_finish(p);
+	return p;
+}
+
+/*
+ * The loop: 2 cycles a round by 10,000 samples, 1.645 % for chance, and 4 cycles at the borders of
+ * one visit.  What is around it has two pieces, and is executed once.
+ */
+static void test_loop_and_around(void **state)
+{
+	double half = sqrt(pow(1.645 / 100, 2) + pow(4 / 2000.0, 2));
+	const struct vt_regionfreq *r;
+	struct vt_freqprofile *p;
+	struct scene s;
+	size_t n;
+
+	(void)state;
+	begin(&s);
+	p = write_and_read(&s);
+	r = vt_freqprofile_regions(p, 7, 0, UINT64_MAX, &n);
+	assert_int_equal(n, 2);
+	assert_true(r[0].offset == 0x500 && r[0].event == 3 && r[0].samples == 200);
+	assert_int_equal(r[0].nranges, 4);
+	assert_true(r[0].ranges[0] == 0x500 && r[0].ranges[1] == 0x510);
+	assert_true(r[0].ranges[2] == 0x520 && r[0].ranges[3] == 0x530);
+	assert_int_equal(r[0].flags, VT_REGION_IS_WIDE);
+	assert_true(nearly_equal(r[0].rounds, 1) && nearly_equal(r[0].insns, 2));
+	assert_true(r[1].offset == 0x510 && r[1].samples == 10000);
+	assert_int_equal(r[1].flags, VT_REGION_IS_LOOP);
+	assert_int_equal(r[1].nranges, 2);
+	assert_true(r[1].ranges[0] == 0x510 && r[1].ranges[1] == 0x520);
+	assert_true(nearly_equal(r[1].rounds, 1000) && nearly_equal(r[1].visits, 1));
+	assert_true(nearly_equal(r[1].insns, 1) && nearly_equal(r[1].cycles, 2));
+	assert_true(nearly_equal(r[1].low, 2 * (1 - half)));
+	assert_true(nearly_equal(r[1].high, 2 * (1 + half)));
+	assert_true(nearly_equal(r[1].best, 1) && nearly_equal(r[1].least, 0.9));
+	vt_freqprofile_free(p);
+}
+
+/* Limits 4 deviations apart: 4 % of doubt, 1.645 times as much for 90 %. */
+static void test_doubtful_counts(void **state)
+{
+	double half = sqrt(pow(1.645 / 100, 2) + pow(4 / 2000.0, 2) + pow(1.645 * 0.04, 2));
+	const struct vt_regionfreq *r;
+	struct vt_freqprofile *p;
+	struct scene s;
+	size_t n;
+
+	(void)state;
+	begin(&s);
+	s.insns[1].low = 920;
+	s.insns[1].high = 1080;
+	p = write_and_read(&s);
+	r = vt_freqprofile_regions(p, 7, 0x510, 0x511, &n);
+	assert_int_equal(n, 1);
+	assert_true(nearly_equal(r->high, 2 * (1 + half)));
+	vt_freqprofile_free(p);
+}
+
+/* Nothing is told of code without samples; of one that has no time, the interval has no end. */
+static void test_without_time(void **state)
+{
+	const struct vt_regionfreq *r;
+	struct vt_freqprofile *p;
+	struct scene s;
+	size_t n;
+
+	(void)state;
+	begin(&s);
+	s.g.samples[0] = s.g.samples[2] = 0;
+	p = write_and_read(&s);
+	r = vt_freqprofile_regions(p, 7, 0, UINT64_MAX, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(r->offset, 0x510);
+	vt_freqprofile_free(p);
+	begin(&s);
+	s.g.cycles[0] = s.g.cycles[1] = s.g.cycles[2] = 0;
+	p = write_and_read(&s);
+	/* All of it is one region then. */
+	r = vt_freqprofile_regions(p, 7, 0, UINT64_MAX, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(r->offset, 0x500);
+	assert_int_equal(r->nranges, 2);
+	assert_true(r->low <= 0 && isinf(r->high));
+	vt_freqprofile_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_loop_and_around),
+		cmocka_unit_test(test_doubtful_counts),
+		cmocka_unit_test(test_without_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
