@@ -6,13 +6,14 @@
 #include "machine/insn/insn.h"
 
 /*
- * How often a load or store can come to a page that the data TLB has not got.
+ * How often a load or store can come to a page that the data TLB has not got, or to a line that the
+ * data cache has not.
  *
  * In a loop that calls nothing, an address whose registers do not change stays on its page, and one
  * whose registers are only stepped by constants moves on by that much; any other may go to a new
  * page each time.  A page that is used again is missed only after so many other pages as the TLB
  * has entries: those that all accesses of the loop bring in, together, bound how often that
- * happens.
+ * happens.  It is the same with lines.
  */
 
 /* Registers of a loop. */
@@ -90,11 +91,19 @@ static double get_register_distance(const struct motion *m, unsigned reg, unsign
 	return m->jumps[reg] ? INFINITY : m->bytes[reg] * scale;
 }
 
-/* New pages that an instruction's accesses come to in a loop that is entered so often. */
-static double count_loop_pages(const struct vti_culprit *c, uint32_t insn, const struct motion *m,
-			       double entries)
+/* What accesses bring in: lines of the data cache, or pages. */
+struct unit {
+	uint32_t size; /* bytes */
+	uint32_t ways;
+	double *most;	   /* by instruction: the bound to set */
+	bool used_in_turn; /* what is used in each round is given up last */
+};
+
+/* New lines (pages) that an instruction's accesses come to in a loop that is entered so often. */
+static double count_loop_units(const struct vti_culprit *c, uint32_t insn, const struct motion *m,
+			       double entries, uint32_t size)
 {
-	double n = get_executions(c, insn), pages = 0;
+	double n = get_executions(c, insn), units = 0;
 	struct vt_facts f;
 	unsigned i;
 
@@ -107,61 +116,101 @@ static double count_loop_pages(const struct vti_culprit *c, uint32_t insn, const
 
 		if (at->gather)
 			return n;
-		pages += entries + far / c->core->dtlb.page;
+		units += entries + far / size;
 	}
-	return fmin(n, pages);
+	return fmin(n, units);
 }
 
-/* The accesses of a loop's body, whose new pages compete. */
-struct accesses {
-	double pages;
-	uint32_t count;
+/* A loop's body, and its accesses, whose new lines (pages) compete. */
+struct body {
+	const uint32_t *blocks;
+	uint32_t nblocks;
+	double entries;
+	struct motion motion;
+	uint32_t count;	   /* of accesses */
+	double executions; /* of them all */
+	double units;
 };
 
-static void bound_data_pages(struct vti_culprit *c, uint32_t insn, double pages,
-			     const struct accesses *all)
+/* Whether the few accesses of each round leave what the others use where it is. */
+static bool is_used_in_turn(const struct vti_culprit *c, const struct body *b,
+			    const struct unit *unit, uint32_t insn)
 {
-	uint32_t ways = c->core->dtlb.ways;
-	double n;
+	double rounds = get_executions(c, c->cfg->blocks[b->blocks[0]].insn);
 
-	if (all->count * 2 >= ways)
+	return unit->used_in_turn && get_executions(c, insn) >= rounds &&
+	       b->executions < unit->ways * rounds;
+}
+
+static void bound_access(struct vti_culprit *c, struct body *b, const struct unit *unit,
+			 uint32_t insn)
+{
+	double own = count_loop_units(c, insn, &b->motion, b->entries, unit->size), n;
+
+	if (is_used_in_turn(c, b, unit, insn))
+		n = own;
+	else if (b->count * 2 >= unit->ways)
 		return;
-	n = pages + (all->pages - pages) / (ways - all->count);
-	if (n < c->data_pages[insn])
-		c->data_pages[insn] = n;
+	else
+		n = own + (b->units - own) / (unit->ways - b->count);
+	if (n < unit->most[insn])
+		unit->most[insn] = n;
+}
+
+typedef void access_fn(struct vti_culprit *c, struct body *b, const struct unit *unit,
+		       uint32_t insn);
+
+static void count_access(struct vti_culprit *c, struct body *b, const struct unit *unit,
+			 uint32_t insn)
+{
+	b->units += count_loop_units(c, insn, &b->motion, b->entries, unit->size);
+	b->executions += get_executions(c, insn);
+	b->count++;
+}
+
+/* False: an instruction has any number of accesses. */
+static bool each_access(struct vti_culprit *c, struct body *b, const struct unit *unit,
+			access_fn *fn)
+{
+	uint32_t at, i;
+
+	for (at = 0; at < b->nblocks; at++) {
+		const struct vt_cfg_block *block = &c->cfg->blocks[b->blocks[at]];
+
+		for (i = block->insn; i < block->insn + block->ninsns; i++) {
+			if (!has_access(&c->ops[i]))
+				continue;
+			if (c->ops[i].flags & VT_FACT_REPEATED)
+				return false;
+			fn(c, b, unit, i);
+		}
+	}
+	return true;
 }
 
 void vti_culprit_take_loop(struct vti_culprit *c, const uint32_t *body, uint32_t nbody,
 			   double entries)
 {
-	struct motion m = {{0}, {false}};
-	struct accesses all = {0};
+	const struct vt_core *m = c->core;
+	bool in_turn = m->order == VT_OUT_OF_ORDER;
+	const struct unit units[] = {{m->dtlb.page, m->dtlb.ways, c->data_pages, in_turn},
+				     {m->dcache.line, m->dcache.ways, c->data_lines, in_turn}};
+	struct body b = {.blocks = body, .nblocks = nbody, .entries = entries};
 	uint32_t at, i;
 
-	if (!c->core->dtlb.entries || !c->in->code || isinf(entries))
+	if (!c->in->code || isinf(entries))
 		return;
 	for (at = 0; at < nbody; at++)
 		for (i = 0; i < c->cfg->blocks[body[at]].ninsns; i++)
-			add_motion(c, c->cfg->blocks[body[at]].insn + i, &m);
-	for (at = 0; at < nbody; at++)
-		for (i = 0; i < c->cfg->blocks[body[at]].ninsns; i++) {
-			uint32_t insn = c->cfg->blocks[body[at]].insn + i;
-
-			if (!has_access(&c->ops[insn]))
-				continue;
-			if (c->ops[insn].flags & VT_FACT_REPEATED)
-				return;
-			all.pages += count_loop_pages(c, insn, &m, entries);
-			all.count++;
-		}
-	for (at = 0; at < nbody; at++)
-		for (i = 0; i < c->cfg->blocks[body[at]].ninsns; i++) {
-			uint32_t insn = c->cfg->blocks[body[at]].insn + i;
-
-			if (has_access(&c->ops[insn]))
-				bound_data_pages(c, insn, count_loop_pages(c, insn, &m, entries),
-						 &all);
-		}
+			add_motion(c, c->cfg->blocks[body[at]].insn + i, &b.motion);
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (!units[i].size || !units[i].ways)
+			continue;
+		b.count = 0;
+		b.executions = b.units = 0;
+		if (each_access(c, &b, &units[i], count_access))
+			each_access(c, &b, &units[i], bound_access);
+	}
 }
 
 /* ---- neighbours ---- */
@@ -181,6 +230,18 @@ static bool is_near(const struct vt_memory *a, const struct vt_memory *b, double
 	*far = fabs((double)a->displacement - (double)b->displacement);
 	return a->base == b->base && a->index == b->index && a->segment == b->segment &&
 	       (a->index == VT_REG_NONE || a->scale == b->scale);
+}
+
+bool vti_culprit_are_near(const struct vti_culprit *c, uint32_t a, uint32_t b, double *far)
+{
+	struct vt_facts f, g;
+	const struct vt_memory *x, *y;
+
+	if (!decode_procedure_insn(c, a, &f) || !decode_procedure_insn(c, b, &g))
+		return false;
+	x = find_only_memory(&f);
+	y = find_only_memory(&g);
+	return x && y && is_near(x, y, far);
 }
 
 /*
@@ -226,7 +287,28 @@ void vti_culprit_neighbours(struct vti_culprit *c)
 			find_neighbour(c, i);
 }
 
-/* ---- the stack ---- */
+/* ---- places that do not move ---- */
+
+static bool is_on_stack(const struct vt_mop *op)
+{
+	const uint32_t implied = VT_FACT_PUSH | VT_FACT_POP | VT_FACT_CALL | VT_FACT_RETURN;
+	const uint64_t sp = UINT64_C(1) << VT_REG_SP;
+
+	return op->address_reads == sp || ((op->flags & implied) && !(op->address_reads & ~sp));
+}
+
+bool vti_culprit_is_fixed(const struct vti_culprit *c, uint32_t insn)
+{
+	const struct vt_mop *op = &c->ops[insn];
+	struct vt_facts f;
+
+	if (!has_access(op) || (op->flags & VT_FACT_REPEATED))
+		return false;
+	if (is_on_stack(op))
+		return true;
+	return !op->address_reads && decode_procedure_insn(c, insn, &f) &&
+	       !(f.flags & VT_FACT_STRING);
+}
 
 /*
  * The stack's top is used by every call, return and push, so that its page is the last one that a
@@ -234,15 +316,9 @@ void vti_culprit_neighbours(struct vti_culprit *c)
  */
 void vti_culprit_stack(struct vti_culprit *c)
 {
-	const uint32_t implied = VT_FACT_PUSH | VT_FACT_POP | VT_FACT_CALL | VT_FACT_RETURN;
-	const uint64_t sp = UINT64_C(1) << VT_REG_SP;
 	uint32_t i;
 
-	for (i = 0; i < c->cfg->ninsns; i++) {
-		const struct vt_mop *op = &c->ops[i];
-
-		if (has_access(op) && (op->address_reads == sp ||
-				       ((op->flags & implied) && !(op->address_reads & ~sp))))
+	for (i = 0; i < c->cfg->ninsns; i++)
+		if (has_access(&c->ops[i]) && is_on_stack(&c->ops[i]))
 			c->data_pages[i] = 0;
-	}
 }

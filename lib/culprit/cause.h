@@ -20,6 +20,12 @@ const char *vt_stall_text(unsigned cause);
  */
 unsigned vt_stall_find(const char *word);
 
+/*
+ * Returns why a cause is possible or ruled out (enum vt_stall_why), as in "a load goes anywhere";
+ * "" if nothing is said of it.
+ */
+const char *vt_stall_why_text(unsigned cause, unsigned why);
+
 /* Whether a cause is computed from the instructions alone, without samples. */
 static inline bool vt_stall_is_static(unsigned cause)
 {

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "culprit/cause.h"
+#include "freq/region.h"
 
 /* A procedure's misses and what they cost. */
 struct point {
@@ -68,7 +69,7 @@ static bool is_dynamic_cause(unsigned cause)
 	       cause != VT_STALL_UNEXPLAINED;
 }
 
-/* The reported stalls of one instruction. */
+/* The reported stalls of one instruction, or of a region. */
 struct reported {
 	const struct vt_culprit_stall *list;
 	size_t count;
@@ -79,6 +80,8 @@ static bool is_listed(const struct reported *t, unsigned cause)
 	size_t i;
 
 	for (i = 0; i < t->count; i++) {
+		if (vt_culprit_is_acquittal(&t->list[i]))
+			continue;
 		/* What a fence waits for without any miss is the schedule's, as a unit. */
 		if (cause == VT_STALL_SYNC && t->list[i].cause == VT_STALL_UNIT_STATIC)
 			return true;
@@ -108,8 +111,9 @@ static unsigned main_cause(const struct vt_stall *list, size_t n, bool dynamic, 
 	return best;
 }
 
+/* `region` are the stalls of the region that the instruction is in. */
 static void compare_causes(struct vt_culpritcheck_totals *t, const struct reported *reported,
-			   const struct vt_stall *list, size_t n)
+			   const struct reported *region, const struct vt_stall *list, size_t n)
 {
 	double cycles;
 	unsigned cause = main_cause(list, n, false, &cycles);
@@ -118,13 +122,13 @@ static void compare_causes(struct vt_culpritcheck_totals *t, const struct report
 	for (i = 0; i < n; i++)
 		t->truth[list[i].cause] += list[i].high;
 	t->stalled += cycles;
-	if (cause < VT_NSTALLS && is_listed(reported, cause))
+	if (cause < VT_NSTALLS && (is_listed(reported, cause) || is_listed(region, cause)))
 		t->found += cycles;
 	cause = main_cause(list, n, true, &cycles);
 	t->dynamic += cycles;
 	if (cause >= VT_NSTALLS)
 		return;
-	if (is_listed(reported, cause))
+	if (is_listed(reported, cause) || is_listed(region, cause))
 		t->dynamic_found += cycles;
 	else
 		t->missed[cause] += cycles;
@@ -140,6 +144,8 @@ static void count_causes(struct vt_culpritcheck_totals *t, const struct reported
 	for (i = 0; i < reported->count; i++) {
 		const struct vt_culprit_stall *s = &reported->list[i];
 
+		if (vt_culprit_is_acquittal(s))
+			continue;
 		t->low[s->cause] += s->low;
 		t->high[s->cause] += s->high;
 		if (s->cause == VT_STALL_UNEXPLAINED)
@@ -166,7 +172,8 @@ static int add_point(struct vt_culpritcheck *c, const struct vt_culprits_proc *p
 	size_t i;
 
 	for (i = 0; i < p->nstalls; i++)
-		if (p->stalls[i].cause == VT_STALL_ICACHE) {
+		if (p->stalls[i].cause == VT_STALL_ICACHE &&
+		    !vt_culprit_is_acquittal(&p->stalls[i])) {
 			at.low += p->stalls[i].low;
 			at.high += p->stalls[i].high;
 		}
@@ -176,30 +183,69 @@ static int add_point(struct vt_culpritcheck *c, const struct vt_culprits_proc *p
 	return 0;
 }
 
+/* Those of the stalls from `at` on that are of the same instruction, or region, as the first. */
+static struct reported take_reported(const struct vt_culprits_proc *p, size_t at)
+{
+	const struct vt_culprit_stall *first = &p->stalls[at];
+	struct reported r = {first, 0};
+
+	for (; at < p->nstalls && p->stalls[at].insn == first->insn &&
+	       !((p->stalls[at].flags ^ first->flags) & VT_STALL_OF_REGION);
+	     at++)
+		r.count++;
+	return r;
+}
+
+/* Counts what was reported, and notes it by instruction and by region. */
+static void note_reported(struct vt_culpritcheck *c, const struct vt_culprits_proc *p,
+			  struct reported *by_insn, struct reported *by_region)
+{
+	size_t at;
+
+	for (at = 0; at < p->nstalls;) {
+		struct reported r = take_reported(p, at);
+
+		if (r.list->flags & VT_STALL_OF_REGION)
+			by_region[r.list->region] = r;
+		else
+			by_insn[r.list->insn] = r;
+		count_causes(&c->totals, &r);
+		at += r.count;
+	}
+}
+
+static void compare_insn(struct vt_culpritcheck *c, const struct vt_culprits_proc *p, uint32_t insn,
+			 const struct reported *reported, const struct reported *region)
+{
+	uint64_t offset = p->offset + (p->flow->cfg->insns[insn].addr - p->flow->proc.start);
+	const struct vt_stall *truth;
+	size_t n;
+
+	if (p->freqs[insn] && p->freqs[insn]->cycles > 0)
+		c->totals.cycles += p->freqs[insn]->cycles * p->freqs[insn]->executions;
+	if (!c->truth)
+		return;
+	truth = vt_freqprofile_stalls(c->truth, p->flow->proc.image, offset, offset + 1, &n);
+	if (n)
+		compare_causes(&c->totals, reported, region, truth, n);
+}
+
 int vt_culpritcheck_add(void *arg, const struct vt_culprits_proc *p, struct vt_error *err)
 {
+	static const struct reported nothing = {NULL, 0};
 	struct vt_culpritcheck *c = arg;
-	const struct vt_cfg *g = p->flow->cfg;
-	size_t at = 0, n;
-	uint32_t i;
+	uint32_t ninsns = p->flow->cfg->ninsns, i;
+	uint32_t nregions = p->regions ? p->regions->count : 0;
+	struct reported *by_insn = calloc((size_t)ninsns + nregions + 1, sizeof(*by_insn));
+	struct reported *by_region = by_insn + ninsns;
 
-	for (i = 0; i < g->ninsns; i++) {
-		uint64_t offset = p->offset + (g->insns[i].addr - p->flow->proc.start);
-		struct reported reported = {p->stalls + at, 0};
-		const struct vt_stall *truth;
-
-		for (; at < p->nstalls && p->stalls[at].insn == i; at++)
-			reported.count++;
-		if (p->freqs[i] && p->freqs[i]->cycles > 0)
-			c->totals.cycles += p->freqs[i]->cycles * p->freqs[i]->executions;
-		count_causes(&c->totals, &reported);
-		if (!c->truth)
-			continue;
-		truth = vt_freqprofile_stalls(c->truth, p->flow->proc.image, offset, offset + 1,
-					      &n);
-		if (n)
-			compare_causes(&c->totals, &reported, truth, n);
-	}
+	if (!by_insn)
+		return vt_error_nomem(err);
+	note_reported(c, p, by_insn, by_region);
+	for (i = 0; i < ninsns; i++)
+		compare_insn(c, p, i, &by_insn[i],
+			     p->regions ? &by_region[p->regions->of[p->flow->block[i]]] : &nothing);
+	free(by_insn);
 	return add_point(c, p, err);
 }
 

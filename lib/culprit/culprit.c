@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "culprit/internal.h"
+#include "freq/region.h"
 
 /*
  * A stall below so many standard errors may well be none: of the samples that there would be
@@ -63,12 +64,11 @@ struct finder {
 	struct vt_error *err;
 };
 
-static int append_stall(struct finder *f, const struct vt_culprit_stall *stall)
+int vti_culprit_append(struct vt_culprit_stalls *s, const struct vt_culprit_stall *stall,
+		       struct vt_error *err)
 {
-	struct vt_culprit_stalls *s = f->out;
-
 	if (!vt_array_grow(&s->list, &s->cap, s->count + 1, sizeof(*s->list)))
-		return vt_error_nomem(f->err);
+		return vt_error_nomem(err);
 	s->list[s->count++] = *stall;
 	return 0;
 }
@@ -189,7 +189,7 @@ static int add_static(struct finder *f, uint32_t insn, double executions)
 			continue;
 		if (s->culprit >= 0 && (uint32_t)s->culprit < f->c.cfg->ninsns)
 			stall.guilty[stall.nguilty++] = (uint32_t)s->culprit;
-		code = append_stall(f, &stall);
+		code = vti_culprit_append(f->out, &stall, f->err);
 	}
 	return code;
 }
@@ -225,7 +225,7 @@ static int add_dynamic(struct finder *f, const struct vti_stalled *st,
 		if (stall.low > stall.high)
 			stall.low = stall.high;
 		memcpy(stall.guilty, s->guilty, sizeof(stall.guilty));
-		code = append_stall(f, &stall);
+		code = vti_culprit_append(f->out, &stall, f->err);
 	}
 	if (code == 0 && left > NEGLIGIBLE * st->cycles) {
 		struct vt_culprit_stall stall = {
@@ -236,7 +236,7 @@ static int add_dynamic(struct finder *f, const struct vti_stalled *st,
 			.confidence = f->c.in->insns[st->insn].confidence,
 		};
 
-		code = append_stall(f, &stall);
+		code = vti_culprit_append(f->out, &stall, f->err);
 	}
 	return code;
 }
@@ -364,7 +364,7 @@ static int find_at(struct finder *f, uint32_t insn)
 	if (!vti_culprit_stalled(&f->c, insn, &st))
 		return 0;
 	code = add_static(f, insn, st.executions);
-	if (code < 0 || !is_reported(&st))
+	if (code < 0 || f->c.core->order == VT_OUT_OF_ORDER || !is_reported(&st))
 		return code;
 	if (st.cycles < 0) {
 		const struct vt_culprit_stall gain = {
@@ -375,7 +375,7 @@ static int find_at(struct finder *f, uint32_t insn)
 			.confidence = f->c.in->insns[insn].confidence,
 		};
 
-		return append_stall(f, &gain);
+		return vti_culprit_append(f->out, &gain, f->err);
 	}
 	minor = acquit_suspects(&st, suspects);
 	return add_dynamic(f, &st, suspects, minor);
@@ -385,8 +385,12 @@ static int compare_stall_places(const void *va, const void *vb)
 {
 	const struct vt_culprit_stall *a = va, *b = vb;
 
+	uint32_t x = a->flags & VT_STALL_OF_REGION, y = b->flags & VT_STALL_OF_REGION;
+
 	if (a->insn != b->insn)
 		return a->insn < b->insn ? -1 : 1;
+	if (x != y)
+		return x < y ? -1 : 1;
 	return (int)a->cause - (int)b->cause;
 }
 
@@ -400,6 +404,8 @@ int vt_culprit_find(const struct vt_culprit_input *in, struct vt_culprit_stalls 
 
 	for (i = 0; i < in->flow->cfg->ninsns && code == 0; i++)
 		code = find_at(&f, i);
+	if (code == 0 && in->core->order == VT_OUT_OF_ORDER)
+		code = vti_culprit_by_region(&f.c, out, err);
 	vti_culprit_fini(&f.c);
 	if (code == 0 && out->count > first)
 		qsort(out->list + first, out->count - first, sizeof(*out->list),
@@ -493,6 +499,7 @@ int vt_culprit_enter(const struct vt_culprit_input *in, struct vt_footprint *f,
 void vt_culprit_stalls_fini(struct vt_culprit_stalls *s)
 {
 	free(s->list);
+	vt_regions_free(s->regions);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -512,17 +519,18 @@ int vti_culprit_init(struct vti_culprit *c, const struct vt_culprit_input *in, s
 		.line_entries = calloc(n, sizeof(double)),
 		.page_entries = calloc(n, sizeof(double)),
 		.data_pages = calloc((size_t)in->flow->cfg->ninsns + 1, sizeof(double)),
+		.data_lines = calloc((size_t)in->flow->cfg->ninsns + 1, sizeof(double)),
 		.stretches =
 			calloc(in->flow->cfg->ninsns / VTI_STRETCH + 1, sizeof(struct vti_stretch)),
 		.undisturbed = calloc((size_t)in->flow->cfg->ninsns + 1, sizeof(bool)),
 		.sought = calloc(n, sizeof(uint64_t)),
 		.queue = calloc(VTI_CULPRIT_QUEUE, sizeof(uint32_t)),
 	};
-	if (!c->line_entries || !c->page_entries || !c->data_pages || !c->stretches ||
-	    !c->undisturbed || !c->sought || !c->queue)
+	if (!c->line_entries || !c->page_entries || !c->data_pages || !c->data_lines ||
+	    !c->stretches || !c->undisturbed || !c->sought || !c->queue)
 		return vt_error_nomem(err);
 	for (i = 0; i < c->cfg->ninsns; i++)
-		c->data_pages[i] = INFINITY;
+		c->data_pages[i] = c->data_lines[i] = INFINITY;
 	vti_culprit_units(c);
 	vti_culprit_stretches(c);
 	vti_culprit_stack(c);
@@ -535,6 +543,7 @@ void vti_culprit_fini(struct vti_culprit *c)
 	free(c->line_entries);
 	free(c->page_entries);
 	free(c->data_pages);
+	free(c->data_lines);
 	free(c->stretches);
 	free(c->undisturbed);
 	free(c->sought);

@@ -40,6 +40,8 @@ struct vt_culprit_insn {
 	double period;	   /* cycles that a sample represents; 0: `cycles` is exact */
 	enum vt_confidence confidence;
 	float samples[VT_NCULPRIT_EVENTS]; /* of the events */
+	uint64_t time_samples;		   /* that the cycles rest on */
+	double doubt;			   /* relative deviation of the executions */
 };
 
 /*
@@ -63,6 +65,10 @@ struct vt_culprit_input {
 	const struct vt_footprint *footprint; /* of all code; may be NULL */
 	/* NULL: report every cause that may account for much of a stall. */
 	const struct vt_culprit_shares *shares;
+	/* Cycles of an execution from which its time can be told from that of its neighbours; only
+	 * for machines that issue out of order. */
+	double least_peak;
+	bool exact_time; /* a simulator's: no samples */
 };
 
 #define VT_CULPRIT_GUILTY 8
@@ -76,12 +82,24 @@ struct vt_culprit_stall {
 	uint32_t nguilty;
 	uint32_t guilty[VT_CULPRIT_GUILTY];
 	enum vt_confidence confidence;
+	double cycles; /* of the stall, which its causes share; 0: not told */
+	double bound;  /* what facts allow this cause */
+	enum vt_stall_why why;
+	uint32_t flags;	 /* enum vt_stall_flags */
+	uint32_t region; /* of a region's stall: which; `insn` is its first */
 };
 
+/* Whether its cause was ruled out: listings tell why, and nothing adds it up. */
+static inline bool vt_culprit_is_acquittal(const struct vt_culprit_stall *s)
+{
+	return s->why >= VT_WHY_ABSENT;
+}
+
 struct vt_culprit_stalls {
-	struct vt_culprit_stall *list; /* by instruction, then cause */
+	struct vt_culprit_stall *list; /* by instruction, region's last, then cause */
 	size_t count;
 	size_t cap;
+	struct vt_regions *regions; /* of a machine that issues out of order; of the last find */
 };
 
 /*

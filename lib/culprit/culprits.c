@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "freq/charge.h"
+#include "freq/region.h"
 
 /* Samples of an event that bounds a cause. */
 struct event_place {
@@ -31,6 +33,7 @@ struct work {
 	struct vt_culprit_insn *insns;
 	const struct vt_freq **freqs;
 	double *edges;
+	bool exact_time; /* a simulator's */
 };
 
 struct run {
@@ -50,6 +53,7 @@ struct run {
 	size_t count;
 	size_t cap;
 	uint64_t kept; /* instructions */
+	double least_peak;
 };
 
 /* ---- samples of events ---- */
@@ -151,6 +155,11 @@ static void take_freq(struct run *r, struct work *w, const struct vt_freq *f)
 	/* The values of a simulator are exact. */
 	if (f->method != VT_METHOD_MODEL)
 		w->insns[i].period = period;
+	w->insns[i].time_samples = f->samples;
+	/* The limits are two deviations away. */
+	if (f->executions > 0 && isfinite(f->high))
+		w->insns[i].doubt = (f->high - f->low) / 4 / f->executions;
+	w->exact_time |= f->method == VT_METHOD_MODEL;
 	r->t->samples += f->samples;
 	if ((unsigned)f->confidence < VT_NCONFIDENCES)
 		r->t->by_confidence[f->confidence] += f->samples;
@@ -253,6 +262,8 @@ static void add_up(struct vt_culprits_totals *t, const struct vt_culprit_stalls 
 	size_t i;
 
 	for (i = 0; i < s->count; i++) {
+		if (vt_culprit_is_acquittal(&s->list[i]))
+			continue;
 		t->low[s->list[i].cause] += s->list[i].low;
 		t->high[s->list[i].cause] += s->list[i].high;
 	}
@@ -270,6 +281,8 @@ static void make_input(const struct run *r, const struct work *w, struct vt_culp
 		.edges = w->edges,
 		.footprint = r->footprint,
 		.shares = r->learnt ? &r->shares : NULL,
+		.least_peak = r->least_peak,
+		.exact_time = w->exact_time,
 	};
 	if (elf)
 		in->code = vt_elf_bytes(elf, w->proc.start, &in->code_size);
@@ -293,6 +306,7 @@ static int judge_procedure(struct run *r, const struct work *w)
 		add_up(r->t, &stalls);
 		p.stalls = stalls.list;
 		p.nstalls = stalls.count;
+		p.regions = stalls.regions;
 		code = r->fn(r->arg, &p, r->err);
 	}
 	vt_culprit_stalls_fini(&stalls);
@@ -510,15 +524,31 @@ static int judge_procedures(struct run *r)
 	return code;
 }
 
-/* Of the event that the frequencies rest on; a simulator's truth rests on none. */
-static uint64_t count_samples(const struct vt_culprits_source *src)
+/* That the frequencies rest on; NULL: a simulator's truth rests on none. */
+static const struct vt_profile_event *find_time_event(const struct vt_culprits_source *src)
 {
 	size_t i;
 
 	for (i = 0; src->nids && i < vt_profile_nevents(src->profile); i++)
 		if (vt_profile_event(src->profile, i)->id == src->event)
-			return vt_profile_event(src->profile, i)->samples;
-	return 0;
+			return vt_profile_event(src->profile, i);
+	return NULL;
+}
+
+/*
+ * From how many cycles on the time of an instruction is its own: the addresses of interrupts are
+ * off by groups of instructions that retire together, precise ones by less.
+ */
+#define PEAK_INTERRUPT 20.0
+#define PEAK_PRECISE   10.0
+
+static double get_least_peak(const struct vt_culprits_source *src)
+{
+	const struct vt_profile_event *e = find_time_event(src);
+
+	return e && vt_freq_charge_of(e->policy, src->core->order) == VT_CHARGE_PREDECESSOR
+		       ? PEAK_INTERRUPT
+		       : PEAK_PRECISE;
 }
 
 uint64_t vt_culprits_samples(const struct vt_culprits_totals *t, enum vt_confidence confidence)
@@ -529,7 +559,13 @@ uint64_t vt_culprits_samples(const struct vt_culprits_totals *t, enum vt_confide
 int vt_culprits_run(const struct vt_culprits_source *src, vt_culprits_fn *fn, void *arg,
 		    struct vt_culprits_totals *t, struct vt_error *err)
 {
-	struct run r = {.src = src, .fn = fn, .arg = arg, .t = t, .err = err};
+	struct run r = {.src = src,
+			.fn = fn,
+			.arg = arg,
+			.t = t,
+			.err = err,
+			.least_peak = get_least_peak(src)};
+	const struct vt_profile_event *time = find_time_event(src);
 	size_t i;
 	int code;
 
@@ -544,8 +580,8 @@ int vt_culprits_run(const struct vt_culprits_source *src, vt_culprits_fn *fn, vo
 		code = collect_evidence(&r);
 	if (code == 0)
 		code = judge_procedures(&r);
-	if (count_samples(src) > t->samples)
-		t->unknown = count_samples(src) - t->samples;
+	if (time && time->samples > t->samples)
+		t->unknown = time->samples - t->samples;
 	for (i = 0; i < r.count; i++)
 		work_fini(&r.list[i]);
 	vt_footprint_free(r.footprint);
@@ -571,6 +607,10 @@ static void write_stall(struct vt_writer *w, const struct vt_culprits_proc *p,
 	vt_row_set_f64(&row[VT_STALL_LOW], s->low);
 	vt_row_set_f64(&row[VT_STALL_HIGH], s->high);
 	row[VT_STALL_CONFIDENCE] = s->confidence;
+	vt_row_set_f64(&row[VT_STALL_CYCLES], s->cycles);
+	vt_row_set_f64(&row[VT_STALL_BOUND], s->bound);
+	row[VT_STALL_WHY] = s->why;
+	row[VT_STALL_FLAGS] = s->flags;
 	for (i = 0; i < s->nguilty; i++)
 		guilty[i] = p->offset + (insns[s->guilty[i]].addr - proc->start);
 	vt_writer_words(w, VT_STALL_CULPRITS, guilty, s->nguilty);

@@ -40,6 +40,7 @@ struct vt_culprits_proc {
 	const struct vt_freq **freqs; /* by instruction of the graph; NULL: there is none */
 	const struct vt_culprit_stall *stalls;
 	size_t nstalls;
+	const struct vt_regions *regions;  /* out of order; else NULL */
 	double events[VT_NCULPRIT_EVENTS]; /* in the procedure, estimated from samples */
 };
 

@@ -169,11 +169,12 @@ struct stores {
 	bool any;
 };
 
-static void see_store(void *arg, uint32_t insn, uint32_t far)
+static void see_store(void *arg, uint32_t insn, uint32_t far, double often)
 {
 	struct stores *x = arg;
 
 	(void)far;
+	(void)often;
 	if (insn == UINT32_MAX) {
 		x->any = true;
 		return;

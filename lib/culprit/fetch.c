@@ -154,7 +154,7 @@ static double bound_branch_mispredictions(const struct vti_culprit *c, const str
  * In order, branches are resolved when they are issued, and nothing comes between.  Out of order,
  * the pipeline has to be filled again, and the first results to be awaited.
  */
-static double get_mispredict_penalty(const struct vt_core *m)
+double vti_culprit_mispredict(const struct vt_core *m)
 {
 	double n = m->mispredict;
 
@@ -234,5 +234,5 @@ void vti_rule_mispredict(const struct vti_stalled *st, struct vti_suspect *s)
 		often += fmin(n, vti_culprit_events(st, VT_CULPRIT_BRANCHMP,
 						    b->how == VTI_BRANCH ? b->insn : st->insn));
 	}
-	s->bound = often * get_mispredict_penalty(c->core);
+	s->bound = often * vti_culprit_mispredict(c->core);
 }

@@ -36,7 +36,9 @@ struct vti_culprit {
 	 */
 	double *line_entries;
 	double *page_entries;
-	double *data_pages; /* by instruction: maximum number of its data TLB misses */
+	/* By instruction: maximum number of its data TLB misses, and of its data cache misses. */
+	double *data_pages;
+	double *data_lines;
 	/*
 	 * The distinct micro-operations of the procedure that occupy a unit for more than a cycle.
 	 * `nlongs` is above VTI_LONGS if there are too many.
@@ -61,8 +63,8 @@ void vti_culprit_fini(struct vti_culprit *c);
 int vti_culprit_regions(struct vti_culprit *c, struct vt_error *err);
 
 /*
- * Set data_pages: of instructions that use the stack; of accesses near another access; of a loop
- * without calls that is entered `entries` times.
+ * Set data_pages: of instructions that use the stack; of accesses near another access; and
+ * data_lines, too, of a loop without calls that is entered `entries` times, whose head is body[0].
  */
 void vti_culprit_stack(struct vti_culprit *c);
 void vti_culprit_neighbours(struct vti_culprit *c);
@@ -173,6 +175,42 @@ double vti_culprit_miss(const struct vt_core *m);
 double vti_culprit_fill(const struct vti_stalled *st);
 double vti_culprit_tlb(const struct vt_core *m, const struct vt_tlb_shape *t);
 
+/* Returns the cycles of a mispredicted branch until its target's first results are there. */
+double vti_culprit_mispredict(const struct vt_core *m);
+
+/* Whether an access is on the stack or at an address that the instruction says. */
+bool vti_culprit_is_fixed(const struct vti_culprit *c, uint32_t insn);
+
+/* Whether two accesses have the same registers as addresses; *far is what they are apart. */
+bool vti_culprit_are_near(const struct vti_culprit *c, uint32_t a, uint32_t b, double *far);
+
+/*
+ * What the code and its counts allow a cause at an instruction: upper bounds of cycles that rest on
+ * no cost of the core as it is (facts.c).  INFINITY: any number.
+ */
+struct vti_fact {
+	double bound;
+	enum vt_stall_why why; /* VT_WHY_ABSENT: no instruction like it does that */
+};
+
+/* The number of causes that there are facts of. */
+#define VTI_FACTS 10
+
+enum vt_stall_cause vti_culprit_fact_cause(uint32_t i);
+struct vti_fact vti_culprit_fact(const struct vti_stalled *st, uint32_t i);
+
+/*
+ * Appends the stalls of a procedure on a machine that issues out of order: of instructions that
+ * stall for long, and of what else its regions lose.  Sets *out->regions.  Returns 0 or
+ * -VT_E_NOMEM.
+ */
+int vti_culprit_by_region(const struct vti_culprit *c, struct vt_culprit_stalls *out,
+			  struct vt_error *err);
+
+/* Returns 0 or -VT_E_NOMEM. */
+int vti_culprit_append(struct vt_culprit_stalls *out, const struct vt_culprit_stall *stall,
+		       struct vt_error *err);
+
 /* An instruction that defines a value for which another one waits. */
 struct vti_definer {
 	uint32_t insn;
@@ -195,10 +233,10 @@ void vti_culprit_reach(const struct vti_stalled *st, uint64_t regs, struct vti_d
 
 /*
  * Calls `fn` for the instructions that are executed at most `slots` micro-operations before the
- * stalled one, and with UINT32_MAX where another procedure's code is executed.  `far` is the number
- * of micro-operations in between.
+ * stalled one, and with UINT32_MAX where another procedure's code is executed, `often` times.
+ * `far` is the number of micro-operations in between.
  */
-typedef void vti_culprit_visit(void *arg, uint32_t insn, uint32_t far);
+typedef void vti_culprit_visit(void *arg, uint32_t insn, uint32_t far, double often);
 void vti_culprit_back(const struct vti_stalled *st, uint32_t slots, vti_culprit_visit *fn,
 		      void *arg);
 

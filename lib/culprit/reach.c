@@ -211,10 +211,10 @@ static uint32_t measure_way_back(const struct back *k, uint32_t first, uint32_t 
 		if (slots >= k->slots)
 			return UINT32_MAX;
 		if (c->ops[i - 1].flags & (VT_FACT_CALL | VT_FACT_SYSCALL)) {
-			k->fn(k->arg, UINT32_MAX, slots);
+			k->fn(k->arg, UINT32_MAX, slots, c->in->insns[i - 1].executions);
 			return UINT32_MAX;
 		}
-		k->fn(k->arg, i - 1, slots);
+		k->fn(k->arg, i - 1, slots, c->in->insns[i - 1].executions);
 		slots += c->ops[i - 1].nuops;
 	}
 	return slots >= k->slots ? UINT32_MAX : slots;
@@ -228,11 +228,13 @@ void vti_culprit_back(const struct vti_stalled *st, uint32_t slots, vti_culprit_
 	uint32_t block = c->block[st->insn], at, i, n = 0;
 	uint32_t far[VTI_CULPRIT_QUEUE],
 		d = measure_way_back(&k, c->cfg->blocks[block].insn, st->insn, 0);
+	double outside;
 
 	if (d == UINT32_MAX)
 		return;
-	if (push_before(c, block, BIT(VT_REG_AX), &n) > 0)
-		fn(arg, UINT32_MAX, d);
+	outside = push_before(c, block, BIT(VT_REG_AX), &n);
+	if (outside > 0)
+		fn(arg, UINT32_MAX, d, outside);
 	for (i = 0; i < n; i++)
 		far[i] = d;
 	for (at = 0; at < n; at++) {
@@ -242,8 +244,9 @@ void vti_culprit_back(const struct vti_stalled *st, uint32_t slots, vti_culprit_
 		d = measure_way_back(&k, b->insn, b->insn + b->ninsns, far[at]);
 		if (d == UINT32_MAX)
 			continue;
-		if (push_before(c, c->queue[at], BIT(VT_REG_AX), &n) > 0)
-			fn(arg, UINT32_MAX, d);
+		outside = push_before(c, c->queue[at], BIT(VT_REG_AX), &n);
+		if (outside > 0)
+			fn(arg, UINT32_MAX, d, outside);
 		for (i = had; i < n; i++)
 			far[i] = d;
 	}

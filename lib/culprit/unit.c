@@ -44,7 +44,7 @@ static bool may_block(const struct vt_mop *op, uint32_t units)
 	return false;
 }
 
-static void see_user(void *arg, uint32_t insn, uint32_t far)
+static void see_user(void *arg, uint32_t insn, uint32_t far, double often)
 {
 	struct busy *x = arg;
 	const struct vt_mop *op = vti_stalled_op(x->st);
@@ -52,6 +52,7 @@ static void see_user(void *arg, uint32_t insn, uint32_t far)
 	double since = floor(far / get_issue_width(x->st)), left = 0;
 	unsigned i;
 
+	(void)often;
 	if (insn == UINT32_MAX) {
 		/*
 		 * Any code may have been there; but that somebody divides just before a return or a

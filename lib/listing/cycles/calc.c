@@ -123,15 +123,39 @@ static void place_records(struct vt_calc *c, const struct vt_calc_source *src)
 		if (insn)
 			insn->freq = &f[i];
 	}
-	s = vt_freqprofile_stalls(src->freqs, c->proc.image, first, end, &n);
+	c->stalls = s = vt_freqprofile_stalls(src->freqs, c->proc.image, first, end, &n);
+	c->nstalls = n;
 	for (i = 0; i < n; i = k) {
 		struct vt_calc_insn *insn = find_calc_insn(c, s[i].offset);
 
 		for (k = i; k < n && s[k].offset == s[i].offset; k++)
-			continue;
-		if (insn) {
+			if (insn && !(s[k].flags & VT_STALL_OF_REGION))
+				insn->nstalls++;
+		if (insn)
 			insn->stalls = &s[i];
-			insn->nstalls = k - i;
+	}
+	c->acquittals =
+		vt_freqprofile_acquittals(src->freqs, c->proc.image, first, end, &c->nacquittals);
+}
+
+/* Regions of one event; those of others are their own. */
+static void place_regions(struct vt_calc *c, const struct vt_calc_source *src)
+{
+	uint64_t first = c->cfg->start - c->base, end = c->cfg->end - c->base;
+	size_t i;
+	uint32_t k, at;
+
+	c->regions = vt_freqprofile_regions(src->freqs, c->proc.image, first, end, &c->nregions);
+	for (i = 0; i < c->nregions; i++) {
+		const struct vt_regionfreq *r = &c->regions[i];
+
+		for (k = 0, at = 0; k < r->nranges; k += 2) {
+			while (at < c->cfg->ninsns && c->insns[at].address - c->base < r->ranges[k])
+				at++;
+			for (; at < c->cfg->ninsns &&
+			       c->insns[at].address - c->base < r->ranges[k + 1];
+			     at++)
+				c->insns[at].region = r;
 		}
 	}
 }
@@ -200,6 +224,7 @@ static bool fill_calc(struct vt_calc *c, const struct vt_calc_source *src,
 		c->blocks[b].insns = c->insns + c->cfg->blocks[b].insn;
 	}
 	place_records(c, src);
+	place_regions(c, src);
 	sum_blocks(c);
 	place_edges(c, src);
 	return true;
@@ -285,4 +310,16 @@ double vt_calc_dynamic(const struct vt_calc_insn *insn)
 	v = (sum.dynamic - (sum.low[VT_STALL_GAIN] + sum.high[VT_STALL_GAIN]) / 2) /
 	    insn->freq->executions;
 	return v > 0 && isfinite(v) ? v : 0;
+}
+
+bool vt_calc_is_timed(const struct vt_calc *c, const struct vt_calc_insn *insn)
+{
+	size_t i;
+
+	if (!c->nregions)
+		return true;
+	for (i = 0; i < insn->nstalls; i++)
+		if (!vt_stall_is_static(insn->stalls[i].cause))
+			return true;
+	return false;
 }

@@ -28,9 +28,10 @@ struct vt_calc_insn {
 	size_t size;
 	const char *file; /* of the source; untrusted; "": unknown */
 	unsigned line;
-	const struct vt_freq *freq; /* NULL: unknown */
-	const struct vt_stall *stalls;
+	const struct vt_freq *freq;    /* NULL: unknown */
+	const struct vt_stall *stalls; /* its own, without those of a region that begins here */
 	size_t nstalls;
+	const struct vt_regionfreq *region; /* that it is a part of; NULL: none is known */
 };
 
 struct vt_calc_block {
@@ -50,10 +51,16 @@ struct vt_calc {
 	const struct vt_image *image;
 	uint64_t base; /* vaddr minus offset in the image */
 	struct vt_cfg *cfg;
-	struct vt_calc_insn *insns;   /* parallel to cfg->insns */
-	struct vt_calc_block *blocks; /* parallel to cfg->blocks; ENTRY and EXIT are empty */
-	struct vt_calc_edge *edges;   /* parallel to cfg->edges */
-	struct vt_cyclesum sum;	      /* of the procedure, including code in no block */
+	struct vt_calc_insn *insns;	     /* parallel to cfg->insns */
+	struct vt_calc_block *blocks;	     /* parallel to cfg->blocks; ENTRY and EXIT are empty */
+	struct vt_calc_edge *edges;	     /* parallel to cfg->edges */
+	const struct vt_regionfreq *regions; /* NULL: none, as in order */
+	size_t nregions;
+	const struct vt_stall *stalls; /* all of the procedure's */
+	size_t nstalls;
+	const struct vt_stall *acquittals; /* causes of these that were ruled out */
+	size_t nacquittals;
+	struct vt_cyclesum sum; /* of the procedure, including code in no block */
 	struct vt_intern *texts;
 };
 
@@ -88,6 +95,18 @@ void vt_calc_free(struct vt_calc *c);
 
 /* Whether blocks have shares of the procedure's samples, as no cycles are known. */
 bool vt_calc_shares_samples(const struct vt_calc *c);
+
+/*
+ * Whether the time of an instruction is told: out of order, of those only that stall for long
+ * themselves.
+ */
+bool vt_calc_is_timed(const struct vt_calc *c, const struct vt_calc_insn *insn);
+
+/*
+ * Prints the regions of a procedure, what each takes, and its stalls: each possible cause and why
+ * it is one, and what was ruled out by which fact.  Nothing if no regions are known.
+ */
+void vt_calc_print_regions(const struct vt_calc *c, struct vt_output *out);
 
 /* A block's share of the procedure's cycles, or of its samples, in percent. */
 double vt_calc_block_share(const struct vt_calc *c, const struct vt_calc_block *b);

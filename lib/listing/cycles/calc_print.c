@@ -186,6 +186,17 @@ static void print_culprits(const struct printer *p, const struct vt_calc_insn *i
 	}
 }
 
+/* Out of order, samples show where the machine waited; what a part of it took they do not. */
+static void print_region_share(const struct printer *p, const struct vt_calc_insn *insn)
+{
+	double all = insn->region ? (double)insn->region->samples : 0;
+
+	if (insn->freq->samples && all > 0)
+		vt_output_printf(p->out, "%13.1f%%", 100 * (double)insn->freq->samples / all);
+	else
+		vt_output_printf(p->out, "%14s", "");
+}
+
 static void print_cycles(const struct printer *p, const struct vt_freq *f)
 {
 	bool free = f->cycles < 0.05 && !(f->issue >= 0.05);
@@ -217,7 +228,10 @@ static void print_insn(struct printer *p, const struct vt_calc_insn *insn)
 	if (f) {
 		vt_output_printf(p->out, "%*s  %*" PRIu64, width < p->code ? p->code - width : 0,
 				 "", p->samples, f->samples);
-		print_cycles(p, f);
+		if (vt_calc_is_timed(p->c, insn))
+			print_cycles(p, f);
+		else
+			print_region_share(p, insn);
 		print_culprits(p, insn);
 	}
 	vt_output_printf(p->out, "%s\n", style == VT_STYLE_PLAIN ? "" : VT_STYLE_END);
@@ -341,7 +355,7 @@ static void print_block(struct printer *p, uint32_t number)
 	if (b->freq)
 		print_freq(p, n, b->freq->low, b->freq->high, b->freq->confidence);
 	vt_output_text(p->out, "\n");
-	if (n > 0) {
+	if (n > 0 && !p->c->nregions) {
 		double m = b->sum.executions / n;
 
 		if (b->sum.schedule)
@@ -408,8 +422,10 @@ static void print_calc_header(struct printer *p)
 	vt_cyclesum_print_cpi(&p->c->sum, p->out);
 	if (!p->c->cfg->complete)
 		vt_output_text(p->out, "*** The flow graph is not complete.\n");
+	vt_calc_print_regions(p->c, p->out);
 	vt_output_printf(p->out, "\n%*s  %-*s  %*s%14s Culprit\n", p->digits, "Addr", p->code,
-			 "Instruction", p->samples, "Samples", "CPI ");
+			 "Instruction", p->samples, "Samples",
+			 p->c->nregions ? "of region" : "CPI ");
 }
 
 void vt_calc_print(const struct vt_calc *c, struct vt_sources *sources, double cutoff, bool color,

@@ -4,15 +4,23 @@
 #include <math.h>
 
 #include "culprit/cause.h"
+#include "stream/kinds.h"
 
 /* An instruction's stalls, added up. */
 struct stall_tally {
 	double fixed;
 	double dynamic; /* if `exact`, the sum; else at least the longest */
 	double gain;
+	double region; /* of a region that begins here */
 	bool has_dynamic;
 	bool exact; /* no two causes share cycles */
 };
+
+/* What a region loses, or gains, is said by all of its stalls. */
+static void add_region_stall(const struct vt_stall *st, struct stall_tally *t)
+{
+	t->region = st->cause == VT_STALL_GAIN ? -st->cycles : st->cycles;
+}
 
 static double positive(double v)
 {
@@ -38,7 +46,12 @@ static void add_stalls(struct vt_cyclesum *s, double cycles, const struct vt_sta
 			/* Accept either sign of a gain. */
 			low = -fabs(low);
 			high = -fabs(high);
-			t->gain += (low + high) / 2;
+			if (st->flags & VT_STALL_OF_REGION)
+				add_region_stall(st, t);
+			else
+				t->gain += (low + high) / 2;
+		} else if (st->flags & VT_STALL_OF_REGION) {
+			add_region_stall(st, t);
 		} else if (vt_stall_is_static(st->cause)) {
 			t->fixed += (low + high) / 2;
 		} else {
@@ -82,8 +95,9 @@ void vt_cyclesum_insn(struct vt_cyclesum *s, const struct vt_freq *f, const stru
 	s->best += best;
 	s->fixed += t.fixed;
 	s->execution += best - t.fixed;
-	s->dynamic += dynamic + t.gain;
-	s->error += cycles - best - dynamic - t.gain;
+	/* A region's are those of its instructions together. */
+	s->dynamic += dynamic + t.gain + t.region;
+	s->error += cycles - best - dynamic - t.gain - t.region;
 }
 
 bool vt_cyclesum_is_untimed(const struct vt_cyclesum *s)

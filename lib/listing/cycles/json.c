@@ -77,7 +77,63 @@ static json_t *make_stall_json(const struct vt_calc *c, const struct vt_stall *s
 	for (i = 0; i < s->nculprits; i++)
 		json_array_append_new(culprits, vt_json_hex(s->culprits[i] + c->base));
 	json_object_set_new(v, "culprits", culprits);
+	if (s->why)
+		json_object_set_new(v, "why", json_string(vt_stall_why_text(s->cause, s->why)));
 	return v;
+}
+
+/* ---- regions ---- */
+
+/* The stalls in a list that are of a region. */
+static json_t *make_region_stalls(const struct vt_calc *c, const struct vt_regionfreq *r,
+				  const struct vt_stall *list, size_t n)
+{
+	json_t *v = json_array();
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if ((list[i].flags & VT_STALL_OF_REGION) && list[i].offset == r->offset)
+			json_array_append_new(v, make_stall_json(c, &list[i]));
+	return v;
+}
+
+static json_t *make_region_json(const struct vt_calc *c, const struct vt_regionfreq *r)
+{
+	json_t *v = json_object(), *ranges = json_array();
+	uint32_t i;
+
+	json_object_set_new(v, "address", vt_json_hex(r->offset + c->base));
+	json_object_set_new(v, "loop", json_boolean(r->flags & VT_REGION_IS_LOOP));
+	for (i = 0; i < r->nranges; i += 2)
+		json_array_append_new(ranges, json_pack("{s:o, s:o}", "start",
+							vt_json_hex(r->ranges[i] + c->base), "end",
+							vt_json_hex(r->ranges[i + 1] + c->base)));
+	json_object_set_new(v, "ranges", ranges);
+	json_object_set_new(v, "samples", vt_json_u64(r->samples));
+	json_object_set_new(v, "visits", vt_json_real(r->visits));
+	json_object_set_new(v, "rounds", vt_json_real(r->rounds));
+	json_object_set_new(v, "insns", vt_json_real(r->insns));
+	json_object_set_new(v, "cycles", vt_json_real(r->cycles));
+	json_object_set_new(v, "cycles_low", vt_json_real(r->low));
+	json_object_set_new(v, "cycles_high", vt_json_real(r->high));
+	json_object_set_new(v, "best_cycles", vt_json_real(r->best));
+	json_object_set_new(v, "least_cycles", vt_json_real(r->least));
+	json_object_set_new(v, "overlaps", json_boolean(r->flags & VT_REGION_OVERLAPS));
+	json_object_set_new(v, "wide", json_boolean(r->flags & VT_REGION_IS_WIDE));
+	json_object_set_new(v, "stalls", make_region_stalls(c, r, c->stalls, c->nstalls));
+	json_object_set_new(v, "ruled_out",
+			    make_region_stalls(c, r, c->acquittals, c->nacquittals));
+	return v;
+}
+
+static void set_regions(json_t *v, const struct vt_calc *c)
+{
+	json_t *regions = json_array();
+	size_t i;
+
+	for (i = 0; i < c->nregions; i++)
+		json_array_append_new(regions, make_region_json(c, &c->regions[i]));
+	json_object_set_new(v, "regions", regions);
 }
 
 static void set_executions(json_t *v, double executions, double low, double high,
@@ -99,7 +155,7 @@ static void set_freq(json_t *v, const struct vt_freq *f)
 
 static json_t *make_insn_json(const struct vt_calc *c, const struct vt_calc_insn *in)
 {
-	json_t *v = json_object(), *stalls = json_array();
+	json_t *v = json_object(), *stalls = json_array(), *ruled_out = json_array();
 	size_t i;
 
 	json_object_set_new(v, "address", vt_json_hex(in->address));
@@ -116,7 +172,12 @@ static json_t *make_insn_json(const struct vt_calc *c, const struct vt_calc_insn
 	}
 	for (i = 0; i < in->nstalls; i++)
 		json_array_append_new(stalls, make_stall_json(c, &in->stalls[i]));
+	for (i = 0; i < c->nacquittals; i++)
+		if (c->acquittals[i].offset + c->base == in->address &&
+		    !(c->acquittals[i].flags & VT_STALL_OF_REGION))
+			json_array_append_new(ruled_out, make_stall_json(c, &c->acquittals[i]));
 	json_object_set_new(v, "stalls", stalls);
+	json_object_set_new(v, "ruled_out", ruled_out);
 	return v;
 }
 
@@ -173,6 +234,7 @@ json_t *vt_json_calc(const struct vt_calc *c, double cutoff)
 	json_object_set_new(v, "end", vt_json_hex(c->proc.end));
 	json_object_set_new(v, "complete", json_boolean(c->cfg->complete));
 	json_object_set_new(v, "summary", vt_json_cyclesum(&c->sum));
+	set_regions(v, c);
 	for (b = VT_CFG_FIRST; b < c->cfg->nblocks; b++)
 		if (cutoff <= 0 || vt_calc_block_share(c, &c->blocks[b]) >= cutoff)
 			json_array_append_new(blocks, make_block_json(c, &c->blocks[b]));

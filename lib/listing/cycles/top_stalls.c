@@ -9,21 +9,27 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "culprit/cause.h"
+#include "freq/region.h"
 #include "listing/code/source.h"
 #include "listing/json.h"
 
-/* Causes kept of a stall; no instruction has more. */
-#define CAUSES 8
+/* Causes kept of a stall; none has more. */
+#define CAUSES 16
 
 struct stall_cause {
 	enum vt_stall_cause cause;
+	enum vt_stall_why why;
 	double low;
 	double high;
+	double bound;
 	uint64_t guilty; /* vaddr of the first suspected instruction; 0: none known */
 };
 
+/* An instruction, or a region that begins with it. */
 struct stalled_insn {
 	uint32_t image;
+	uint32_t flags; /* enum vt_stall_flags */
+	bool loop;
 	uint64_t vaddr;
 	uint64_t start; /* of the procedure */
 	const char *name;
@@ -32,6 +38,7 @@ struct stalled_insn {
 	uint64_t samples;
 	enum vt_confidence confidence;
 	uint32_t ncauses;
+	uint32_t naccused;		   /* of the causes; the others are ruled out */
 	struct stall_cause causes[CAUSES]; /* the greatest first */
 };
 
@@ -60,9 +67,14 @@ static int compare_cause_size(const void *va, const void *vb)
 {
 	const struct stall_cause *a = va, *b = vb;
 	double x = a->low + a->high, y = b->low + b->high;
+	bool p = a->why >= VT_WHY_ABSENT, q = b->why >= VT_WHY_ABSENT;
 
+	if (p != q)
+		return p < q ? -1 : 1;
 	if (x != y)
 		return x > y ? -1 : 1;
+	if (a->bound != b->bound)
+		return a->bound > b->bound ? -1 : 1;
 	return (int)a->cause - (int)b->cause;
 }
 
@@ -73,8 +85,10 @@ static void add_stall_cause(struct stalled_insn *row, const struct vt_culprit_st
 		return;
 	row->causes[row->ncauses++] = (struct stall_cause){
 		.cause = s->cause,
+		.why = s->why,
 		.low = s->low,
 		.high = s->high,
+		.bound = s->bound,
 		.guilty = s->nguilty ? g->insns[s->guilty[0]].addr : 0,
 	};
 }
@@ -90,9 +104,35 @@ static double count_lost_cycles(const struct vt_culprits_proc *p, uint32_t insn,
 	double best = (double)p->flow->costs[insn].best, most = 0;
 	uint32_t i;
 
-	for (i = 0; i < row->ncauses; i++)
+	for (i = 0; i < row->naccused; i++)
 		most += row->causes[i].high;
 	return f ? fmin(most, fmax(0, f->cycles - best) * f->executions) : 0;
+}
+
+/* What the numbers of an instruction's own stall are. */
+static void take_insn(const struct vt_culprits_proc *p, uint32_t insn, struct stalled_insn *row)
+{
+	/* Out of order, only stalls that are an instruction's own are told of one. */
+	if (p->regions && vt_stall_is_static(row->causes[0].cause))
+		return;
+	row->cycles = count_lost_cycles(p, insn, row);
+	if (!(row->cycles > 0))
+		return;
+	row->executions = p->freqs[insn]->executions;
+	row->samples = p->freqs[insn]->samples;
+	row->confidence = p->freqs[insn]->confidence;
+}
+
+static void take_region(const struct vt_culprits_proc *p, const struct vt_culprit_stall *s,
+			struct stalled_insn *row)
+{
+	const struct vt_region *r = &p->regions->list[s->region];
+
+	row->loop = r->head != VT_CFG_ENTRY;
+	row->executions = r->rounds;
+	row->samples = (uint64_t)r->samples;
+	row->confidence = s->confidence;
+	row->cycles = row->naccused ? s->cycles : 0;
 }
 
 int vt_culprittop_add(void *arg, const struct vt_culprits_proc *p, struct vt_error *err)
@@ -102,23 +142,28 @@ int vt_culprittop_add(void *arg, const struct vt_culprits_proc *p, struct vt_err
 	size_t i = 0;
 
 	while (i < p->nstalls) {
-		uint32_t insn = p->stalls[i].insn;
+		const struct vt_culprit_stall *first = &p->stalls[i];
 		struct stalled_insn row = {
 			.image = p->flow->proc.image,
-			.vaddr = g->insns[insn].addr,
+			.flags = first->flags,
+			.vaddr = g->insns[first->insn].addr,
 			.start = p->flow->proc.start,
 			.name = p->flow->proc.name,
 		};
 
-		for (; i < p->nstalls && p->stalls[i].insn == insn; i++)
+		for (; i < p->nstalls && p->stalls[i].insn == first->insn &&
+		       !((p->stalls[i].flags ^ first->flags) & VT_STALL_OF_REGION);
+		     i++)
 			add_stall_cause(&row, &p->stalls[i], g);
-		row.cycles = count_lost_cycles(p, insn, &row);
+		qsort(row.causes, row.ncauses, sizeof(row.causes[0]), compare_cause_size);
+		while (row.naccused < row.ncauses && row.causes[row.naccused].why < VT_WHY_ABSENT)
+			row.naccused++;
+		if (row.flags & VT_STALL_OF_REGION)
+			take_region(p, first, &row);
+		else
+			take_insn(p, first->insn, &row);
 		if (!(row.cycles > 0))
 			continue;
-		qsort(row.causes, row.ncauses, sizeof(row.causes[0]), compare_cause_size);
-		row.executions = p->freqs[insn]->executions;
-		row.samples = p->freqs[insn]->samples;
-		row.confidence = p->freqs[insn]->confidence;
 		if (!vt_array_grow(&t->rows, &t->cap, t->count + 1, sizeof(*t->rows)))
 			return vt_error_nomem(err);
 		t->rows[t->count++] = row;
@@ -136,7 +181,9 @@ static int compare_lost_cycles(const void *va, const void *vb)
 		return a->cycles > b->cycles ? -1 : 1;
 	if (a->image != b->image)
 		return a->image < b->image ? -1 : 1;
-	return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+	if (a->vaddr != b->vaddr)
+		return a->vaddr < b->vaddr ? -1 : 1;
+	return (int)(a->flags & VT_STALL_OF_REGION) - (int)(b->flags & VT_STALL_OF_REGION);
 }
 
 static void add_stall_columns(struct vt_table *t)
@@ -150,6 +197,7 @@ static void add_stall_columns(struct vt_table *t)
 	vt_table_column(t, "stall", "stall", VT_FORMAT_REAL);
 	vt_table_column(t, "blame", "blame", VT_FORMAT_TEXT);
 	vt_table_column(t, "causes", NULL, VT_FORMAT_TEXT);
+	vt_table_column(t, "scope", "of", VT_FORMAT_TEXT);
 	vt_table_column(t, "samples", NULL, VT_FORMAT_NUMBER);
 	vt_table_column(t, "address", "pc", VT_FORMAT_HEX);
 	vt_table_column(t, "guilty", "by", VT_FORMAT_HEX);
@@ -157,6 +205,8 @@ static void add_stall_columns(struct vt_table *t)
 	vt_table_column(t, "procedure.offset", NULL, VT_FORMAT_HEX);
 	vt_table_column_max(t, "line", "line", VT_FORMAT_PATH, 40);
 	vt_table_column_max(t, "image", "image", VT_FORMAT_PATH, 40);
+	vt_table_column(t, "why", NULL, VT_FORMAT_TEXT);
+	vt_table_column(t, "ruled_out", NULL, VT_FORMAT_TEXT);
 }
 
 /* Fills a cell with "dcache 0-1234, dtlb 0-1234": the least and most cycles of each cause. */
@@ -165,12 +215,36 @@ static void add_causes(struct vt_table *t, const struct stalled_insn *r)
 	struct vt_buf b = VT_BUF_INIT;
 	uint32_t i;
 
-	for (i = 0; i < r->ncauses; i++)
+	for (i = 0; i < r->naccused; i++)
 		vt_buf_printf(&b, "%s%s %.0f-%.0f", i ? ", " : "",
 			      vt_stall_name(r->causes[i].cause), r->causes[i].low,
 			      r->causes[i].high);
 	vt_table_text(t, b.data, b.size);
 	vt_buf_free(&b);
+}
+
+/* Fills a cell with "dcache: an access goes anywhere; dtlb: ...", of causes [from, to). */
+static void add_whys(struct vt_table *t, const struct stalled_insn *r, uint32_t from, uint32_t to)
+{
+	struct vt_buf b = VT_BUF_INIT;
+
+	for (; from < to; from++) {
+		const struct stall_cause *c = &r->causes[from];
+
+		if (c->why)
+			vt_buf_printf(&b, "%s%s: %s", b.size ? "; " : "", vt_stall_name(c->cause),
+				      vt_stall_why_text(c->cause, c->why));
+	}
+	vt_table_text(t, b.data, b.size);
+	vt_buf_free(&b);
+}
+
+/* What the numbers are of: an instruction, a loop, or the code of a procedure outside of loops. */
+static const char *name_scope(const struct stalled_insn *r)
+{
+	if (!(r->flags & VT_STALL_OF_REGION))
+		return "insn";
+	return r->loop ? "loop" : "code";
 }
 
 static uint64_t round_count(double v)
@@ -187,7 +261,7 @@ static void add_stall_row(struct vt_table *t, struct vt_images *images,
 	uint64_t guilty = 0;
 	uint32_t i;
 
-	for (i = 0; i < r->ncauses; i++) {
+	for (i = 0; i < r->naccused; i++) {
 		vt_buf_put_u8(&blame, (uint8_t)vt_stall_letter(r->causes[i].cause));
 		if (!guilty)
 			guilty = r->causes[i].guilty;
@@ -203,6 +277,7 @@ static void add_stall_row(struct vt_table *t, struct vt_images *images,
 	vt_table_text(t, blame.data, blame.size);
 	vt_buf_free(&blame);
 	add_causes(t, r);
+	vt_table_str(t, name_scope(r));
 	vt_table_number(t, r->samples);
 	vt_table_number(t, r->vaddr);
 	if (guilty)
@@ -213,6 +288,8 @@ static void add_stall_row(struct vt_table *t, struct vt_images *images,
 	vt_table_number(t, r->vaddr - r->start);
 	vt_source_cell(t, vt_images_lines(images, r->image), r->vaddr);
 	vt_table_str(t, image ? image->name : "");
+	add_whys(t, r, 0, r->naccused);
+	add_whys(t, r, r->naccused, r->ncauses);
 }
 
 /* Fills an empty table with the `top` worst (0: all); returns how many are left out. */

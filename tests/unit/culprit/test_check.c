@@ -11,6 +11,7 @@
 
 #include "culprit/cause.h"
 #include "culprit/check.h"
+#include "freq/region.h"
 #include "tests/unit/common/procs.h"
 #include "tests/unit/common/scenes.h"
 #include "tests/unit/common/streams.h"
@@ -334,12 +335,58 @@ static void test_no_correlation(void **state)
 	vt_culpritcheck_free(NULL);
 }
 
+/*
+ * Out of order, the cause of an instruction's stall may be listed for its region, here that of all
+ * but the return, or for itself; one that was ruled out is not listed.
+ */
+static void test_regions(void **state)
+{
+	struct vt_region list[2] = {{.head = VT_CFG_ENTRY}, {.head = VT_CFG_FIRST}};
+	struct vt_regions regions = {.list = list, .count = 2};
+	const struct vt_culpritcheck_totals *t;
+	uint32_t of[VT_CFG_FIRST + 4] = {0};
+	struct example x;
+
+	(void)state;
+	begin(&x);
+	assert_true(x.proc->flow.cfg->nblocks <= VT_CFG_FIRST + 4);
+	of[VT_CFG_FIRST] = 1;
+	regions.of = of;
+	x.p.regions = &regions;
+	tell(&x, 0, VT_STALL_ICACHE, 5, 10);
+	tell(&x, 0, VT_STALL_DCACHE, 10, 40);
+	x.told[1].flags = VT_STALL_OF_REGION;
+	x.told[1].region = 1;
+	tell(&x, 0, VT_STALL_SYNC, 0, 0);
+	x.told[2] = x.told[1];
+	x.told[2].cause = VT_STALL_SYNC;
+	x.told[2].low = x.told[2].high = 0;
+	x.told[2].why = VT_WHY_SMALL;
+	put_truth(&x, IMAGE, OFFSET, VT_STALL_ICACHE, 100);
+	put_truth(&x, IMAGE, OFFSET + 1, VT_STALL_DCACHE, 20);
+	put_truth(&x, IMAGE, OFFSET + 2, VT_STALL_ICACHE, 4);
+	put_truth(&x, IMAGE, OFFSET + 3, VT_STALL_SYNC, 3);
+	scene_read(&x.scene, x.fd, x.truth, true);
+	x.check = vt_culpritcheck_new(x.scene.freqs);
+	assert_int_equal(vt_culpritcheck_add(x.check, &x.p, &err), 0);
+	t = vt_culpritcheck_totals(x.check);
+	check(t->dynamic, 127, "dynamic", 0);
+	check(t->dynamic_found, 120, "found", 0);
+	check(t->missed[VT_STALL_ICACHE], 4, "icache", 0);
+	check(t->missed[VT_STALL_SYNC], 3, "sync", 0);
+	/* Two stalls of one cause each. */
+	assert_int_equal(t->stalls, 2);
+	assert_int_equal(t->listed, 2);
+	check(t->high[VT_STALL_DCACHE], 40, "high", 0);
+	end(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pairs),	       cmocka_unit_test(test_main_cause),
 		cmocka_unit_test(test_counts),	       cmocka_unit_test(test_correlation),
-		cmocka_unit_test(test_no_correlation),
+		cmocka_unit_test(test_no_correlation), cmocka_unit_test(test_regions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -441,6 +441,20 @@ static void test_names(void **state)
 	assert_int_equal(vt_stall_find(""), VT_NSTALLS);
 	assert_int_equal(vt_stall_letter(VT_NSTALLS), '?');
 	assert_string_equal(vt_stall_text(VT_NSTALLS), "?");
+	/* Each reason has words; nothing is said where there is none. */
+	for (cause = VT_WHY_NONE + 1; cause < VT_NWHYS; cause++)
+		assert_true(strlen(vt_stall_why_text(VT_STALL_DCACHE, cause)) > 4);
+	assert_string_equal(vt_stall_why_text(VT_STALL_DCACHE, VT_WHY_NONE), "");
+	assert_string_equal(vt_stall_why_text(VT_STALL_DCACHE, VT_NWHYS), "");
+	assert_string_equal(vt_stall_why_text(VT_STALL_DCACHE, VT_WHY_ABSENT), "no load");
+	assert_string_equal(vt_stall_why_text(VT_STALL_SYNC, VT_WHY_ABSENT),
+			    "no fence, atomic or microcode");
+	assert_string_equal(vt_stall_why_text(VT_STALL_ITLB, VT_WHY_DISPLACED),
+			    "other code may displace it");
+	assert_string_equal(vt_stall_why_text(VT_STALL_DTLB, VT_WHY_DISPLACED),
+			    "what is called may displace it");
+	assert_string_equal(vt_stall_why_text(VT_STALL_WRITE_BUFFER, VT_WHY_ANYWHERE),
+			    "a store goes anywhere");
 }
 
 /* What is waited for is many instructions before, none of which has anything to do with it. */

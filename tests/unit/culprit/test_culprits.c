@@ -188,6 +188,8 @@ static void put_measured(struct vt_writer *w)
 
 		row = scene_freq(w, m->image, m->addr - TEXT, m->executions, m->cycles, 1);
 
+		put_f64(&row[VT_FREQ_LOW], 0.75 * m->executions);
+		put_f64(&row[VT_FREQ_HIGH], 1.25 * m->executions);
 		row[VT_FREQ_SAMPLES] = m->samples;
 		row[VT_FREQ_PERIOD] = m->period;
 		row[VT_FREQ_CONFIDENCE] = m->confidence;
@@ -292,11 +294,16 @@ static void fill_insns(struct input *x, bool sampled)
 		for (k = 0; k < MEASURED; k++) {
 			const struct measured *m = &measured[k];
 
-			if (m->image == x->proc.image && m->addr == g->insns[i].addr)
-				*insn = (struct vt_culprit_insn){.executions = m->executions,
-								 .cycles = m->cycles,
-								 .period = m->each,
-								 .confidence = m->confidence};
+			if (m->image != x->proc.image || m->addr != g->insns[i].addr)
+				continue;
+			/* The limits are 4 deviations apart. */
+			*insn = (struct vt_culprit_insn){.executions = m->executions,
+							 .cycles = m->cycles,
+							 .period = m->each,
+							 .confidence = m->confidence,
+							 .time_samples = m->samples,
+							 .doubt = m->executions > 0 ? 0.125 : 0};
+			x->in.exact_time |= m->method == VT_METHOD_MODEL;
 		}
 		for (k = 0; k < sizeof(counts) / sizeof(counts[0]) && sampled; k++)
 			if (counts[k].image == x->proc.image &&
@@ -325,12 +332,13 @@ static void expect_procedure(struct expected *x, uint32_t image, uint64_t start,
 	assert_int_equal(vt_procflow_schedule(p->flow, x->scene.images, x->scene.code, &x->core,
 					      p->edges, &err),
 			 0);
-	fill_insns(p, x->sampled);
 	p->in = (struct vt_culprit_input){.core = &x->core,
 					  .flow = p->flow,
 					  .insns = p->insns,
 					  .edges = p->edges,
-					  .footprint = x->footprint};
+					  .footprint = x->footprint,
+					  .least_peak = 10};
+	fill_insns(p, x->sampled);
 	p->in.code =
 		vt_elf_bytes(vt_images_elf(x->scene.images, image, &why), start, &p->in.code_size);
 	if (x->sampled)

@@ -479,6 +479,38 @@ static void test_own_stalls(void **state)
 	scene_drop(&s);
 }
 
+/*
+ * A region's stall is that of its instructions together: 300 cycles, which two causes share, while
+ * the instructions take 100 and 500 beyond their schedule.
+ */
+static void test_region_stalls(void **state)
+{
+	static const struct vt_freq f = {.executions = 100, .cycles = 2, .issue = 1};
+	struct vt_stall list[] = {
+		{.cause = VT_STALL_DCACHE, .low = 10, .high = 300},
+		{.cause = VT_STALL_DTLB, .low = 0, .high = 200},
+	};
+	struct vt_cyclesum sum = {0};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		list[i].flags = VT_STALL_OF_REGION;
+		list[i].cycles = 300;
+	}
+	vt_cyclesum_insn(&sum, &f, list, 2);
+	assert_float_equal(sum.dynamic, 300, 0);
+	assert_float_equal(sum.error, 100 - 300, 0);
+	assert_float_equal(sum.low[VT_STALL_DCACHE], 10, 0);
+	assert_float_equal(sum.high[VT_STALL_DTLB], 200, 0);
+	/* A gain is taken off. */
+	sum = (struct vt_cyclesum){0};
+	list[0].cause = VT_STALL_GAIN;
+	vt_cyclesum_insn(&sum, &f, list, 1);
+	assert_float_equal(sum.dynamic, -300, 0);
+	assert_float_equal(sum.error, 100 + 300, 0);
+}
+
 /* ---- samples ---- */
 
 static void test_samples(void **state)
@@ -517,11 +549,11 @@ static void test_samples(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_instructions), cmocka_unit_test(test_causes),
-		cmocka_unit_test(test_shares),	     cmocka_unit_test(test_print),
-		cmocka_unit_test(test_ranges),	     cmocka_unit_test(test_samples),
-		cmocka_unit_test(test_little),	     cmocka_unit_test(test_own_stalls),
-		cmocka_unit_test(test_print_cycles),
+		cmocka_unit_test(test_instructions),  cmocka_unit_test(test_causes),
+		cmocka_unit_test(test_shares),	      cmocka_unit_test(test_print),
+		cmocka_unit_test(test_ranges),	      cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_little),	      cmocka_unit_test(test_own_stalls),
+		cmocka_unit_test(test_region_stalls), cmocka_unit_test(test_print_cycles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

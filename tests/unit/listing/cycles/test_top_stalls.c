@@ -106,7 +106,8 @@ static void end(struct example *x)
 
 #define HEADINGS                                                                                   \
 	"percent,cumulative,stall_cycles,executions,confidence,confidence.letter,stall,blame,"     \
-	"causes,samples,address,guilty,procedure,procedure.offset,line,image\n"
+	"causes,scope,samples,address,guilty,procedure,procedure.offset,line,image,why,"           \
+	"ruled_out\n"
 
 static void test_list(void **state)
 {
@@ -156,15 +157,16 @@ static void test_list(void **state)
 	assert_string_equal(
 		list(&x, 0), HEADINGS
 		"20,20,2000,200,exact,X,10,odD,\"other 2000-2000, dcache 100-1400, dtlb 200-1300\","
-		"72,0x401004,0x401001,first,0x14,b.h:2,prog\n"
+		"insn,72,0x401004,0x401001,first,0x14,b.h:2,prog,,\n"
 		"6.5,26.5,650,100,low,L,6.5,Iiu,\"itlb 300-300, icache 0-300, unexplained 50-50\","
-		"71,0x401000,,first,0x10,a.c:3,prog\n"
-		"0.97,27.47,97,1,high,H,97,d,dcache 99-99,73,0x40100c,,first,0x1c,a.c:4,prog\n");
+		"insn,71,0x401000,,first,0x10,a.c:3,prog,,\n"
+		"0.97,27.47,97,1,high,H,97,d,dcache "
+		"99-99,insn,73,0x40100c,,first,0x1c,a.c:4,prog,,\n");
 	/* As many as are asked for. */
 	assert_string_equal(list(&x, 3), list(&x, 4));
 	assert_string_equal(list(&x, 1), HEADINGS
 			    "20,20,2000,200,exact,X,10,odD,\"other 2000-2000, dcache 100-1400, "
-			    "dtlb 200-1300\",72,0x401004,0x401001,first,0x14,b.h:2,prog\n");
+			    "dtlb 200-1300\",insn,72,0x401004,0x401001,first,0x14,b.h:2,prog,,\n");
 	end(&x);
 }
 
@@ -190,15 +192,16 @@ static void test_order(void **state)
 	x.proc->flow.proc.name = "first";
 	add(&x, &stalls[1], 1);
 	add(&x, &stalls[0], 1);
-	assert_string_equal(list(&x, 0), HEADINGS
-			    "0,0,10,10,none,-,1,o,other 0-5000,5,0x401002,,first,0x12,a.c:4,prog\n"
-			    "0,0,10,10,none,-,1,i,icache 10-10,5,0x401003,,first,0x13,a.c:4,prog\n"
-			    "0,0,10,10,none,-,1,o,other 0-5000,5,0x401002,,second,0x12,,\n"
-			    "0,0,10,10,none,-,1,i,icache 10-10,5,0x401003,,second,0x13,,\n");
+	assert_string_equal(
+		list(&x, 0), HEADINGS
+		"0,0,10,10,none,-,1,o,other 0-5000,insn,5,0x401002,,first,0x12,a.c:4,prog,,\n"
+		"0,0,10,10,none,-,1,i,icache 10-10,insn,5,0x401003,,first,0x13,a.c:4,prog,,\n"
+		"0,0,10,10,none,-,1,o,other 0-5000,insn,5,0x401002,,second,0x12,,,,\n"
+		"0,0,10,10,none,-,1,i,icache 10-10,insn,5,0x401003,,second,0x13,,,,\n");
 	end(&x);
 }
 
-/* The first eight causes; numbers too great for what they are listed as, or too small. */
+/* The first sixteen causes; numbers too great for what they are listed as, or too small. */
 static void test_limits(void **state)
 {
 	static const struct vt_freq freqs[] = {
@@ -208,20 +211,20 @@ static void test_limits(void **state)
 		{.executions = 0.25, .cycles = 2},
 		{.executions = 8, .cycles = INFINITY},
 	};
-	struct vt_culprit_stall stalls[9 + 4];
+	struct vt_culprit_stall stalls[17 + 4];
 	struct example x;
 	unsigned i;
 
 	(void)state;
 	begin(&x);
-	for (i = 0; i < 9; i++)
+	for (i = 0; i < 17; i++)
 		stalls[i] = (struct vt_culprit_stall){
 			.insn = 2,
 			.cause = (enum vt_stall_cause)(VT_STALL_ICACHE + i),
-			.high = i == 8 ? 5000 : 10,
+			.high = i == 16 ? 5000 : 10,
 		};
 	for (i = 0; i < 4; i++)
-		stalls[9 + i] = (struct vt_culprit_stall){
+		stalls[17 + i] = (struct vt_culprit_stall){
 			.insn = 3 + i,
 			.cause = VT_STALL_OTHER,
 			.low = 2,
@@ -229,18 +232,23 @@ static void test_limits(void **state)
 		};
 	for (i = 0; i < 5; i++)
 		x.freqs[2 + i] = &freqs[i];
-	add(&x, stalls, 9 + 4);
+	add(&x, stalls, 17 + 4);
 	x.totals.cycles = 320;
 	assert_string_equal(
-		list(&x, 0), HEADINGS
-		"6.25e+18,6.25e+18,0,8,none,-,2.5e+18,o,"
-		"other 2-20000000000000000000,0,0x401006,,first,0x16,b.h:2,prog\n"
-		"25,6.25e+18,80,9000000000000000000,medium,M,8e-18,iIdDwfpy,\"icache 0-10, "
-		"itlb 0-10, dcache 0-10, dtlb 0-10, write-buffer 0-10, forward 0-10, "
-		"mispredict 0-10, sync 0-10\",0,0x401002,,first,0x12,a.c:4,prog\n"
-		"12.5,6.25e+18,40,0,none,-,2e-18,o,other 2-40,0,0x401003,,first,0x13,a.c:4,prog\n"
-		"0.15625,6.25e+18,1,1,none,-,1,o,other 2-40,0,0x401004,,first,0x14,b.h:2,prog\n"
-		"0.078125,6.25e+18,0,0,none,-,1,o,other 2-40,0,0x401005,,first,0x15,b.h:2,prog\n");
+		list(&x, 0),
+		HEADINGS "6.25e+18,6.25e+18,0,8,none,-,2.5e+18,o,"
+			 "other 2-20000000000000000000,insn,0,0x401006,,first,0x16,b.h:2,prog,,\n"
+			 "50,6.25e+18,160,9000000000000000000,medium,M,1.6e-17,iIdDwfpymvxrqosa,"
+			 "\"icache 0-10, itlb 0-10, dcache 0-10, dtlb 0-10, write-buffer 0-10, "
+			 "forward 0-10, mispredict 0-10, sync 0-10, multiplier 0-10, divider 0-10, "
+			 "unit 0-10, dependency 0-10, queue 0-10, other 0-10, slotting 0-10, "
+			 "operand-a 0-10\",insn,0,0x401002,,first,0x12,a.c:4,prog,,\n"
+			 "12.5,6.25e+18,40,0,none,-,2e-18,o,other "
+			 "2-40,insn,0,0x401003,,first,0x13,a.c:4,prog,,\n"
+			 "0.15625,6.25e+18,1,1,none,-,1,o,other "
+			 "2-40,insn,0,0x401004,,first,0x14,b.h:2,prog,,\n"
+			 "0.078125,6.25e+18,0,0,none,-,1,o,other "
+			 "2-40,insn,0,0x401005,,first,0x15,b.h:2,prog,,\n");
 	end(&x);
 }
 

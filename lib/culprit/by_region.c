@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "culprit/internal.h"
+#include "freq/region.h"
+
+/*
+ * Stalls on machines that issue out of order.
+ *
+ * There, an instruction has the samples of the time in which it was the oldest, while others made
+ * progress behind it.  Only where it was so for long is that its own doing: its stall has the
+ * causes that it can have itself.  What else is lost is lost by a region (freq/region.h), and any
+ * of its instructions may be the cause.  A cause is ruled out where facts (facts.c) allow it next
+ * to nothing of the stall.
+ */
+
+/* A cause that can account for less than this share of a stall is ruled out. */
+#define NEXT_TO_NOTHING 0.05
+
+/* And what can for less than this, if others can account for all of it. */
+#define MINOR (1.0 / 3)
+
+/* Other programs, interrupts and the processor's other thread take up to this share of all time. */
+#define OTHERS 0.1
+
+/* The least samples of an instruction's stall: its 90 % interval is 41 % wide to each side. */
+#define PEAK_SAMPLES 16
+
+/* Standard deviations of a 90 % interval. */
+#define NINETY 1.645
+
+/* Cycles of its neighbours that are charged to an instruction each time, or the other way round. */
+#define BORDER 4.0
+
+/* What the static schedule may be above the processor. */
+#define SURE_SCHEDULE 0.9
+
+/* What is known of a cause of one stall. */
+struct suspicion {
+	double bound;
+	double most; /* of one instruction */
+	enum vt_stall_why why;
+	uint32_t nguilty;
+	uint32_t guilty[VT_CULPRIT_GUILTY]; /* those that facts allow most first */
+	double allowed[VT_CULPRIT_GUILTY];
+};
+
+/* A stall: of an instruction, or what its region loses otherwise. */
+struct excess {
+	uint32_t insn;
+	uint32_t region;
+	uint32_t flags; /* enum vt_stall_flags */
+	double cycles;	/* beyond the schedule */
+	double low;	/* 90 % interval */
+	double high;
+	double sure;   /* what not even a better processor than the model's could save */
+	double others; /* what other programs may have taken */
+	bool peak;     /* so that something at this instruction must be the cause */
+};
+
+struct judge {
+	const struct vti_culprit *c;
+	struct vt_culprit_stalls *out;
+	struct vt_regions *r;
+	double *peaks;		/* by instruction: cycles of its own stall; 0: it has none */
+	struct suspicion *sums; /* VTI_FACTS by region */
+	struct vt_error *err;
+};
+
+/* ---- suspicion ---- */
+
+static void suspect_insn(struct suspicion *s, uint32_t insn, const struct vti_fact *f)
+{
+	uint32_t i = s->nguilty;
+
+	if (s->why == VT_WHY_NONE)
+		s->why = f->why;
+	if (!(f->bound > 0))
+		return;
+	s->bound += f->bound;
+	if (f->bound > s->most) {
+		s->most = f->bound;
+		s->why = f->why;
+	}
+	if (i == VT_CULPRIT_GUILTY && !(f->bound > s->allowed[--i]))
+		return;
+	for (; i > 0 && s->allowed[i - 1] < f->bound; i--) {
+		s->guilty[i] = s->guilty[i - 1];
+		s->allowed[i] = s->allowed[i - 1];
+	}
+	s->guilty[i] = insn;
+	s->allowed[i] = f->bound;
+	if (s->nguilty < VT_CULPRIT_GUILTY)
+		s->nguilty++;
+}
+
+/* Adds what facts allow each cause at an instruction. */
+static void add_facts(const struct judge *j, uint32_t insn, struct suspicion *s)
+{
+	struct vti_stalled st;
+	uint32_t i;
+
+	if (!vti_culprit_stalled(j->c, insn, &st))
+		return;
+	for (i = 0; i < VTI_FACTS; i++) {
+		struct vti_fact f = vti_culprit_fact(&st, i);
+
+		suspect_insn(&s[i], insn, &f);
+	}
+}
+
+/* What is fetched behind an instruction is awaited while it is the last that was executed. */
+static void add_fetches(const struct judge *j, uint32_t insn, struct suspicion *s)
+{
+	const struct vt_cfg *g = j->c->cfg;
+	const struct vt_cfg_block *b = &g->blocks[j->c->block[insn]];
+	struct suspicion behind[VTI_FACTS] = {{0}};
+	uint32_t i;
+
+	if (insn + 1 < b->insn + b->ninsns)
+		add_facts(j, insn + 1, behind);
+	else
+		for (i = b->out; i < b->out + b->nout; i++)
+			if (g->blocks[g->edges[i].to].ninsns)
+				add_facts(j, g->blocks[g->edges[i].to].insn, behind);
+	for (i = 0; i < VTI_FACTS; i++) {
+		enum vt_stall_cause cause = vti_culprit_fact_cause(i);
+		const struct vti_fact f = {behind[i].bound, behind[i].why};
+
+		if ((cause == VT_STALL_ICACHE || cause == VT_STALL_ITLB) && behind[i].why)
+			suspect_insn(&s[i], behind[i].nguilty ? behind[i].guilty[0] : insn, &f);
+	}
+}
+
+/* ---- one stall ---- */
+
+/* The order of suspects: what facts allow most first. */
+static bool goes_before(const struct suspicion *a, const struct suspicion *b)
+{
+	return a->bound > b->bound;
+}
+
+static void sort_suspects(const struct suspicion *s, uint32_t *order)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < VTI_FACTS; i++) {
+		for (k = i; k > 0 && goes_before(&s[i], &s[order[k - 1]]); k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+	}
+}
+
+/*
+ * Acquits whom facts allow next to nothing, and then, the least suspected first, who can account
+ * for less than a third, as long as the others can account for all.  Returns what the accused can
+ * account for at most; *minor is what the second sort could have.
+ */
+static double acquit(const struct excess *x, const struct suspicion *s, enum vt_stall_why *why,
+		     double *minor)
+{
+	uint32_t order[VTI_FACTS], i;
+	double all = 0, least = fmax(x->low, NEXT_TO_NOTHING * x->cycles);
+
+	*minor = 0;
+	sort_suspects(s, order);
+	for (i = 0; i < VTI_FACTS; i++) {
+		why[i] = s[i].why ? s[i].why : VT_WHY_ABSENT;
+		if (!(s[i].bound >= NEXT_TO_NOTHING * least))
+			why[i] = s[i].bound > 0 ? VT_WHY_SMALL : VT_WHY_ABSENT;
+		else
+			all += fmin(s[i].bound, x->high);
+	}
+	for (i = VTI_FACTS; i-- > 0;) {
+		const struct suspicion *one = &s[order[i]];
+
+		if (why[order[i]] >= VT_WHY_ABSENT || one->bound >= MINOR * x->high ||
+		    all - one->bound < x->high)
+			continue;
+		all -= one->bound;
+		*minor += one->bound;
+		why[order[i]] = VT_WHY_MINOR;
+	}
+	return all;
+}
+
+/* That a miss is the cause is claimed only where it shows at one instruction. */
+static bool may_claim(const struct excess *x, enum vt_stall_cause cause)
+{
+	if (x->flags & VT_STALL_OVERLAPS)
+		return false;
+	return x->peak || (cause != VT_STALL_DCACHE && cause != VT_STALL_DTLB);
+}
+
+static void set_cycles(const struct excess *x, double others, struct vt_culprit_stall *stall)
+{
+	stall->high = fmin(stall->bound, x->high);
+	stall->low = may_claim(x, stall->cause) ? fmin(fmax(0, x->low - others), stall->high) : 0;
+}
+
+static int append_cause(const struct judge *j, const struct excess *x, enum vt_stall_cause cause,
+			const struct suspicion *s, enum vt_stall_why why, double others)
+{
+	struct vt_culprit_stall stall = {
+		.insn = x->insn,
+		.cause = cause,
+		.nguilty = s->nguilty,
+		.confidence = j->c->in->insns[x->insn].confidence,
+		.cycles = x->cycles,
+		.bound = s->bound,
+		.why = why,
+		.flags = x->flags,
+		.region = x->region,
+	};
+
+	if (!vt_culprit_is_acquittal(&stall))
+		set_cycles(x, others, &stall);
+	memcpy(stall.guilty, s->guilty, sizeof(stall.guilty));
+	return vti_culprit_append(j->out, &stall, j->err);
+}
+
+/* Nobody could: what is left beyond all doubt of the schedule. */
+static int append_unexplained(const struct judge *j, const struct excess *x, double left)
+{
+	const struct vt_culprit_stall stall = {
+		.insn = x->insn,
+		.cause = VT_STALL_UNEXPLAINED,
+		.low = left,
+		.high = left,
+		.confidence = j->c->in->insns[x->insn].confidence,
+		.cycles = x->cycles,
+		.bound = left,
+		.why = VT_WHY_NOBODY,
+		.flags = x->flags,
+		.region = x->region,
+	};
+
+	return left > NEXT_TO_NOTHING * x->cycles ? vti_culprit_append(j->out, &stall, j->err) : 0;
+}
+
+/* A cause's least is what all others together cannot account for. */
+static int judge_excess(const struct judge *j, const struct excess *x, const struct suspicion *s)
+{
+	enum vt_stall_why why[VTI_FACTS];
+	double minor, all = acquit(x, s, why, &minor);
+	uint32_t i;
+	int code = 0;
+
+	for (i = 0; i < VTI_FACTS && code == 0; i++)
+		code = append_cause(j, x, vti_culprit_fact_cause(i), &s[i], why[i],
+				    all - fmin(s[i].bound, x->high) + minor + x->others);
+	return code ? code : append_unexplained(j, x, x->sure - all - minor - x->others);
+}
+
+/* ---- instructions that stall for long ---- */
+
+static double square(double x)
+{
+	return x * x;
+}
+
+/* Sets what of a time is beyond the schedule; `width` is half of the time's interval. */
+static void set_excess(const struct judge *j, double cycles, double best, double width,
+		       struct excess *x)
+{
+	x->cycles = cycles - best;
+	x->low = fmax(0, cycles - width - best);
+	x->high = cycles + width - SURE_SCHEDULE * best;
+	x->sure = cycles - width - best / SURE_SCHEDULE;
+	x->others = j->c->in->exact_time ? 0 : OTHERS * cycles;
+}
+
+static double get_half_width(const struct judge *j, const struct vt_culprit_insn *in)
+{
+	if (j->c->in->exact_time)
+		return NINETY * in->doubt;
+	return sqrt(square(NINETY) / (double)in->time_samples + square(BORDER / in->cycles) +
+		    square(NINETY * in->doubt));
+}
+
+static bool is_peak(const struct judge *j, uint32_t insn)
+{
+	const struct vt_culprit_insn *in = &j->c->in->insns[insn];
+	double stall = in->cycles - (double)j->c->costs[insn].head;
+
+	return in->executions > 0 && isfinite(in->executions) && stall >= j->c->in->least_peak &&
+	       (j->c->in->exact_time || in->time_samples >= PEAK_SAMPLES);
+}
+
+static uint32_t get_region(const struct judge *j, uint32_t insn)
+{
+	return j->r->of[j->c->block[insn]];
+}
+
+static uint32_t get_overlap_flag(const struct judge *j, uint32_t region)
+{
+	return j->r->list[region].overlaps ? VT_STALL_OVERLAPS : 0;
+}
+
+static bool has_suspects(const struct suspicion *s, double cycles)
+{
+	uint32_t i;
+
+	for (i = 0; i < VTI_FACTS; i++)
+		if (s[i].bound >= NEXT_TO_NOTHING * cycles)
+			return true;
+	return false;
+}
+
+/* Where nothing at the instruction could be the cause, samples may have slipped to it. */
+static int judge_peak(const struct judge *j, uint32_t insn)
+{
+	const struct vt_culprit_insn *in = &j->c->in->insns[insn];
+	struct suspicion own[VTI_FACTS] = {{0}};
+	struct excess x = {.insn = insn, .region = get_region(j, insn)};
+	double cycles = in->cycles * in->executions;
+
+	x.flags = get_overlap_flag(j, x.region);
+	set_excess(j, cycles, (double)j->c->costs[insn].head * in->executions,
+		   get_half_width(j, in) * cycles, &x);
+	add_facts(j, insn, own);
+	add_fetches(j, insn, own);
+	x.peak = has_suspects(own, x.cycles);
+	return judge_excess(j, &x, x.peak ? own : &j->sums[(size_t)x.region * VTI_FACTS]);
+}
+
+/* ---- regions ---- */
+
+static uint32_t get_first_insn(const struct judge *j, const struct vt_region *r)
+{
+	return r->head == VT_CFG_ENTRY ? 0 : j->c->cfg->blocks[r->head].insn;
+}
+
+static int append_gain(const struct judge *j, const struct excess *x, double gain)
+{
+	const struct vt_culprit_stall stall = {
+		.insn = x->insn,
+		.cause = VT_STALL_GAIN,
+		.low = gain,
+		.high = gain,
+		.confidence = j->c->in->insns[x->insn].confidence,
+		.cycles = gain,
+		.flags = x->flags,
+		.region = x->region,
+	};
+
+	return vti_culprit_append(j->out, &stall, j->err);
+}
+
+/* What a region takes beyond its schedule, without its instructions' own stalls. */
+static int judge_region(const struct judge *j, uint32_t which, double peaks)
+{
+	const struct vt_region *r = &j->r->list[which];
+	struct excess x = {.insn = get_first_insn(j, r), .region = which};
+
+	x.flags = VT_STALL_OF_REGION | get_overlap_flag(j, which);
+	if (r->cycles * (1 + r->half) < r->least)
+		return append_gain(j, &x, r->best - r->cycles);
+	set_excess(j, r->cycles - peaks, r->best, r->half * r->cycles, &x);
+	x.others = j->c->in->exact_time ? 0 : OTHERS * r->cycles;
+	/* What others may have taken is no stall of the region. */
+	if (!(r->half <= VT_REGIONS_WIDTH) || !(x.low > x.others))
+		return 0;
+	return judge_excess(j, &x, &j->sums[(size_t)which * VTI_FACTS]);
+}
+
+/*
+ * A cache does not take in more than a line in a cycle.  What a loop uses in each round stays there
+ * if rounds are so short that others cannot have taken most of it in between.
+ */
+#define TAKEN 4
+
+static void keep_used_lines(const struct judge *j, uint32_t insn)
+{
+	const struct vt_region *r = &j->r->list[get_region(j, insn)];
+	const struct vt_cache_shape *cache = &j->c->core->dcache;
+
+	if (r->head != VT_CFG_ENTRY && cache->line &&
+	    r->cycles * TAKEN < r->rounds * (cache->size / cache->line) &&
+	    j->c->in->insns[insn].executions >= r->rounds && vti_culprit_is_fixed(j->c, insn)) {
+		j->c->data_lines[insn] = fmin(j->c->data_lines[insn], r->visits);
+		j->c->data_pages[insn] = fmin(j->c->data_pages[insn], r->visits);
+	}
+}
+
+static int judge_all(const struct judge *j)
+{
+	const struct vt_cfg *g = j->c->cfg;
+	double *peaks = calloc((size_t)j->r->count + 1, sizeof(*peaks));
+	uint32_t i;
+	int code = peaks ? 0 : vt_error_nomem(j->err);
+
+	for (i = 0; i < g->ninsns && code == 0; i++) {
+		keep_used_lines(j, i);
+		add_facts(j, i, &j->sums[(size_t)get_region(j, i) * VTI_FACTS]);
+	}
+	for (i = 0; i < g->ninsns && code == 0; i++) {
+		if (!is_peak(j, i))
+			continue;
+		peaks[get_region(j, i)] +=
+			(j->c->in->insns[i].cycles - (double)j->c->costs[i].head) *
+			j->c->in->insns[i].executions;
+		code = judge_peak(j, i);
+	}
+	for (i = 0; i < j->r->count && code == 0; i++)
+		if (!j->r->list[i].merged && j->r->list[i].cycles > 0)
+			code = judge_region(j, i, peaks[i]);
+	free(peaks);
+	return code;
+}
+
+/* ---- the regions themselves ---- */
+
+static struct vt_regions *find_regions(const struct vti_culprit *c, struct vt_error *err)
+{
+	size_t n = c->cfg->ninsns, i;
+	double *numbers = malloc((3 * n + 1) * sizeof(*numbers));
+	uint64_t *samples = malloc((n + 1) * sizeof(*samples));
+	struct vt_regions *r = NULL;
+
+	if (numbers && samples) {
+		const struct vt_regions_input in = {.core = c->core,
+						    .flow = c->in->flow,
+						    .executions = numbers,
+						    .edges = c->in->edges,
+						    .doubt = numbers + n,
+						    .samples = samples,
+						    .cycles = numbers + 2 * n,
+						    .exact_time = c->in->exact_time};
+
+		for (i = 0; i < n; i++) {
+			const struct vt_culprit_insn *at = &c->in->insns[i];
+			double executions = at->executions > 0 ? at->executions : 0;
+
+			numbers[i] = executions;
+			numbers[n + i] = at->doubt;
+			numbers[2 * n + i] = at->cycles > 0 ? at->cycles * executions : 0;
+			samples[i] = at->time_samples;
+		}
+		r = vt_regions_new(&in, err);
+	} else {
+		vt_error_nomem(err);
+	}
+	free(numbers);
+	free(samples);
+	return r;
+}
+
+int vti_culprit_by_region(const struct vti_culprit *c, struct vt_culprit_stalls *out,
+			  struct vt_error *err)
+{
+	struct judge j = {.c = c, .out = out, .r = find_regions(c, err), .err = err};
+	int code = j.r ? 0 : -VT_E_NOMEM;
+
+	vt_regions_free(out->regions);
+	out->regions = j.r;
+	if (code == 0) {
+		j.sums = calloc((size_t)j.r->count * VTI_FACTS + 1, sizeof(*j.sums));
+		code = j.sums ? judge_all(&j) : vt_error_nomem(err);
+	}
+	free(j.sums);
+	return code;
+}
