@@ -237,10 +237,11 @@ int vt_culpritcheck_add(void *arg, const struct vt_culprits_proc *p, struct vt_e
 	uint32_t ninsns = p->flow->cfg->ninsns, i;
 	uint32_t nregions = p->regions ? p->regions->count : 0;
 	struct reported *by_insn = calloc((size_t)ninsns + nregions + 1, sizeof(*by_insn));
-	struct reported *by_region = by_insn + ninsns;
+	struct reported *by_region;
 
 	if (!by_insn)
 		return vt_error_nomem(err);
+	by_region = by_insn + ninsns;
 	note_reported(c, p, by_insn, by_region);
 	for (i = 0; i < ninsns; i++)
 		compare_insn(c, p, i, &by_insn[i],

@@ -26,9 +26,8 @@ void vt_freqcalls_clear(struct vt_freqcalls *c)
 	vt_hash_clear(&c->targets);
 }
 
-/* Finds the target of a direct call or jump out of the procedure. */
-static bool leads_away(const struct vt_elf *elf, const struct vt_cfg *g, uint32_t insn,
-		       uint64_t *vaddr)
+bool vti_freq_leads_away(const struct vt_elf *elf, const struct vt_cfg *g, uint32_t insn,
+			 uint64_t *vaddr)
 {
 	const struct vt_cfg_insn *i = &g->insns[insn];
 	const uint8_t *bytes;
@@ -76,7 +75,7 @@ int vt_freqcalls_add(struct vt_freqcalls *c, struct vt_images *images,
 
 		if (!(freqs->insn[i].executions > 0) ||
 		    !vti_freq_is_own(symbols, f, f->cfg->insns[i].addr) ||
-		    !leads_away(elf, f->cfg, i, &vaddr))
+		    !vti_freq_leads_away(elf, f->cfg, i, &vaddr))
 			continue;
 		if (!count_call(c, vaddr, &freqs->insn[i]))
 			return vt_error_nomem(err);

@@ -31,6 +31,10 @@ void vt_freqcalls_clear(struct vt_freqcalls *c);
  */
 bool vti_freq_is_own(const struct vt_symbols *symbols, const struct vt_procflow *f, uint64_t addr);
 
+/* The target of a direct call, or of a direct jump out of the procedure; false: it is neither. */
+bool vti_freq_leads_away(const struct vt_elf *elf, const struct vt_cfg *g, uint32_t insn,
+			 uint64_t *vaddr);
+
 /* Adds the calls in a procedure's own code.  `symbols` may be NULL.  -VT_E_NOMEM. */
 int vt_freqcalls_add(struct vt_freqcalls *c, struct vt_images *images,
 		     const struct vt_symbols *symbols, const struct vt_procflow *f,

@@ -210,12 +210,16 @@ static int add_region_record(struct vt_freqprofile *p, const struct vt_record *r
 		.high = vt_record_f64(rec, VT_REGION_CYCLES_HIGH),
 		.best = vt_record_f64(rec, VT_REGION_BEST),
 		.least = vt_record_f64(rec, VT_REGION_LEAST),
+		.with_calls = vt_record_f64(rec, VT_REGION_WITH_CALLS),
+		.with_calls_low = vt_record_f64(rec, VT_REGION_WITH_CALLS_LOW),
+		.with_calls_high = vt_record_f64(rec, VT_REGION_WITH_CALLS_HIGH),
 		.flags = (uint32_t)vt_record_u64(rec, VT_REGION_FLAGS),
 	};
 
 	if (!is_amount(r.visits) || !is_amount(r.rounds) || !is_amount(r.insns) ||
 	    !is_amount(r.cycles) || !is_range(r.low, r.high) || !is_amount(r.best) ||
-	    !is_amount(r.least) || !are_ranges(&ranges))
+	    !is_amount(r.least) || !is_amount(r.with_calls) ||
+	    !is_range(r.with_calls_low, r.with_calls_high) || !are_ranges(&ranges))
 		return reject_record("REGION", err);
 	r.nranges = (uint32_t)ranges.count;
 	if (!vt_array_grow(&p->regions, &p->regions_cap, p->nregions + 1, sizeof(*p->regions)) ||

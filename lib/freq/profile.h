@@ -76,6 +76,9 @@ struct vt_regionfreq {
 	double high;
 	double best;
 	double least;
+	double with_calls; /* cycles with those of what it calls, and the 90 % interval */
+	double with_calls_low;
+	double with_calls_high;
 	uint32_t flags;	  /* enum vt_region_flags */
 	uint64_t *ranges; /* pairs of offsets, begin and end */
 	uint32_t nranges; /* words, two for each pair */

@@ -3,8 +3,58 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/buf.h"
+#include "freq/calls.h"
 #include "freq/region.h"
+#include "machine/insn/insn.h"
+
+/* Standard deviations of a 90 % interval. */
+#define NINETY 1.645
+
+/* Cycles of its neighbours that are charged to a region at each border. */
+#define BORDER 4.0
+
+#define NONE SIZE_MAX
+
+struct vti_listed_region {
+	struct vt_region r;
+	uint32_t image;
+	uint64_t offset;
+	uint64_t event;
+	double doubt; /* relative deviation of its executions */
+	size_t words; /* the first of its ranges, and how many there are */
+	size_t nwords;
+	double called_cycles; /* of the code that it calls, and its samples */
+	double called_samples;
+	bool calls;
+	bool unknown; /* some of that code has no time that is known */
+};
+
+/* A call, or a jump to another procedure; those of a procedure lie one behind the other. */
+struct vti_call_site {
+	uint64_t vaddr;
+	double often;
+	size_t region; /* in the list; NONE: its region is not listed */
+	bool unknown;  /* nobody knows where */
+};
+
+enum state { UNSEEN, OPEN, DONE };
+
+struct procedure {
+	uint64_t vaddr;
+	double entries;
+	double cycles; /* its own; when done, with what it calls */
+	double samples;
+	size_t site; /* the first */
+	size_t nsites;
+	size_t next; /* the next to look at */
+	enum state state;
+	bool unknown;
+};
+
+/* ---- gathering ---- */
 
 /* The numbers of instructions and edges; `executions` owns the memory of all. */
 struct region_numbers {
@@ -35,67 +85,138 @@ static int fill_region_numbers(const struct vt_region_source *s, struct region_n
 	return 0;
 }
 
-/* Pieces of code that lie behind each other are one; returns the number of words. */
-static size_t list_ranges(const struct vt_region_source *s, const struct vt_regions *all,
-			  uint32_t which, uint64_t *words)
+/* Pieces of code that lie behind each other are one.  False: no memory. */
+static bool list_ranges(struct vt_regionlist *l, const struct vt_region_source *s,
+			const struct vt_regions *all, uint32_t which, struct vti_listed_region *to)
 {
 	const struct vt_cfg *g = s->flow->cfg;
 	uint64_t base = s->offset - s->flow->proc.start;
-	size_t n = 0;
 	uint32_t b;
 
+	to->words = l->nwords;
 	for (b = VT_CFG_FIRST; b < g->nblocks; b++) {
 		if (all->of[b] != which || !g->blocks[b].ninsns)
 			continue;
-		if (!n || words[n - 1] != g->blocks[b].start + base) {
-			words[n++] = g->blocks[b].start + base;
-			n++;
+		if (l->nwords == to->words ||
+		    l->words[l->nwords - 1] != g->blocks[b].start + base) {
+			if (!vt_array_grow(&l->words, &l->words_cap, l->nwords + 2,
+					   sizeof(*l->words)))
+				return false;
+			l->words[l->nwords] = g->blocks[b].start + base;
+			l->nwords += 2;
 		}
-		words[n - 1] = g->blocks[b].end + base;
+		l->words[l->nwords - 1] = g->blocks[b].end + base;
 	}
-	return n;
+	to->nwords = l->nwords - to->words;
+	return true;
 }
 
-static uint64_t region_flags(const struct vt_region *r)
-{
-	return (r->head != VT_CFG_ENTRY ? VT_REGION_IS_LOOP : 0U) |
-	       (r->overlaps ? VT_REGION_OVERLAPS : 0U) |
-	       (r->half > VT_REGIONS_WIDTH ? VT_REGION_IS_WIDE : 0U);
-}
-
-static void write_region(const struct vt_region_source *s, const struct vt_regions *all,
-			 uint32_t which, uint64_t *words, struct vt_writer *w)
+static bool list_region(struct vt_regionlist *l, const struct vt_region_source *s,
+			const struct vt_regions *all, uint32_t which, const double *doubt)
 {
 	const struct vt_region *r = &all->list[which];
 	const struct vt_cfg *g = s->flow->cfg;
-	uint64_t head = r->head == VT_CFG_ENTRY ? g->start : g->blocks[r->head].start;
-	double cycles = r->cycles / r->rounds;
-	bool known = r->half < INFINITY;
-	uint64_t *row = vt_writer_row(w, VT_REGION);
+	bool entry = r->head == VT_CFG_ENTRY;
+	uint64_t head = entry ? g->start : g->blocks[r->head].start;
+	struct vti_listed_region one = {
+		.r = *r,
+		.image = s->flow->proc.image,
+		.offset = head - s->flow->proc.start + s->offset,
+		.event = s->event,
+		.doubt = g->ninsns ? doubt[entry ? 0 : g->blocks[r->head].insn] : 0,
+	};
 
-	row[VT_REGION_IMAGE] = s->flow->proc.image;
-	row[VT_REGION_OFFSET] = head - s->flow->proc.start + s->offset;
-	row[VT_REGION_EVENT] = s->event;
-	row[VT_REGION_SAMPLES] = (uint64_t)r->samples;
-	vt_row_set_f64(&row[VT_REGION_VISITS], r->visits);
-	vt_row_set_f64(&row[VT_REGION_ROUNDS], r->rounds);
-	vt_row_set_f64(&row[VT_REGION_INSNS], r->executions / r->rounds);
-	vt_row_set_f64(&row[VT_REGION_CYCLES], cycles);
-	vt_row_set_f64(&row[VT_REGION_CYCLES_LOW], known ? fmax(cycles * (1 - r->half), 0) : 0);
-	vt_row_set_f64(&row[VT_REGION_CYCLES_HIGH], known ? cycles * (1 + r->half) : INFINITY);
-	vt_row_set_f64(&row[VT_REGION_BEST], r->best / r->rounds);
-	vt_row_set_f64(&row[VT_REGION_LEAST], r->least / r->rounds);
-	row[VT_REGION_FLAGS] = region_flags(r);
-	vt_writer_words(w, VT_REGION_RANGES, words, list_ranges(s, all, which, words));
+	if (!list_ranges(l, s, all, which, &one) ||
+	    !vt_array_grow(&l->regions, &l->cap, l->count + 1, sizeof(*l->regions)))
+		return false;
+	l->regions[l->count++] = one;
+	return true;
 }
 
-int vt_region_records(const struct vt_region_source *s, struct vt_writer *w, struct vt_error *err)
+/*
+ * Whether control leaves for other code, and where to.  Nobody knows of calls through pointers, of
+ * its own code, and of jumps of which not all targets are in the procedure, as a stub's.
+ */
+static bool is_call(const struct vt_region_source *s, uint32_t insn, struct vti_call_site *site)
+{
+	uint32_t flags = s->flow->cfg->insns[insn].flags;
+
+	if (s->elf && vti_freq_leads_away(s->elf, s->flow->cfg, insn, &site->vaddr))
+		return true;
+	site->unknown =
+		(flags & VT_FACT_CALL) || ((flags & VT_FACT_JUMP) && (flags & VT_FACT_INDIRECT) &&
+					   s->flow->cfg->blocks[s->flow->block[insn]].incomplete);
+	return site->unknown;
+}
+
+/* `rows` are the places in the list of the procedure's regions. */
+static bool list_sites(struct vt_regionlist *l, const struct vt_region_source *s,
+		       const struct vt_regions *all, const size_t *rows, struct procedure *p)
+{
+	const struct vt_cfg *g = s->flow->cfg;
+	uint32_t i;
+
+	p->site = l->nsites;
+	for (i = 0; i < g->ninsns; i++) {
+		double often = s->freqs->insn[i].executions;
+		struct vti_call_site site = {.often = often,
+					     .region = rows[all->of[s->flow->block[i]]]};
+
+		if (!(often > 0) || !vti_freq_is_own(s->symbols, s->flow, g->insns[i].addr) ||
+		    !is_call(s, i, &site))
+			continue;
+		if (!vt_array_grow(&l->sites, &l->sites_cap, l->nsites + 1, sizeof(*l->sites)))
+			return false;
+		l->sites[l->nsites++] = site;
+	}
+	p->nsites = l->nsites - p->site;
+	return true;
+}
+
+static bool list_procedure(struct vt_regionlist *l, const struct vt_region_source *s,
+			   const struct vt_regions *all, const double *doubt)
+{
+	uint64_t vaddr = s->flow->proc.start;
+	size_t *rows = malloc(((size_t)all->count + 1) * sizeof(*rows));
+	struct procedure *p;
+	uint32_t i;
+	bool added, ok = rows != NULL;
+
+	if (!l->started)
+		vt_hash_init(&l->procedures, sizeof(struct procedure), sizeof(uint64_t));
+	l->started = true;
+	p = ok ? vt_hash_add(&l->procedures, &vaddr, &added) : NULL;
+	ok = p != NULL;
+	/* A procedure that was seen in another process keeps what it was seen as there first. */
+	for (i = 0; i < all->count && ok; i++) {
+		const struct vt_region *r = &all->list[i];
+
+		rows[i] = NONE;
+		if (r->merged)
+			continue;
+		if (added) {
+			p->cycles += r->cycles;
+			p->samples += r->samples;
+		}
+		if (!(r->rounds > 0))
+			continue;
+		rows[i] = l->count;
+		ok = list_region(l, s, all, i, doubt);
+	}
+	if (ok && added) {
+		p->entries = all->list[0].rounds;
+		ok = list_sites(l, s, all, rows, p);
+	}
+	free(rows);
+	return ok;
+}
+
+int vt_regionlist_add(struct vt_regionlist *l, const struct vt_region_source *s,
+		      struct vt_error *err)
 {
 	struct region_numbers n = {.executions = NULL};
-	uint64_t *words = malloc((2 * (size_t)s->flow->cfg->nblocks + 1) * sizeof(*words));
 	struct vt_regions *all = NULL;
-	uint32_t i;
-	int code = words ? fill_region_numbers(s, &n, err) : vt_error_nomem(err);
+	int code = fill_region_numbers(s, &n, err);
 
 	if (code == 0) {
 		const struct vt_regions_input in = {.core = s->core,
@@ -109,11 +230,181 @@ int vt_region_records(const struct vt_region_source *s, struct vt_writer *w, str
 		all = vt_regions_new(&in, err);
 		code = all ? 0 : -VT_E_NOMEM;
 	}
-	for (i = 0; all && i < all->count; i++)
-		if (!all->list[i].merged && all->list[i].rounds > 0 && all->list[i].samples > 0)
-			write_region(s, all, i, words, w);
+	if (code == 0 && !list_procedure(l, s, all, n.doubt))
+		code = vt_error_nomem(err);
 	vt_regions_free(all);
 	free(n.executions);
-	free(words);
 	return code;
+}
+
+/* ---- what calls take ---- */
+
+/* Of a call of a procedure that has been looked at; one without samples takes no time. */
+static void add_call(const struct vti_call_site *site, const struct procedure *callee,
+		     double *cycles, double *samples, bool *unknown)
+{
+	if (site->unknown || (callee && (callee->state != DONE || callee->unknown)))
+		*unknown = true;
+	if (!callee || callee->state != DONE || !(callee->entries > 0))
+		return;
+	*cycles += site->often * callee->cycles / callee->entries;
+	*samples += site->often * callee->samples / callee->entries;
+}
+
+static struct procedure *find_callee(const struct vt_regionlist *l,
+				     const struct vti_call_site *site)
+{
+	return site->unknown ? NULL : vt_hash_find(&l->procedures, &site->vaddr);
+}
+
+/* All that it calls is done, but for what calls it itself: that is not known. */
+static void finish_procedure(const struct vt_regionlist *l, struct procedure *p)
+{
+	double cycles = p->cycles, samples = p->samples;
+	size_t i;
+
+	for (i = p->site; i < p->site + p->nsites; i++)
+		add_call(&l->sites[i], find_callee(l, &l->sites[i]), &cycles, &samples,
+			 &p->unknown);
+	p->cycles = cycles;
+	p->samples = samples;
+	p->state = DONE;
+}
+
+/* Depth first, callees before their callers. */
+static void visit_calls(const struct vt_regionlist *l, size_t root, size_t *stack)
+{
+	struct procedure *p = vt_hash_at(&l->procedures, root);
+	size_t depth = 0;
+
+	if (p->state != UNSEEN)
+		return;
+	p->state = OPEN;
+	stack[depth++] = root;
+	while (depth) {
+		struct procedure *callee;
+
+		p = vt_hash_at(&l->procedures, stack[depth - 1]);
+		if (p->next == p->nsites) {
+			finish_procedure(l, p);
+			depth--;
+			continue;
+		}
+		callee = find_callee(l, &l->sites[p->site + p->next++]);
+		if (callee && callee->state == UNSEEN) {
+			callee->state = OPEN;
+			stack[depth++] = vt_hash_index(&l->procedures, callee);
+		}
+	}
+}
+
+static int time_calls(struct vt_regionlist *l, struct vt_error *err)
+{
+	size_t n = l->started ? l->procedures.count : 0, i;
+	size_t *stack = malloc((n + 1) * sizeof(*stack));
+
+	if (!stack)
+		return vt_error_nomem(err);
+	for (i = 0; i < n; i++)
+		visit_calls(l, i, stack);
+	free(stack);
+	for (i = 0; i < l->nsites; i++) {
+		struct vti_listed_region *r;
+
+		if (l->sites[i].region == NONE)
+			continue;
+		r = &l->regions[l->sites[i].region];
+		r->calls = true;
+		add_call(&l->sites[i], find_callee(l, &l->sites[i]), &r->called_cycles,
+			 &r->called_samples, &r->unknown);
+	}
+	return 0;
+}
+
+/* ---- writing ---- */
+
+static uint64_t region_flags(const struct vti_listed_region *l)
+{
+	const struct vt_region *r = &l->r;
+
+	return (r->head != VT_CFG_ENTRY ? VT_REGION_IS_LOOP : 0U) |
+	       (r->overlaps ? VT_REGION_OVERLAPS : 0U) |
+	       (r->half > VT_REGIONS_WIDTH ? VT_REGION_IS_WIDE : 0U) |
+	       (l->called_samples > 0 ? VT_REGION_CALLS : 0U) |
+	       (l->unknown ? VT_REGION_CALLS_UNKNOWN : 0U);
+}
+
+static double square(double x)
+{
+	return x * x;
+}
+
+static void set_interval(uint64_t *row, unsigned low, unsigned high, double cycles, double half)
+{
+	bool known = half < INFINITY;
+
+	vt_row_set_f64(&row[low], known ? fmax(cycles * (1 - half), 0) : 0);
+	vt_row_set_f64(&row[high], known ? cycles * (1 + half) : INFINITY);
+}
+
+/* The borders between a region and what it calls do not matter. */
+static void set_time_with_calls(uint64_t *row, const struct vti_listed_region *l)
+{
+	double cycles = l->r.cycles + l->called_cycles;
+	double samples = l->r.samples + l->called_samples;
+	double half = samples > 0 && cycles > 0 ? sqrt(square(NINETY) / samples +
+						       square(BORDER * l->r.visits / cycles) +
+						       square(NINETY * l->doubt))
+						: INFINITY;
+
+	vt_row_set_f64(&row[VT_REGION_WITH_CALLS], cycles / l->r.rounds);
+	set_interval(row, VT_REGION_WITH_CALLS_LOW, VT_REGION_WITH_CALLS_HIGH, cycles / l->r.rounds,
+		     half);
+}
+
+static void write_region(const struct vt_regionlist *list, const struct vti_listed_region *l,
+			 struct vt_writer *w)
+{
+	const struct vt_region *r = &l->r;
+	uint64_t *row = vt_writer_row(w, VT_REGION);
+
+	row[VT_REGION_IMAGE] = l->image;
+	row[VT_REGION_OFFSET] = l->offset;
+	row[VT_REGION_EVENT] = l->event;
+	row[VT_REGION_SAMPLES] = (uint64_t)r->samples;
+	vt_row_set_f64(&row[VT_REGION_VISITS], r->visits);
+	vt_row_set_f64(&row[VT_REGION_ROUNDS], r->rounds);
+	vt_row_set_f64(&row[VT_REGION_INSNS], r->executions / r->rounds);
+	vt_row_set_f64(&row[VT_REGION_CYCLES], r->cycles / r->rounds);
+	set_interval(row, VT_REGION_CYCLES_LOW, VT_REGION_CYCLES_HIGH, r->cycles / r->rounds,
+		     r->half);
+	vt_row_set_f64(&row[VT_REGION_BEST], r->best / r->rounds);
+	vt_row_set_f64(&row[VT_REGION_LEAST], r->least / r->rounds);
+	row[VT_REGION_FLAGS] = region_flags(l);
+	set_time_with_calls(row, l);
+	vt_writer_words(w, VT_REGION_RANGES, list->words + l->words, l->nwords);
+}
+
+int vt_regionlist_write(struct vt_regionlist *l, struct vt_writer *w, struct vt_error *err)
+{
+	size_t i;
+	int code = time_calls(l, err);
+
+	for (i = 0; i < l->count && code == 0; i++)
+		if (l->regions[i].r.samples > 0 || l->regions[i].called_samples > 0)
+			write_region(l, &l->regions[i], w);
+	l->count = l->nsites = l->nwords = 0;
+	if (l->started)
+		vt_hash_clear(&l->procedures);
+	return code;
+}
+
+void vt_regionlist_fini(struct vt_regionlist *l)
+{
+	free(l->regions);
+	free(l->sites);
+	free(l->words);
+	if (l->started)
+		vt_hash_fini(&l->procedures);
+	memset(l, 0, sizeof(*l));
 }

@@ -243,11 +243,12 @@ struct freq_run {
 	const struct vt_freqrun_options *o;
 	struct vt_writer *w;
 	struct vt_freqrun_totals *totals;
-	struct vt_symbols *symbols; /* of the procedure's image */
-	struct vt_freqcalls calls;  /* of the image, so far */
-	double period;		    /* mean cycles of a sample; 0: there are none */
-	bool stubs;		    /* this pass analyses stubs only; false: the others only */
-	struct vt_clockfit *fit;    /* loops for the effective clock are sought; NULL: not */
+	struct vt_symbols *symbols;   /* of the procedure's image */
+	struct vt_freqcalls calls;    /* of the image, so far */
+	struct vt_regionlist regions; /* likewise */
+	double period;		      /* mean cycles of a sample; 0: there are none */
+	bool stubs;		      /* this pass analyses stubs only; false: the others only */
+	struct vt_clockfit *fit;      /* loops for the effective clock are sought; NULL: not */
 };
 
 /* A procedure's numbers, by instruction of its graph. */
@@ -383,12 +384,15 @@ static void write_edges(const struct freq_run *r, const struct vt_procflow *f, u
 }
 
 /* Of machines that issue out of order, where executions are known. */
-static int write_regions(const struct freq_run *r, const struct vt_procflow *f, uint64_t offset,
-			 const struct insn_numbers *n, const struct vt_freqs *freqs,
-			 struct vt_error *err)
+static int list_regions(struct freq_run *r, const struct vt_procflow *f, uint64_t offset,
+			const struct insn_numbers *n, const struct vt_freqs *freqs,
+			struct vt_error *err)
 {
+	enum vt_unknown why;
 	const struct vt_region_source s = {
 		.core = r->o->core,
+		.elf = vt_images_elf(r->o->images, f->proc.image, &why),
+		.symbols = r->symbols,
 		.flow = f,
 		.freqs = freqs,
 		.samples = n->samples,
@@ -399,7 +403,7 @@ static int write_regions(const struct freq_run *r, const struct vt_procflow *f, 
 
 	if (!r->w || !f->costs || r->o->core->order == VT_IN_ORDER)
 		return 0;
-	return vt_region_records(&s, r->w, err);
+	return vt_regionlist_add(&r->regions, &s, err);
 }
 
 static enum vt_policy event_policy(const struct freq_run *r)
@@ -493,7 +497,7 @@ static int analyse_procedure(struct freq_run *r, struct vt_procflow *f,
 		write_edges(r, f, offset, freqs);
 		r->totals->procedures++;
 		r->totals->complete += f->cfg->complete;
-		code = write_regions(r, f, offset, &n, freqs, err);
+		code = list_regions(r, f, offset, &n, freqs, err);
 	}
 	vt_freqs_free(freqs);
 	vt_freq_counts_fini(&counts);
@@ -614,7 +618,7 @@ static int do_image(struct freq_run *r, const struct spot *spots, size_t count,
 			code = do_spots(r, spots + i, n, count - i, err);
 		}
 	}
-	return code;
+	return code == 0 && r->w ? vt_regionlist_write(&r->regions, r->w, err) : code;
 }
 
 static int each_image(struct freq_run *r, const struct spot *spots, size_t count,
@@ -632,6 +636,7 @@ static int each_image(struct freq_run *r, const struct spot *spots, size_t count
 		code = do_image(r, spots + i, n, err);
 	}
 	vt_freqcalls_fini(&r->calls);
+	vt_regionlist_fini(&r->regions);
 	return code;
 }
 

@@ -103,6 +103,8 @@ enum vt_region_flags {
 	VT_REGION_IS_LOOP = 1,	/* false: the code of a procedure outside of its loops */
 	VT_REGION_OVERLAPS = 2, /* with its neighbours: its cycles are its time as the oldest */
 	VT_REGION_IS_WIDE = 4,	/* the interval is wider than claims can be made from */
+	VT_REGION_CALLS = 8,	/* it calls code that has samples */
+	VT_REGION_CALLS_UNKNOWN = 16, /* it calls code whose time is not known */
 };
 
 /* Flags of a CHAIN record. */

@@ -191,10 +191,10 @@ static void print_region_share(const struct printer *p, const struct vt_calc_ins
 {
 	double all = insn->region ? (double)insn->region->samples : 0;
 
-	if (insn->freq->samples && all > 0)
+	if (all > 0)
 		vt_output_printf(p->out, "%13.1f%%", 100 * (double)insn->freq->samples / all);
 	else
-		vt_output_printf(p->out, "%14s", "");
+		vt_output_printf(p->out, "%14s", "-");
 }
 
 static void print_cycles(const struct printer *p, const struct vt_freq *f)

@@ -118,6 +118,13 @@ static json_t *make_region_json(const struct vt_calc *c, const struct vt_regionf
 	json_object_set_new(v, "cycles_high", vt_json_real(r->high));
 	json_object_set_new(v, "best_cycles", vt_json_real(r->best));
 	json_object_set_new(v, "least_cycles", vt_json_real(r->least));
+	if (r->flags & VT_REGION_CALLS) {
+		json_object_set_new(v, "with_calls", vt_json_real(r->with_calls));
+		json_object_set_new(v, "with_calls_low", vt_json_real(r->with_calls_low));
+		json_object_set_new(v, "with_calls_high", vt_json_real(r->with_calls_high));
+		json_object_set_new(v, "calls_unknown",
+				    json_boolean(r->flags & VT_REGION_CALLS_UNKNOWN));
+	}
 	json_object_set_new(v, "overlaps", json_boolean(r->flags & VT_REGION_OVERLAPS));
 	json_object_set_new(v, "wide", json_boolean(r->flags & VT_REGION_IS_WIDE));
 	json_object_set_new(v, "stalls", make_region_stalls(c, r, c->stalls, c->nstalls));

@@ -48,6 +48,13 @@ static void print_times(const struct vt_regionfreq *r, struct vt_output *out)
 	if (r->insns > 0)
 		vt_output_printf(out, ", %.2fCPI", r->cycles / r->insns);
 	vt_output_text(out, "\n");
+	if (r->flags & VT_REGION_CALLS)
+		vt_output_printf(out, "*** With calls  %.1f cycles (%.1f to %.1f)%s\n",
+				 r->with_calls, r->with_calls_low, r->with_calls_high,
+				 r->flags & VT_REGION_CALLS_UNKNOWN
+					 ? ", without what is called through pointers, of other "
+					   "images or recursively"
+					 : "");
 	if (r->flags & VT_REGION_OVERLAPS)
 		vt_output_text(out, "*** Overlaps with what is executed before and after it: its "
 				    "cycles are those\n***             in which it was the oldest; "
@@ -129,7 +136,7 @@ static size_t print_stall(const struct vt_calc *c, size_t i, double times, struc
 {
 	const struct vt_stall *first = &c->stalls[i];
 	bool region = first->flags & VT_STALL_OF_REGION;
-	const struct vt_stall *list[VT_NSTALLS];
+	const struct vt_stall *list[VT_NSTALLS] = {NULL};
 	size_t n = 0, k;
 
 	if (first->cause == VT_STALL_GAIN)

@@ -15,12 +15,18 @@ static const struct {
 	const char *unit;
 	const char *(*word)(uint64_t value);
 } words[] = {
-	{"enum:policy", vt_policy_name},      {"enum:image", vt_image_type_name},
-	{"enum:thread", vt_thread_op_name},   {"enum:blockend", vt_block_end_name},
-	{"enum:what", vt_what_name},	      {"enum:algo", vt_algo_name},
-	{"enum:state", vt_state_reason_name}, {"enum:trace", vt_trace_event_name},
-	{"enum:conflict", vt_conflict_name},  {"enum:confidence", vt_confidence_name},
-	{"enum:method", vt_method_name},      {"enum:stall", vt_stall_name},
+	{"enum:policy", vt_policy_name},
+	{"enum:image", vt_image_type_name},
+	{"enum:thread", vt_thread_op_name},
+	{"enum:blockend", vt_block_end_name},
+	{"enum:what", vt_what_name},
+	{"enum:algo", vt_algo_name},
+	{"enum:state", vt_state_reason_name},
+	{"enum:trace", vt_trace_event_name},
+	{"enum:conflict", vt_conflict_name},
+	{"enum:confidence", vt_confidence_name},
+	{"enum:method", vt_method_name},
+	{"enum:stall", vt_stall_name},
 	{"enum:why", vt_why_name},
 };
 

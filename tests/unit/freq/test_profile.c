@@ -86,6 +86,9 @@ static void write_region(struct vt_writer *w, const struct vt_regionfreq *r)
 	put_f64(&row[VT_REGION_CYCLES_HIGH], r->high);
 	put_f64(&row[VT_REGION_BEST], r->best);
 	put_f64(&row[VT_REGION_LEAST], r->least);
+	put_f64(&row[VT_REGION_WITH_CALLS], r->with_calls);
+	put_f64(&row[VT_REGION_WITH_CALLS_LOW], r->with_calls_low);
+	put_f64(&row[VT_REGION_WITH_CALLS_HIGH], r->with_calls_high);
 	row[VT_REGION_FLAGS] = r->flags;
 	vt_writer_words(w, VT_REGION_RANGES, r->ranges, r->nranges);
 }
@@ -177,23 +180,31 @@ static void test_fields(void **state)
 static void test_regions(void **state)
 {
 	static uint64_t near[] = {0x10, 0x18, 0x20, 0x24}, far[] = {0x40, 0x50};
-	static const struct vt_regionfreq second = {
-		1, 0x40, 6, 1, 2, 3, 4, 5, 4, (double)INFINITY, 2, 1, VT_REGION_IS_WIDE, far, 2};
-	static const struct vt_regionfreq first = {1,
-						   0x10,
-						   5,
-						   70,
-						   10,
-						   20,
-						   30,
-						   9,
-						   8.5,
-						   10,
-						   7,
-						   6,
-						   VT_REGION_IS_LOOP | VT_REGION_OVERLAPS,
-						   near,
-						   4};
+	static const struct vt_regionfreq second = {.image = 1,
+						    .offset = 0x40,
+						    .event = 6,
+						    .high = (double)INFINITY,
+						    .flags = VT_REGION_IS_WIDE,
+						    .ranges = far,
+						    .nranges = 2};
+	static const struct vt_regionfreq first = {.image = 1,
+						   .offset = 0x10,
+						   .event = 5,
+						   .samples = 70,
+						   .visits = 10,
+						   .rounds = 20,
+						   .insns = 30,
+						   .cycles = 9,
+						   .low = 8.5,
+						   .high = 10,
+						   .best = 7,
+						   .least = 6,
+						   .with_calls = 11,
+						   .with_calls_low = 10.5,
+						   .with_calls_high = 12,
+						   .flags = VT_REGION_IS_LOOP | VT_REGION_OVERLAPS,
+						   .ranges = near,
+						   .nranges = 4};
 	const struct vt_regionfreq *r;
 	struct made m;
 	size_t n;
@@ -209,6 +220,7 @@ static void test_regions(void **state)
 	assert_true(r->image == 1 && r->offset == 0x10 && r->event == 5 && r->samples == 70);
 	assert_true(r->visits == 10 && r->rounds == 20 && r->insns == 30 && r->cycles == 9);
 	assert_true(r->low == 8.5 && r->high == 10 && r->best == 7 && r->least == 6);
+	assert_true(r->with_calls == 11 && r->with_calls_low == 10.5 && r->with_calls_high == 12);
 	assert_int_equal(r->flags, VT_REGION_IS_LOOP | VT_REGION_OVERLAPS);
 	assert_int_equal(r->nranges, 4);
 	assert_memory_equal(r->ranges, near, sizeof(near));

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,18 +13,21 @@
 
 #include "freq/profile.h"
 #include "freq/region_records.h"
+#include "tests/unit/common/procs.h"
 #include "tests/unit/common/streams.h"
+#include "tests/unit/common/toolbox.h"
 #include "tests/unit/freq/freqgraph.h"
 
 static struct vt_error err;
 
-#define START 0x401000
+/* Of the procedure that the graph is, in a program whose text begins 64 bytes before. */
+#define START 0x401040
 
 /*
  * entry -> 2 -> 3; 3 -> 3 or 4 -> exit: a loop of block 3, which goes round 1,000 times in one
  * visit.  Blocks lie one behind the other, 16 bytes each, of one instruction of one cycle.
  */
-struct scene {
+struct nest {
 	struct graph g;
 	struct vt_mop ops[MAX_INSNS];
 	struct vt_freq_value insns[MAX_INSNS];
@@ -32,7 +36,7 @@ struct scene {
 	struct vt_region_source source;
 };
 
-static void begin(struct scene *s)
+static void begin(struct nest *s)
 {
 	uint32_t i;
 
@@ -75,17 +79,23 @@ static void begin(struct scene *s)
 					      .event = 3};
 }
 
-/* What the records are read as. */
-static struct vt_freqprofile *write_and_read(struct scene *s)
+/* What the records of one or two procedures are read as. */
+static struct vt_freqprofile *write_and_read(const struct vt_region_source *first,
+					     const struct vt_region_source *second)
 {
 	struct vt_freqprofile *p = vt_freqprofile_new();
+	struct vt_regionlist l = {.count = 0};
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
 	struct vt_record rec;
 	struct vt_reader *r;
 
 	assert_non_null(p);
-	assert_int_equal(vt_region_records(&s->source, w, &err), 0);
+	assert_int_equal(vt_regionlist_add(&l, first, &err), 0);
+	if (second)
+		assert_int_equal(vt_regionlist_add(&l, second, &err), 0);
+	assert_int_equal(vt_regionlist_write(&l, w, &err), 0);
+	vt_regionlist_fini(&l);
 	r = reread_stream(fd, w);
 	while (vt_reader_next(r, &rec, &err) > 0)
 		assert_int_equal(vt_freqprofile_feed(p, rec.block, rec.row, 1, &err), 0);
@@ -104,12 +114,12 @@ static void test_loop_and_around(void **state)
 	double half = sqrt(pow(1.645 / 100, 2) + pow(4 / 2000.0, 2));
 	const struct vt_regionfreq *r;
 	struct vt_freqprofile *p;
-	struct scene s;
+	struct nest s;
 	size_t n;
 
 	(void)state;
 	begin(&s);
-	p = write_and_read(&s);
+	p = write_and_read(&s.source, NULL);
 	r = vt_freqprofile_regions(p, 7, 0, UINT64_MAX, &n);
 	assert_int_equal(n, 2);
 	assert_true(r[0].offset == 0x500 && r[0].event == 3 && r[0].samples == 200);
@@ -136,14 +146,14 @@ static void test_doubtful_counts(void **state)
 	double half = sqrt(pow(1.645 / 100, 2) + pow(4 / 2000.0, 2) + pow(1.645 * 0.04, 2));
 	const struct vt_regionfreq *r;
 	struct vt_freqprofile *p;
-	struct scene s;
+	struct nest s;
 	size_t n;
 
 	(void)state;
 	begin(&s);
 	s.insns[1].low = 920;
 	s.insns[1].high = 1080;
-	p = write_and_read(&s);
+	p = write_and_read(&s.source, NULL);
 	r = vt_freqprofile_regions(p, 7, 0x510, 0x511, &n);
 	assert_int_equal(n, 1);
 	assert_true(nearly_equal(r->high, 2 * (1 + half)));
@@ -155,20 +165,20 @@ static void test_without_time(void **state)
 {
 	const struct vt_regionfreq *r;
 	struct vt_freqprofile *p;
-	struct scene s;
+	struct nest s;
 	size_t n;
 
 	(void)state;
 	begin(&s);
 	s.g.samples[0] = s.g.samples[2] = 0;
-	p = write_and_read(&s);
+	p = write_and_read(&s.source, NULL);
 	r = vt_freqprofile_regions(p, 7, 0, UINT64_MAX, &n);
 	assert_int_equal(n, 1);
 	assert_int_equal(r->offset, 0x510);
 	vt_freqprofile_free(p);
 	begin(&s);
 	s.g.cycles[0] = s.g.cycles[1] = s.g.cycles[2] = 0;
-	p = write_and_read(&s);
+	p = write_and_read(&s.source, NULL);
 	/* All of it is one region then. */
 	r = vt_freqprofile_regions(p, 7, 0, UINT64_MAX, &n);
 	assert_int_equal(n, 1);
@@ -178,12 +188,141 @@ static void test_without_time(void **state)
 	vt_freqprofile_free(p);
 }
 
+/* ---- calls ---- */
+
+/*
+ *  0: e8 3b 00 00 00  call 401040
+ *  5: ff cf           dec %edi
+ *  7: 75 f7           jne 0
+ *  9: ff d0           call *%rax
+ *  b: c3              ret
+ */
+static const uint8_t caller[] = {0xe8, 0x3b, 0x00, 0x00, 0x00, 0xff,
+				 0xcf, 0x75, 0xf7, 0xff, 0xd0, 0xc3};
+
+/* The caller's loop goes round 50 times in 5 visits, 3 cycles each; it is at 0x4c0 in its image. */
+struct calling {
+	struct proc *p;
+	struct vt_freq_value insns[5];
+	struct vt_freq_value edges[8];
+	uint64_t samples[5];
+	double cycles[5];
+	struct vt_freqs freqs;
+	struct vt_elf *elf;
+	struct vt_region_source source;
+};
+
+/* Returns the directory of the program. */
+static char *begin_calling(struct calling *c)
+{
+	char text[256] = ".text\n.globl _start\n_start: .byte ", *dir;
+	size_t i, size = strlen(text);
+
+	memset(c, 0, sizeof(*c));
+	c->p = proc_make("zen4", caller, sizeof(caller));
+	for (i = 0; i < sizeof(caller); i++)
+		size += (size_t)snprintf(text + size, sizeof(text) - size, "%s%u", i ? "," : "",
+					 caller[i]);
+	snprintf(text + size, sizeof(text) - size, "\n.org 0x80\n");
+	dir = toolbox_assemble(text);
+	c->elf = vt_elf_open(toolbox_path(dir, "p"), &err);
+	assert_non_null(c->elf);
+	c->p->flow.proc.image = 7;
+	c->p->flow.proc.start = PROC_START;
+	proc_set_edge(c->p, 7, 0, 45);
+	proc_set_edge(c->p, 7, 9, 5);
+	for (i = 0; i < 5; i++) {
+		c->insns[i].executions = c->insns[i].low = c->insns[i].high = i < 3 ? 50 : 5;
+		c->cycles[i] = i < 3 ? 50 : 5;
+	}
+	for (i = 0; i < c->p->flow.cfg->nedges; i++)
+		c->edges[i].executions =
+			c->p->flow.cfg->edges[i].from == VT_CFG_ENTRY ? 5 : c->p->edges[i];
+	c->freqs = (struct vt_freqs){.insn = c->insns, .edge = c->edges};
+	c->source = (struct vt_region_source){.core = &c->p->core,
+					      .flow = &c->p->flow,
+					      .elf = c->elf,
+					      .freqs = &c->freqs,
+					      .samples = c->samples,
+					      .cycles = c->cycles,
+					      .offset = 0x4c0,
+					      .event = 3};
+	return dir;
+}
+
+/*
+ * The callee takes 2 * 1002 cycles by 10,200 samples, each time it is called.  The caller's loop
+ * has no samples itself, but 50 times those; what is around it is not known to the end.
+ */
+static void test_calls(void **state)
+{
+	double samples = 50 * 10200, cycles = 50 * (3 + 2004.0), half;
+	const struct vt_regionfreq *r;
+	struct vt_freqprofile *p;
+	struct calling c;
+	struct nest s;
+	size_t n;
+	char *dir;
+
+	(void)state;
+	begin(&s);
+	dir = begin_calling(&c);
+	p = write_and_read(&c.source, &s.source);
+	r = vt_freqprofile_regions(p, 7, 0x4c0, 0x4d0, &n);
+	assert_int_equal(n, 1);
+	assert_true(r->flags & VT_REGION_CALLS);
+	/* The loop is a part of the procedure, as its own time is not known. */
+	assert_true(nearly_equal(r->rounds, 5) && r->samples == 0);
+	cycles += 10;
+	half = sqrt(pow(1.645, 2) / samples + pow(4 * 5 / cycles, 2));
+	assert_true(nearly_equal(r->with_calls, cycles / 5));
+	assert_true(nearly_equal(r->with_calls_low, cycles / 5 * (1 - half)));
+	assert_true(nearly_equal(r->with_calls_high, cycles / 5 * (1 + half)));
+	assert_true(r->flags & VT_REGION_CALLS_UNKNOWN);
+	r = vt_freqprofile_regions(p, 7, 0x500, 0x501, &n);
+	assert_int_equal(n, 1);
+	assert_false(r->flags & (VT_REGION_CALLS | VT_REGION_CALLS_UNKNOWN));
+	assert_true(nearly_equal(r->with_calls, r->cycles));
+	vt_freqprofile_free(p);
+	vt_elf_close(c.elf);
+	proc_drop(c.p);
+	toolbox_remove(dir);
+}
+
+/* With 20,000 samples of its own, the loop is told apart, and calls nothing that is not known. */
+static void test_calls_of_a_loop(void **state)
+{
+	const struct vt_regionfreq *r;
+	struct vt_freqprofile *p;
+	struct calling c;
+	struct nest s;
+	size_t n, i;
+	char *dir;
+
+	(void)state;
+	begin(&s);
+	dir = begin_calling(&c);
+	c.samples[0] = 20000;
+	for (i = 0; i < 3; i++)
+		c.cycles[i] = 50 * 1000;
+	c.p->core.rob = 1;
+	p = write_and_read(&s.source, &c.source);
+	r = vt_freqprofile_regions(p, 7, 0x4c0, 0x4d0, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(r->flags, VT_REGION_IS_LOOP | VT_REGION_CALLS);
+	assert_true(nearly_equal(r->cycles, 3000) && nearly_equal(r->with_calls, 3000 + 2004));
+	vt_freqprofile_free(p);
+	vt_elf_close(c.elf);
+	proc_drop(c.p);
+	toolbox_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_loop_and_around),
-		cmocka_unit_test(test_doubtful_counts),
-		cmocka_unit_test(test_without_time),
+		cmocka_unit_test(test_loop_and_around), cmocka_unit_test(test_doubtful_counts),
+		cmocka_unit_test(test_without_time),	cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_calls_of_a_loop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -655,7 +655,10 @@ static void test_regions(void **state)
 		 .high = 52,
 		 .best = 5,
 		 .least = 4.5,
-		 .flags = VT_REGION_IS_LOOP,
+		 .with_calls = 70,
+		 .with_calls_low = 69,
+		 .with_calls_high = 71,
+		 .flags = VT_REGION_IS_LOOP | VT_REGION_CALLS,
 		 .ranges = loop,
 		 .nranges = 2},
 	};
@@ -729,6 +732,7 @@ static void test_regions(void **state)
 		"2.0 instructions each\n"
 		"*** Best-case   5.0 cycles, at least 4.5\n"
 		"*** Actual      50.0 cycles (48.0 to 52.0), 25.00CPI\n"
+		"*** With calls  70.0 cycles (69.0 to 71.0)\n"
 		"*** Stalls      40.0 cycles at 401004\n"
 		"***   D DTB miss                      10.0 to    42.0  an access goes anywhere: "
 		"401004\n"
