@@ -39,6 +39,8 @@ static void decode_trace(struct app *a, const struct app_decode *d,
 
 	if (!w)
 		return;
+	if (d->calibration)
+		vt_calibration_write(d->calibration, w);
 	progress_start(&progress, a->name, in->name, false);
 	code = format->decode(in, w, &o, &sum, &err);
 	progress_end(&progress);
@@ -119,8 +121,10 @@ static void decode_packed(struct app *a, const struct app_decode *d, const char 
 {
 	a->pt = &d->pt;
 	app_pack(a,
-		 &(struct app_pack){
-			 .output = d->output, .compress = d->compress, .symfs = d->pt.symfs},
+		 &(struct app_pack){.output = d->output,
+				    .compress = d->compress,
+				    .symfs = d->pt.symfs,
+				    .calibration = d->calibration},
 		 path);
 	a->pt = NULL;
 }

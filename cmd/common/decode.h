@@ -2,6 +2,7 @@
 #ifndef CMD_COMMON_DECODE_H
 #define CMD_COMMON_DECODE_H
 
+#include "calibrate/calibration.h"
 #include "cmd/common/app.h"
 #include "formats/pt/options.h"
 #include "formats/pt/timing.h"
@@ -14,6 +15,7 @@ struct app_decode {
 	const char
 		*raw_option; /* an option that was given and is for raw traces of Intel PT only */
 	struct vt_pt_decode_options pt;
+	const struct vt_calibration *calibration; /* of where it was recorded */
 	bool pack; /* with what listings need of the files of its images */
 };
 

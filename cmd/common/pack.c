@@ -116,6 +116,8 @@ static void write_output(struct packing *p)
 
 	if (!w)
 		return;
+	if (p->o->calibration)
+		vt_calibration_write(p->o->calibration, w);
 	write_packed(p, w);
 	if (!app_close_writer(p->app, w))
 		return;

@@ -2,6 +2,7 @@
 #ifndef CMD_COMMON_PACK_H
 #define CMD_COMMON_PACK_H
 
+#include "calibrate/calibration.h"
 #include "cmd/common/app.h"
 
 /* How a stream is packed; NULL: not given. */
@@ -9,6 +10,7 @@ struct app_pack {
 	const char *output;
 	const char *compress;
 	const char *symfs;
+	const struct vt_calibration *calibration; /* of where it was recorded */
 };
 
 /*

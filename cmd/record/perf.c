@@ -44,15 +44,19 @@ static void add_chosen(struct perf *r, const char *what)
 	vt_buf_printf(&r->chosen, "%s%s", r->chosen.size ? ", " : "", what);
 }
 
-/* Adds the event that samples time: cycles, as precise as possible, or else the CPU clock. */
+void perf_name_time_event(const struct probe *m, char name[PERF_EVENT_NAME])
+{
+	snprintf(name, PERF_EVENT_NAME, "%s%s%s%s", m->cycles ? "cycles" : "cpu-clock",
+		 m->kernel && !m->precise ? "" : ":", m->kernel ? "" : "u", m->precise ? "P" : "");
+}
+
+/* Adds the event that samples time. */
 static void add_time_event(struct perf *r)
 {
 	const struct probe *m = &r->machine;
-	const char *event = m->cycles ? "cycles" : "cpu-clock";
-	char name[32];
+	char name[PERF_EVENT_NAME];
 
-	snprintf(name, sizeof(name), "%s%s%s%s", event, m->kernel && !m->precise ? "" : ":",
-		 m->kernel ? "" : "u", m->precise ? "P" : "");
+	perf_name_time_event(m, name);
 	add_argument(&r->command, "-e");
 	add_argument(&r->command, name);
 	vt_buf_printf(&r->chosen, "%s", name);
@@ -425,7 +429,8 @@ static int record_stream(struct perf *r)
 		app_decode(r->app,
 			   &(struct app_decode){.output = r->opt->output,
 						.compress = r->opt->compress,
-						.pack = r->opt->pack},
+						.pack = r->opt->pack,
+						.calibration = r->opt->calibration},
 			   vt_buf_str(&path));
 	unlink(vt_buf_str(&path));
 	vt_buf_free(&path);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/opt.h"
+#include "calibrate/calibration.h"
 #include "cmd/common/app.h"
 
 /*
@@ -38,7 +39,13 @@ struct perf_options {
 	const char *output; /* NULL: perf.data */
 	const char *compress;
 	bool pack;
+	const struct vt_calibration *calibration; /* kept in a stream; or NULL */
 };
+
+/* The event that samples time: cycles, as precise as possible, or else the CPU clock. */
+#define PERF_EVENT_NAME 32
+struct probe; /* cmd/record/probe.h */
+void perf_name_time_event(const struct probe *m, char name[PERF_EVENT_NAME]);
 
 /* True if the recording is decoded to a stream: the output's name ends in .vt. */
 bool perf_makes_stream(const struct perf_options *o);

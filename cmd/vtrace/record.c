@@ -7,6 +7,7 @@
 #include "cmd/common/app.h"
 #include "cmd/common/stream.h"
 #include "cmd/programs.h"
+#include "cmd/record/calibrate.h"
 #include "cmd/record/command.h"
 #include "cmd/record/full.h"
 #include "cmd/record/perf.h"
@@ -19,6 +20,9 @@ struct record {
 	struct perf_options perf;
 	struct full_options full;
 	bool dry_run;
+	bool calibrate;
+	bool json;
+	const char *calibration; /* a file */
 };
 
 /* The first option given that is for perf, or NULL. */
@@ -35,7 +39,39 @@ static const char *is_perf_record_option_given(const struct record *r)
 	       : r->perf.all_cpus     ? "--all-cpus"
 	       : r->perf.pid	      ? "--pid"
 	       : r->perf.pack	      ? "--pack"
+	       : r->calibration	      ? "--calibration"
 				      : NULL;
+}
+
+/* Whether what is asked for is about this machine, and runs no program. */
+static bool is_calibrating(const struct record *r)
+{
+	return r->calibrate ||
+	       (r->calibration && !r->app->argc && !r->perf.pid && !r->perf.all_cpus);
+}
+
+static bool check_calibrate(struct record *r)
+{
+	const char *calibration = r->calibration, *other;
+
+	if (!r->calibrate)
+		r->calibration = NULL;
+	other = is_perf_record_option_given(r);
+	r->calibration = calibration;
+	if (!other)
+		other = r->full.full ? "--full" : full_option_given(&r->full);
+	if (!other)
+		other = r->dry_run ? "--dry-run" : NULL;
+	if (!other && !r->calibrate)
+		other = r->perf.output ? "--output" : r->perf.compress ? "--compress" : NULL;
+	if (other)
+		return app_usage(r->app, "%s: not with %s", other,
+				 r->calibrate ? "--calibrate" : "--calibration alone");
+	if (r->app->argc)
+		return app_usage(r->app, "--calibrate: runs no program but its own");
+	if (r->perf.output && strcmp(r->perf.output, "-") == 0)
+		return app_usage(r->app, "--output: standard output has the text");
+	return !r->perf.compress || app_check_compression(r->app, r->perf.compress);
 }
 
 static bool check_full(struct record *r)
@@ -70,6 +106,10 @@ static bool check_record_options(struct record *r)
 {
 	const char *other = full_option_given(&r->full);
 
+	if (is_calibrating(r))
+		return check_calibrate(r);
+	if (r->json)
+		return app_usage(r->app, "--json: goes with --calibrate");
 	if (r->full.full)
 		return check_full(r);
 	if (other)
@@ -89,6 +129,10 @@ static bool check_record_options(struct record *r)
 		return app_usage(r->app, "--compress: goes with an output named *.vt");
 	if (r->perf.pack && !perf_makes_stream(&r->perf))
 		return app_usage(r->app, "--pack: goes with an output named *.vt");
+	if (r->calibration && !perf_makes_stream(&r->perf))
+		return app_usage(r->app, "--calibration: goes with an output named *.vt");
+	if (r->calibration && r->perf.events.count)
+		return app_usage(r->app, "--calibration: is of time, not of --event");
 	if (r->perf.compress && !app_check_compression(r->app, r->perf.compress))
 		return false;
 	if (r->perf.output && strcmp(r->perf.output, "-") == 0 && isatty(STDOUT_FILENO))
@@ -107,15 +151,39 @@ static bool check_record_options(struct record *r)
 	return true;
 }
 
+static void calibrate(struct record *r)
+{
+	struct vt_calibration c;
+
+	if (r->calibrate)
+		record_calibrate(r->app, r->json, r->perf.output, r->perf.compress);
+	else if (calibration_load(r->app, r->calibration, &c))
+		calibration_show(r->app, &c, r->json);
+}
+
+static int record_calibrated(struct record *r)
+{
+	struct vt_calibration c;
+
+	if (!calibration_load_ours(r->app, r->calibration, &c))
+		return 0;
+	r->perf.calibration = &c;
+	return record_perf(r->app, &r->perf, r->dry_run);
+}
+
 static int record(struct record *r)
 {
+	if (is_calibrating(r)) {
+		calibrate(r);
+		return 0;
+	}
 	if (r->full.full && r->dry_run) {
 		valgrind_print(r->app, &r->full);
 		return 0;
 	}
 	if (r->full.full)
 		return record_full(r->app, &r->full, r->perf.output, r->perf.compress);
-	return record_perf(r->app, &r->perf, r->dry_run);
+	return r->calibration ? record_calibrated(r) : record_perf(r->app, &r->perf, r->dry_run);
 }
 
 int cmd_record(int argc, char **argv)
@@ -153,14 +221,18 @@ int cmd_record(int argc, char **argv)
 		APP_OPT_COMPRESS(r.perf.compress),
 		{0, "pack", VT_OPT_FLAG, &r.perf.pack,
 		 .help = "add names, lines and code to the stream: vtrace pack"},
+		{0, "calibrate", VT_OPT_FLAG, &r.calibrate,
+		 .help = "no program: say what samples on this machine can be believed for"},
+		{0, "json", VT_OPT_FLAG, &r.json, .help = "that, as one JSON object"},
+		{0, "calibration", VT_OPT_STRING, &r.calibration, .arg = "FILE",
+		 .help = "keep what it wrote to FILE in the stream; alone, print it"},
 		{0, "full", VT_OPT_FLAG, &r.full.full,
 		 .help = "record all that is executed, under valgrind; with it:"},
 		{0, "values", VT_OPT_CHOICE, &r.full.values, .arg = "WHICH",
 		 .choices = full_value_words, .given = &r.full.values_given,
 		 .help = "none, loads (default), stores (too), all (results, too)"},
 		{0, "blocks", VT_OPT_FLAG, &r.full.blocks, .help = "as --values none"},
-		{0, "mem", VT_OPT_FLAG, &r.full.mem,
-		 .help = "addresses, and what the kernel writes"},
+		{0, "mem", VT_OPT_FLAG, &r.full.mem, .help = "addresses, and the kernel's writes"},
 		{0, "args", VT_OPT_FLAG, &r.full.args,
 		 .help = "registers that pass arguments, at calls"},
 		{0, "follow", VT_OPT_FLAG, &r.full.follow,
@@ -176,7 +248,8 @@ int cmd_record(int argc, char **argv)
 	const struct vt_opt_page page = {
 		.program = "vtrace record",
 		.usage = "[options] [--] PROGRAM [ARGUMENT]...\n[options] -p PID | -a\n"
-			 "--full [options] [--] PROGRAM [ARGUMENT]...",
+			 "--full [options] [--] PROGRAM [ARGUMENT]...\n--calibrate [--json] "
+			 "[-o FILE]\n--calibration FILE [--json]",
 		.about = "Runs a program and records it: samples of it with perf, as the analyses\n"
 			 "want them, or with --full all that it executes.",
 		.opts = opts,

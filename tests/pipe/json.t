@@ -115,6 +115,8 @@ json vdb-add/1 vdb -d d.vdb add --epoch now --json x.vt x.vt
 json vdb-list/1 vdb -d d.vdb list --json
 json vdb-list/1 vdb -d d.vdb list --by input --json
 json vtrace-doctor/1 vtrace doctor --json
+"$VT_BUILD/tests/tools/calibration_make" A,1,2,3 cpu-clock calibration.vt
+json vtrace-record/1 vtrace record --calibration calibration.vt --json
 json vtrace-info/1 vtrace info --json x.vt
 json vtrace-info/1 vtrace info --json o.vt
 json vtrace-dump/1 vtrace dump -k SAMPLE,MAP,META --json x.vt
