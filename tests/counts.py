@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the programs of tests/data/counts execute, by arithmetic, and how estimates compare with it.
+"""What the programs of tests/data/counts and tests/data/cycles execute, by arithmetic, and how
+estimates compare with it.
 
 usage: counts.py NAME PROGRAM ESTIMATE...
 
@@ -99,8 +100,70 @@ def text():
             5: 20 * 256, 6: 20 * 4096, 7: rounds, 8: 20 * 199}
 
 
+# Of tests/data/cycles, with the arguments of ARGUMENTS.
+
+def mixed_numbers():
+    v = 1
+    while True:
+        v = (v * 1103515245 + 12345) & 0xffffffff
+        yield v ^ v >> 16
+
+
+def causes(rounds=3):
+    g = mixed_numbers()
+    marks = {1: 200, 2: 200, 3: 500, 14: 21}
+    marks.update({k: 1000 for k in (4, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16)})
+    marks = {k: rounds * n for k, n in marks.items()}
+    marks[5] = sum(next(g) >> 31 == 0 for _ in range(rounds * 1000))
+    return marks
+
+
+def late(rounds=4):
+    return {k: rounds * 200 for k in range(1, 8)}
+
+
+def serial(rounds=2):
+    return {first + k: rounds * n for first, n in ((1, 640), (11, 80), (21, 10)) for k in range(5)}
+
+
+def overlap(rounds=500, size=1024):
+    g, marks, slots = mixed_numbers(), Counter(), [0] * size
+
+    def slot(key):
+        return ((key * 2654435761 & 0xffffffff) >> 8) % size
+
+    for _ in range(size // 2):
+        key = next(g) | 1
+        at = slot(key)
+        while slots[at]:
+            at = (at + 1) % size
+        slots[at] = key
+    for _ in range(rounds):
+        key = next(g)
+        low, high = 0, 16384
+        while low < high:
+            mid = (low + high) // 2
+            marks[2] += 1
+            low, high = (mid + 1, high) if mid << 18 < key else (low, mid)
+        at, n = slot(key), 0
+        while slots[at] not in (0, key) and n < 8:
+            at, n = (at + 1) % size, n + 1
+        marks[4] += n
+        keys = []
+        for _ in range(8):
+            key = (key * 1664525 + 1013904223) & 0xffffffff
+            keys.append(key)
+        marks[7] += sum(keys[i] > keys[j] for j in range(8) for i in range(j))
+    marks.update({1: rounds, 3: rounds, 5: rounds, 6: 7 * rounds, 8: rounds, 9: 12 * rounds,
+                  10: rounds})
+    return dict(marks)
+
+
+ARGUMENTS = {"causes": ["3", "1024"], "late": ["4", "1024"], "serial": ["2"],
+             "overlap": ["15", "500", "1024"]}
 PROGRAMS = {f.__name__: f for f in
-            (nested, tenths, choices, recursion, calls, collatz, sorting, text)}
+            (nested, tenths, choices, recursion, calls, collatz, sorting, text,
+             causes, late, serial, overlap)}
 
 
 def marks_of(program):
