@@ -193,33 +193,6 @@ static int find_links(struct vt_stackcount *c, struct sample_at *a, const struct
 	return 0;
 }
 
-/*
- * Without cycles, or with as many samples for each branch, all of the stack is the window, and
- * branches are what it is measured in.
- */
-static int count_untimed(struct vt_stackcount *c, struct sample_at *a, const struct branch_stack *s,
-			 struct stack_source *source, struct vt_error *err)
-{
-	double weight = s->period / (double)(s->count - 1);
-	size_t i;
-	int code = 0;
-
-	source->e.weight += weight;
-	c->stack++;
-	for (i = 0; i + 1 < s->count && code == 0; i++) {
-		struct stack_share share = {.bias = source->e.counted ? VTI_STACK_UNIT_BIAS : 0};
-		struct stack_branch b;
-
-		share.parts[i * VT_STACK_PARTS / (s->count - 1)] = weight;
-		code = find_links(c, a, s, i, &b, err);
-		if (code < 0)
-			return code;
-		vti_stack_add(c, b.branch, &share);
-		vti_stack_add(c, b.run, &share);
-	}
-	return 0;
-}
-
 /* The instructions of the run before a branch; they are counted once. */
 static uint16_t run_length(struct vt_stackcount *c, struct sample_at *a,
 			   const struct branch_stack *s, size_t i, uint32_t run)
@@ -236,9 +209,9 @@ static uint16_t run_length(struct vt_stackcount *c, struct sample_at *a,
 	return e->insns;
 }
 
-static int find_stack_branch(struct vt_stackcount *c, struct sample_at *a,
-			     const struct branch_stack *s, size_t i, bool timed,
-			     struct stack_branch *b, struct vt_error *err)
+/* Where a branch led, for what follows it: only lengths of runs, or times, ask for that. */
+static int find_start(struct vt_stackcount *c, struct sample_at *a, const struct branch_stack *s,
+		      size_t i, bool timed, struct stack_branch *b, struct vt_error *err)
 {
 	struct run_start *start = start_at(c, a, s, i);
 	int64_t number = entry_number(&c->starts, start, err);
@@ -247,17 +220,31 @@ static int find_stack_branch(struct vt_stackcount *c, struct sample_at *a,
 		return -VT_E_NOMEM;
 	b->start = (uint32_t)number;
 	b->cycles = (uint16_t)branch_cycles(s, i);
-	b->context = UINT32_MAX;
-	if (i + 1 < s->count && timed) {
-		number = entry_number(&c->contexts, context_at(c, start, s, i), err);
-		if (number < 0)
-			return -VT_E_NOMEM;
-		b->context = (uint32_t)number;
-	}
-	number = find_links(c, a, s, i, b, err);
-	if (number == 0 && !timed)
+	if (i + 1 == s->count || !timed)
+		return 0;
+	number = entry_number(&c->contexts, context_at(c, start, s, i), err);
+	b->context = (uint32_t)number;
+	return number < 0 ? -VT_E_NOMEM : 0;
+}
+
+static int find_stack_branch(struct vt_stackcount *c, struct sample_at *a,
+			     const struct branch_stack *s, size_t i,
+			     const struct stack_source *source, struct stack_branch *b,
+			     struct vt_error *err)
+{
+	bool instructions = source->unit == VT_STACK_UNIT_INSTRUCTIONS;
+	int code = 0;
+
+	*b = (struct stack_branch){.start = UINT32_MAX, .context = UINT32_MAX};
+	if (source->e.timed || instructions)
+		code = find_start(c, a, s, i, source->e.timed, b, err);
+	if (code == 0)
+		code = find_links(c, a, s, i, b, err);
+	if (code == 0 && instructions)
 		b->cycles = i + 1 < s->count ? run_length(c, a, s, i, b->run) : 0;
-	return (int)number;
+	if (code == 0 && i > 0 && b->run != UINT32_MAX)
+		((struct link_entry *)vt_hash_at(&c->entries, b->run))->inner = true;
+	return code;
 }
 
 static bool make_batch(struct stack_batch *b)
@@ -269,7 +256,7 @@ static bool make_batch(struct stack_batch *b)
 	return b->branches && b->stacks;
 }
 
-/* With lengths of its runs, it waits for others. */
+/* It waits for others. */
 static int keep_stack(struct vt_stackcount *c, struct sample_at *a, const struct branch_stack *s,
 		      const struct stack_source *source, struct vt_error *err)
 {
@@ -282,8 +269,7 @@ static int keep_stack(struct vt_stackcount *c, struct sample_at *a, const struct
 	if (b->nstacks == MAX_STACKS || b->nbranches + s->count > MAX_BRANCHES)
 		vti_stack_count_waiting(c);
 	for (i = 0; i < s->count; i++)
-		if (find_stack_branch(c, a, s, i, source->e.timed, &b->branches[b->nbranches + i],
-				      err) < 0)
+		if (find_stack_branch(c, a, s, i, source, &b->branches[b->nbranches + i], err) < 0)
 			return -VT_E_NOMEM;
 	b->stacks[b->nstacks++] = (struct waiting_stack){s->period, b->nbranches, (size_t)number};
 	b->nbranches += s->count;
@@ -317,9 +303,7 @@ static int count_stack(struct vt_stackcount *c, const struct vt_record *rec, str
 	}
 	s->e.stacks++;
 	c->instructions |= s->unit == VT_STACK_UNIT_INSTRUCTIONS;
-	return s->e.timed || s->unit == VT_STACK_UNIT_INSTRUCTIONS
-		       ? keep_stack(c, &a, &stack, s, err)
-		       : count_untimed(c, &a, &stack, s, err);
+	return keep_stack(c, &a, &stack, s, err);
 }
 
 static int note_stack_event(struct vt_stackcount *c, const struct vt_record *rec,

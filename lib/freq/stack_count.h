@@ -26,9 +26,9 @@
  * the sample was taken in; these are counted in the files of images.
  *
  * Empty entries are ignored, and so is a duplicate of the newest entry if control cannot have gone
- * from the one to the other: processors since Skylake write the entry twice when they are stopped
- * while they write it (reported by BOLT and AutoFDO; a quarter of the stacks of a Xeon 6154 have
- * it).
+ * from the one to the other, or goes so in the midst of no other stack: processors since Skylake
+ * write the entry twice when they are stopped while they write it (reported by BOLT and AutoFDO; a
+ * quarter of the stacks of a Xeon 6154 have it).
  *
  * Memory: an entry for each distinct branch, run, and start of runs.
  */

@@ -38,6 +38,7 @@ struct link_entry {
 	double current;	 /* what that adds */
 	uint16_t insns;	 /* instructions of a run, once they were counted; 0: unknown */
 	bool decoded;
+	bool inner; /* a run that a stack has behind its newest branch */
 	struct vt_stackcount_sum sum;
 };
 
@@ -68,12 +69,12 @@ struct run_context {
 struct stack_branch {
 	uint32_t branch; /* UINT32_MAX: none; likewise below */
 	uint32_t run;
-	uint32_t start;
-	uint32_t context; /* NONE for the oldest one */
+	uint32_t start;	  /* where runs have lengths */
+	uint32_t context; /* where they have times; none for the oldest one */
 	uint16_t cycles;  /* since the branch before; or instructions, 0: unknown */
 };
 
-/* Stacks with lengths of runs, kept until other stacks have shown how long runs are. */
+/* Stacks, kept until other stacks have shown which runs there are, and how long they are. */
 struct stack_batch {
 	struct stack_branch *branches; /* newest first */
 	size_t nbranches;

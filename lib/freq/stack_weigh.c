@@ -214,16 +214,36 @@ static struct stack_source *source_at(const struct vt_stackcount *c, size_t i)
 	return vt_hash_at(&c->sources, c->batch.stacks[i].source);
 }
 
+/*
+ * Whether the newest branch is there twice for no other reason than how the processor writes
+ * stacks: then the run between the two is seen nowhere else.  A loop of one block is.
+ */
+static bool has_newest_twice(const struct vt_stackcount *c, const struct timed_stack *s)
+{
+	const struct stack_branch *newest = s->branches;
+
+	if (s->count < 3 || newest->run == UINT32_MAX || newest->branch == UINT32_MAX ||
+	    newest->branch != newest[1].branch)
+		return false;
+	return !((const struct link_entry *)vt_hash_at(&c->entries, newest->run))->inner;
+}
+
 static struct timed_stack timed_at(const struct vt_stackcount *c, size_t i)
 {
 	const struct stack_batch *b = &c->batch;
 	const struct waiting_stack *w = &b->stacks[i];
 	const struct stack_source *source = source_at(c, i);
 	size_t end = i + 1 < b->nstacks ? w[1].first : b->nbranches;
+	struct timed_stack s;
 
 	assert(end >= w->first + 2 && end <= b->nbranches);
-	return (struct timed_stack){b->branches + w->first, end - w->first, w->period,
-				    has_zeros(source)};
+	s = (struct timed_stack){b->branches + w->first, end - w->first, w->period,
+				 has_zeros(source)};
+	if (has_newest_twice(c, &s)) {
+		s.branches++;
+		s.count--;
+	}
+	return s;
 }
 
 static void count_waiting_timed(struct vt_stackcount *c)
@@ -327,10 +347,48 @@ static void count_waiting_instructions(struct vt_stackcount *c)
 	}
 }
 
+/* ---- others ---- */
+
+/*
+ * Without cycles, or with as many samples for each branch, all of the stack is the window, and
+ * branches are what it is measured in.
+ */
+static void count_untimed(struct vt_stackcount *c, const struct timed_stack *s,
+			  struct stack_source *source)
+{
+	double weight = s->period / (double)(s->count - 1);
+	size_t i;
+
+	source->e.weight += weight;
+	c->stack++;
+	for (i = 0; i + 1 < s->count; i++) {
+		struct stack_share share = {.bias = source->e.counted ? VTI_STACK_UNIT_BIAS : 0};
+
+		share.parts[i * VT_STACK_PARTS / (s->count - 1)] = weight;
+		vti_stack_add(c, s->branches[i].branch, &share);
+		vti_stack_add(c, s->branches[i].run, &share);
+	}
+}
+
+static void count_waiting_untimed(struct vt_stackcount *c)
+{
+	struct timed_stack s;
+	size_t i;
+
+	for (i = 0; i < c->batch.nstacks; i++) {
+		struct stack_source *source = source_at(c, i);
+
+		s = timed_at(c, i);
+		if (!source->e.timed && source->unit != VT_STACK_UNIT_INSTRUCTIONS)
+			count_untimed(c, &s, source);
+	}
+}
+
 void vti_stack_count_waiting(struct vt_stackcount *c)
 {
 	count_waiting_timed(c);
 	count_waiting_instructions(c);
+	count_waiting_untimed(c);
 	c->batch.nstacks = 0;
 	c->batch.nbranches = 0;
 }

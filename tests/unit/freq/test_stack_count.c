@@ -410,6 +410,52 @@ static void test_twice(void **state)
 	vt_stackcount_free(c);
 }
 
+/*
+ * A newest branch that leads back may be there twice, too.  The run between the two, from 0x10 to
+ * 0x50, is no other stack's: two runs are left to count.  Where another stack has it behind its
+ * newest branch, it is a loop that was executed, and so where nothing else would be left.  Times
+ * tell the same: 7 + 4 cycles before the newest branch, or 8 more.
+ */
+static void test_twice_back(void **state)
+{
+	static const uint64_t twice[][3] = {
+		{0x50, 0x10, 8}, {0x50, 0x10, 7}, {0x20, 0x30, 4}, {0x50, 0x10, 9}};
+	static const uint64_t untimed[][3] = {
+		{0x50, 0x10, 0}, {0x50, 0x10, 0}, {0x20, 0x30, 0}, {0x50, 0x10, 0}};
+	static const uint64_t loop[][3] = {{0x58, 0x60, 16}, {0x50, 0x10, 16}, {0x50, 0x10, 9}};
+	static const struct {
+		uint64_t event;
+		bool loop;
+		size_t n;
+		double weight;
+	} rows[] = {{6, false, 4, 50},
+		    {6, true, 4, (100 / 3.0 + 50) / 2},
+		    {6, false, 2, 100},
+		    {2, false, 4, 50},
+		    {1, false, 4, 100 / (0.75 * 8)},
+		    {1, true, 4, 100 / (0.75 * 16)}};
+	size_t i, n;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		bool kept = rows[i].loop || rows[i].n == 2;
+		int fd = scratch_file();
+		struct vt_writer *w = stacks_begin(fd);
+		struct vt_stackcount *c;
+
+		stacks_put(w, rows[i].event, 100, rows[i].event == 2 ? untimed : twice, rows[i].n);
+		if (rows[i].loop)
+			stacks_put(w, rows[i].event, 100, loop, 3);
+		c = stacks_read(w, fd);
+		assert_true(
+			stacks_near(vt_stackcount_event(c, rows[i].event)->weight, rows[i].weight));
+		vt_stackcount_links(c, rows[i].event, 7, 0, true, 0x10, 0x11, &n);
+		/* To 0x20; to 0x50, if kept; to 0x58 of the loop. */
+		assert_int_equal(n, (rows[i].n == 4) + kept + rows[i].loop);
+		vt_stackcount_free(c);
+	}
+}
+
 static void test_none(void **state)
 {
 	static const uint64_t backwards[][3] = {{0x10, 0x40, 1}, {0x8, 0x20, 1}};
@@ -570,7 +616,7 @@ static void test_not_twice(void **state)
 	static const uint64_t stacks[][3][3] = {
 		{{0x30, 0x40, 0}, {0x30, 0x44, 0}, {0x50, 0x10, 0}},
 		{{0x30, 0x44, 0}, {0x34, 0x44, 0}, {0x50, 0x10, 0}},
-		{{0x30, 0x30, 0}, {0x30, 0x30, 0}, {0x50, 0x10, 0}},
+		{{0x30, 0x30, 0}, {0x30, 0x30, 0}, {0x30, 0x30, 0}},
 	};
 	size_t i;
 
@@ -715,18 +761,18 @@ static void test_empty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_timed),	  cmocka_unit_test(test_untimed),
-		cmocka_unit_test(test_places),	  cmocka_unit_test(test_taken),
-		cmocka_unit_test(test_units),	  cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_twice),	  cmocka_unit_test(test_variance),
-		cmocka_unit_test(test_none),	  cmocka_unit_test(test_range),
-		cmocka_unit_test(test_spoilt),	  cmocka_unit_test(test_ones_doubt),
-		cmocka_unit_test(test_few_zeros), cmocka_unit_test(test_ones),
-		cmocka_unit_test(test_window),	  cmocka_unit_test(test_sigma),
-		cmocka_unit_test(test_periods),	  cmocka_unit_test(test_first),
-		cmocka_unit_test(test_parts),	  cmocka_unit_test(test_not_twice),
-		cmocka_unit_test(test_bounds),	  cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_timed),	   cmocka_unit_test(test_untimed),
+		cmocka_unit_test(test_places),	   cmocka_unit_test(test_taken),
+		cmocka_unit_test(test_units),	   cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_twice),	   cmocka_unit_test(test_variance),
+		cmocka_unit_test(test_twice_back), cmocka_unit_test(test_none),
+		cmocka_unit_test(test_range),	   cmocka_unit_test(test_spoilt),
+		cmocka_unit_test(test_ones_doubt), cmocka_unit_test(test_few_zeros),
+		cmocka_unit_test(test_ones),	   cmocka_unit_test(test_window),
+		cmocka_unit_test(test_sigma),	   cmocka_unit_test(test_periods),
+		cmocka_unit_test(test_first),	   cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_not_twice),  cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_processes),  cmocka_unit_test(test_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
