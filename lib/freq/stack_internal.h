@@ -114,8 +114,9 @@ struct stack_share {
 #define VTI_STACK_UNIT_BIAS 0.02
 
 /*
- * The same where cycles tell it: counts were 4 to 6 % too low on two real recordings of loops whose
- * executions are known, and are on the model.
+ * The same where cycles tell it, at the least: sums of all counts are 0.5 % off on a real recording
+ * of a loop whose executions are known, and 0 to 3 % on four programs of the model (gzip, perl,
+ * cc1, sqlite3).
  */
 #define VTI_STACK_TIME_BIAS 0.04
 

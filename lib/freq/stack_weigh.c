@@ -196,7 +196,8 @@ static void count_timed(struct vt_stackcount *c, const struct timed_stack *s,
 	size_t i, k;
 
 	w.times = find_times(c, s, &own);
-	share.bias = hypot(doubt_of(s, &w), VTI_STACK_TIME_BIAS);
+	/* What is in doubt here is part of what is not known of the unit. */
+	share.bias = fmax(doubt_of(s, &w), VTI_STACK_TIME_BIAS);
 	source->e.weight += w.weight;
 	c->stack++;
 	for (i = 0; i + 1 < s->count && before < w.length; i++) {

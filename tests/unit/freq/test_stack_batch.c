@@ -113,7 +113,7 @@ static void add_to(struct model_link *l, const double *parts, double weight, dou
 	for (k = 0; k < VT_STACK_PARTS; k++) {
 		l->parts[k] += parts[k] * weight;
 		l->current += parts[k] * weight;
-		l->bias += parts[k] * weight * hypot(doubt, 0.04);
+		l->bias += parts[k] * weight * fmax(doubt, 0.04);
 	}
 }
 
