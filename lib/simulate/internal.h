@@ -34,6 +34,7 @@ struct vti_simplace {
 	uint32_t stalls; /* the first in vti_simtruth.stalls, or VTI_NONE */
 	uint32_t next;	 /* the place of the instruction behind it, or VTI_NONE */
 	bool leads;	 /* it begins a block */
+	bool repeats;	 /* a string instruction, each repetition of which is executed */
 };
 
 /* The cycles that a place lost to a cause. */
@@ -97,6 +98,7 @@ struct vti_simcounters {
 	uint32_t skid;
 	bool events;  /* events other than cycles are counted, */
 	bool taken;   /* taken branches among them */
+	bool again;   /* what retires is another repetition: counted as retired already */
 	uint64_t due; /* the minimum of the counters' */
 	struct vti_simcounter counters[VT_SIMULATE_EVENTS];
 };
@@ -203,6 +205,7 @@ struct vti_simprocess {
 	struct vti_simstack stack;
 	uint64_t cycle;	   /* of the end of the last instruction, and */
 	bool mispredicted; /* whether it was a mispredicted branch */
+	uint64_t retired;  /* the tag of what retired last */
 };
 
 /*

@@ -53,6 +53,9 @@ static void retire_insn(void *arg, const struct vt_sim_retired *r)
 	p->mispredicted = r->mispredicted;
 	if (p->s->o.truth)
 		vti_simtruth_retire(&p->s->truth, r);
+	/* Processors count all repetitions as one instruction. */
+	p->counters.again = r->tag == p->retired && vti_simplace_at(&p->s->truth, r->tag)->repeats;
+	p->retired = r->tag;
 	vti_simcounters_retire(&p->counters, r, write_model_sample, p);
 }
 
@@ -96,6 +99,7 @@ static struct vti_simprocess *find_simprocess(struct vt_simulate *s, int64_t pid
 	hooks.arg = p;
 	hooks.code = vt_context_images(s->o.context) ? read_wrong_path : NULL;
 	p->pid = pid;
+	p->retired = UINT64_MAX;
 	p->s = s;
 	p->core = vt_simcore_new(s->o.core, &hooks, err);
 	if (!p->core) {

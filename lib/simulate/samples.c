@@ -47,8 +47,8 @@ void vti_simcounters_init(struct vti_simcounters *c, const struct vt_simulate_op
 }
 
 /* Whether the instruction is an event of this kind, and in which cycle that happened. */
-static bool is_event_of_kind(enum vt_simulate_kind kind, const struct vt_sim_retired *r,
-			     uint64_t *cycle)
+static bool is_event_of_kind(const struct vti_simcounters *c, enum vt_simulate_kind kind,
+			     const struct vt_sim_retired *r, uint64_t *cycle)
 {
 	switch (kind) {
 	case VT_SIMULATE_IMISS:
@@ -70,7 +70,7 @@ static bool is_event_of_kind(enum vt_simulate_kind kind, const struct vt_sim_ret
 		return r->mispredicted;
 	case VT_SIMULATE_RETIRED:
 		*cycle = r->cycle;
-		return true;
+		return !c->again;
 	default:
 		return false;
 	}
@@ -103,7 +103,7 @@ void vti_simcounters_count(struct vti_simcounters *c, const struct vt_sim_retire
 		struct vti_simcounter *t = &c->counters[i];
 		uint64_t cycle;
 
-		if (is_event_of_kind(t->kind, r, &cycle))
+		if (is_event_of_kind(c, t->kind, r, &cycle))
 			count_event(c, t, cycle);
 	}
 }

@@ -217,6 +217,8 @@ static bool add_insns(struct vt_simulate *s, struct vti_simblock *k)
 		insn->place = find_simplace(s, b->pid, b->addr + at);
 		if (insn->place == VTI_NONE)
 			return false;
+		vti_simplace_at(&s->truth, insn->place)->repeats =
+			insn->op.flags & VT_FACT_REPEATED;
 		if (i)
 			vti_simplace_at(&s->truth, insn[-1].place)->next = insn->place;
 	}

@@ -191,8 +191,30 @@ END
 	"$PYTHON" cache.py | sort | uniq -c >want
 	vtrace dump -k SAMPLE -F ip some.vt | sort | uniq -c >got
 	t_same "misses of a cache of 32 lines, by instruction" got want
+	# A hundred times a thousand repetitions, which processors count as one instruction each.
+	cat >fill.c <<'END'
+static char bytes[1000];
+int main(void)
+{
+	for (int i = 0; i < 100; i++) {
+		char *to = bytes;
+		unsigned long n = sizeof(bytes);
+		__asm__ volatile("rep stosb" : "+D"(to), "+c"(n) : "a"(i) : "memory");
+	}
+	return 0;
+}
+END
+	gcc -O1 -o fill fill.c
+	vtrace record --full --toggle main -o fill.vt -- ./fill 2>err
+	for m in ./plain.core skylake; do
+		t_ok "filled on $m" vsim -m $m -S retired:1 --interval fixed -o some.vt fill.vt
+		t_is "all repetitions of a string instruction retire as one" \
+			"$(vtrace dump -k SAMPLE -F ip some.vt | wc -l)" \
+			$(($(meta some.vt vsim.instructions) - 100 * 999))
+	done
 else
 	t_skip "misses of a cache" "vtrace record --full does not work here"
+	t_skip "repetitions" "vtrace record --full does not work here"
 fi
 
 # ---- what cannot be done ----
