@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "cmd/common/app.h"
 #include "cmd/common/counts.h"
 #include "cmd/common/profiles.h"
@@ -36,6 +37,7 @@ struct state {
 	struct app_profile in;
 	struct app_counts exact;
 	struct vt_flowcount_source counted; /* `exact`, as the first source */
+	struct vt_hash pids;		    /* of processes that were sampled */
 	struct vt_stackcount *stacks;
 	struct vt_count_source sources[2];
 	struct vt_cpu cpu;
@@ -49,7 +51,11 @@ struct state {
 static int take_freq_record(void *arg, const struct vt_record *rec, struct vt_error *err)
 {
 	struct state *s = arg;
+	int64_t pid = rec->kind == VT_SAMPLE ? vt_record_i64(rec, VT_SAMPLE_PID) : 0;
 	int code = vt_cpu_feed(&s->cpu, rec, err);
+
+	if (code >= 0 && pid > 0 && s->o->exact && !vt_hash_add(&s->pids, &pid, NULL))
+		return vt_error_nomem(err);
 
 	if (s->writer && !vt_freqrun_replaces(rec))
 		vt_writer_copy(s->writer, rec);
@@ -58,6 +64,7 @@ static int take_freq_record(void *arg, const struct vt_record *rec, struct vt_er
 
 static bool start_vfreq(struct state *s)
 {
+	vt_hash_init(&s->pids, sizeof(int64_t), sizeof(int64_t));
 	if (!app_profile_open(s->app, &s->in, s->o->symfs))
 		return false;
 	s->stacks = vt_stackcount_new(s->in.in.context);
@@ -153,6 +160,17 @@ static bool choose_freq_event(struct state *s)
 	return true;
 }
 
+/* The same process does not run twice.  Without one on either side, nothing tells. */
+static bool is_other_run(const struct state *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->pids.count; i++)
+		if (vt_flowcount_ran(s->exact.counts, *(int64_t *)vt_hash_at(&s->pids, i)))
+			return false;
+	return s->pids.count > 0 && vt_flowcount_ran_any(s->exact.counts);
+}
+
 static void report_partial(struct state *s)
 {
 	uint64_t id;
@@ -206,7 +224,7 @@ static void report_clock(struct state *s, const struct vt_freqrun_totals *t)
 /* What the reader of the estimates has to know. */
 static void report_vfreq(struct state *s)
 {
-	struct vt_buf uncounted = VT_BUF_INIT, left_out = VT_BUF_INIT;
+	struct vt_buf uncounted = VT_BUF_INIT, left_out = VT_BUF_INIT, other = VT_BUF_INIT;
 	const struct vt_freqrun_totals *t = &s->totals;
 	bool estimated = t->samples > t->by_confidence[VT_CONFIDENCE_NONE] + t->unmapped +
 					      t->outside + t->no_code + t->stray;
@@ -217,6 +235,8 @@ static void report_vfreq(struct state *s)
 	say_text(s, &uncounted);
 	vt_freqrun_left_out(&s->how, t, &left_out);
 	say_text(s, &left_out);
+	vt_freqrun_other_run(&s->how, t, &other);
+	say_text(s, &other);
 }
 
 static bool estimate(struct state *s)
@@ -231,6 +251,7 @@ static bool estimate(struct state *s)
 	how->core = &s->core;
 	how->model = strchr(s->o->cpu, '/') ? s->o->cpu : s->core.name;
 	how->method = methods[s->o->method];
+	how->other_run = s->o->exact && is_other_run(s);
 	s->counted = (struct vt_flowcount_source){s->exact.counts, s->exact.in.images.store};
 	s->sources[0] = (struct vt_count_source){vt_flowcount_count, NULL, &s->counted};
 	s->sources[1] = (struct vt_count_source){vt_stackflow_count, vt_stackflow_place, s->stacks};
@@ -252,6 +273,7 @@ static void state_fini(struct state *s)
 	app_profile_end(&s->in);
 	app_counts_end(&s->exact);
 	vt_stackcount_free(s->stacks);
+	vt_hash_fini(&s->pids);
 }
 
 static void run_vfreq(struct app *a, const struct options *o)

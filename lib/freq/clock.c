@@ -30,6 +30,7 @@ struct vt_clockfit {
 	struct timed_loop *list;
 	size_t count;
 	size_t cap;
+	double ratio; /* of the clock that was found */
 };
 
 struct vt_clockfit *vt_clockfit_new(void)
@@ -225,6 +226,24 @@ bool vt_clockfit_find(struct vt_clockfit *c, double *clock, size_t *loops)
 		if (sum >= FASTEST * all)
 			break;
 	}
-	*clock = 1 / c->list[i].ratio;
+	c->ratio = c->list[i].ratio;
+	*clock = 1 / c->ratio;
 	return *clock > 0 && isfinite(*clock);
+}
+
+double vt_clockfit_doubt(const struct vt_clockfit *c)
+{
+	double all = 0, sum = 0, squares = 0;
+	size_t i;
+
+	for (i = 0; i < c->count; i++)
+		all += c->list[i].samples;
+	for (i = 0; i < c->count && sum < all / 2; i++) {
+		double off = log(c->list[i].ratio / c->ratio);
+
+		sum += c->list[i].samples;
+		squares += c->list[i].samples * off * off;
+	}
+	/* Their samples are counted, too. */
+	return sqrt((squares + 1) / sum);
 }

@@ -36,4 +36,7 @@ int vt_clockfit_add(struct vt_clockfit *c, const struct vt_core *core, const str
  */
 bool vt_clockfit_find(struct vt_clockfit *c, double *clock, size_t *loops);
 
+/* The relative deviation of the clock that was found: how far the faster half of loops differ. */
+double vt_clockfit_doubt(const struct vt_clockfit *c);
+
 #endif

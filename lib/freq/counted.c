@@ -50,6 +50,7 @@ struct vt_flowcount {
 	struct vt_hash edges;
 	struct vt_hash images;
 	struct vt_hash events; /* ids of those that count instructions */
+	struct vt_hash pids;   /* of processes that have mappings */
 	uint64_t bad;
 	bool stepped; /* edges between blocks were seen */
 	bool edged;   /* EDGE records were */
@@ -68,6 +69,7 @@ struct vt_flowcount *vt_flowcount_new(const struct vt_context *context)
 	vt_hash_init(&c->edges, sizeof(struct counted_edge), offsetof(struct counted_edge, count));
 	vt_hash_init(&c->images, sizeof(uint64_t), sizeof(uint64_t));
 	vt_hash_init(&c->events, sizeof(uint64_t), sizeof(uint64_t));
+	vt_hash_init(&c->pids, sizeof(int64_t), sizeof(int64_t));
 	c->context = context;
 	c->exec = vt_execcount_new(vt_context_blocks(context));
 	if (!c->exec) {
@@ -88,6 +90,7 @@ void vt_flowcount_free(struct vt_flowcount *c)
 	vt_hash_fini(&c->edges);
 	vt_hash_fini(&c->images);
 	vt_hash_fini(&c->events);
+	vt_hash_fini(&c->pids);
 	free(c);
 }
 
@@ -196,6 +199,11 @@ static int note_insn_event(struct vt_flowcount *c, const struct vt_record *rec,
 	return vt_hash_add(&c->events, &id, NULL) ? 0 : vt_error_nomem(err);
 }
 
+static int note_pid(struct vt_flowcount *c, int64_t pid, struct vt_error *err)
+{
+	return pid <= 0 || vt_hash_add(&c->pids, &pid, NULL) ? 0 : vt_error_nomem(err);
+}
+
 int vt_flowcount_feed(void *counts, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_flowcount *c = counts;
@@ -205,6 +213,8 @@ int vt_flowcount_feed(void *counts, const struct vt_record *rec, struct vt_error
 	switch (rec->kind) {
 	case VT_EVENT:
 		return note_insn_event(c, rec, err);
+	case VT_MAP:
+		return note_pid(c, vt_record_i64(rec, VT_MAP_PID), err);
 	case VT_COUNT:
 		event = vt_record_u64(rec, VT_COUNT_EVENT);
 		if (!vt_hash_find(&c->events, &event))
@@ -325,6 +335,16 @@ int vt_flowcount_finish(struct vt_flowcount *c, struct vt_error *err)
 }
 
 /* ---- results ---- */
+
+bool vt_flowcount_ran(const struct vt_flowcount *c, int64_t pid)
+{
+	return vt_hash_find(&c->pids, &pid) != NULL;
+}
+
+bool vt_flowcount_ran_any(const struct vt_flowcount *c)
+{
+	return c->pids.count > 0;
+}
 
 uint64_t vt_flowcount_bad(const struct vt_flowcount *c)
 {

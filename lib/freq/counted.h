@@ -30,6 +30,10 @@ int vt_flowcount_feed(void *counts, const struct vt_record *rec, struct vt_error
 /* Finds the images and offsets of executed code.  Call it after the last record.  -VT_E_NOMEM. */
 int vt_flowcount_finish(struct vt_flowcount *c, struct vt_error *err);
 
+/* Whether the stream has mappings of a process, or of any: these ran in the run that it is of. */
+bool vt_flowcount_ran(const struct vt_flowcount *c, int64_t pid);
+bool vt_flowcount_ran_any(const struct vt_flowcount *c);
+
 /* Records that were left out. */
 uint64_t vt_flowcount_bad(const struct vt_flowcount *c);
 

@@ -126,8 +126,14 @@ static struct vt_freq_value value_of(const struct vti_estimate *e, enum vt_metho
 	return v;
 }
 
-static struct vt_freq_value counted_value(double f)
+static struct vt_freq_value counted_value(const struct vti_freqwork *w, double f)
 {
+	double doubt = w->in->exact_doubt;
+	const struct vti_estimate e = {
+		.known = true, .f = f, .sigma = isinf(doubt) ? doubt : doubt * f};
+
+	if (doubt > 0)
+		return value_of(&e, VT_METHOD_COUNTED);
 	return (struct vt_freq_value){f, f, f, VT_CONFIDENCE_EXACT, VT_METHOD_COUNTED};
 }
 
@@ -161,7 +167,7 @@ static struct vt_freq_value value_of_insn(const struct vti_freqwork *w, uint32_t
 	struct vti_estimate e = {.sigma = INFINITY};
 
 	if (in->exact && in->exact[insn] >= 0)
-		return counted_value(in->exact[insn]);
+		return counted_value(w, in->exact[insn]);
 	if (!vti_freq_repeats(w, insn))
 		return value_of(&w->blocks[in->flow->block[insn]],
 				method_of(w, in->flow->classes->block[in->flow->block[insn]]));
@@ -182,7 +188,7 @@ static void take_results(const struct vti_freqwork *w, struct vt_freqs *out)
 	for (i = 0; i < w->g->nedges; i++)
 		out->edge[i] =
 			in->exact_edges && in->exact_edges[i] >= 0
-				? counted_value(in->exact_edges[i])
+				? counted_value(w, in->exact_edges[i])
 				: value_of(&w->edges[i], method_of(w, in->flow->classes->edge[i]));
 }
 

@@ -33,6 +33,7 @@ struct vt_freq_input {
 	 */
 	const double *exact;
 	const double *exact_edges;
+	double exact_doubt; /* relative deviation that all of them share; infinite: ratios only */
 	struct vt_freq_measure entries; /* calls of the procedure; used by the method FLOW */
 	/*
 	 * Counts from branch stacks, by instruction and by edge; both NULL if there are none.  The

@@ -249,6 +249,7 @@ struct freq_run {
 	double period;		      /* mean cycles of a sample; 0: there are none */
 	bool stubs;		      /* this pass analyses stubs only; false: the others only */
 	struct vt_clockfit *fit;      /* loops for the effective clock are sought; NULL: not */
+	struct vt_otherrun *other;    /* likewise, for the factor of counts */
 };
 
 /* A procedure's numbers, by instruction of its graph. */
@@ -419,6 +420,17 @@ static bool is_skewed(const struct freq_run *r)
 	       policy == VT_POLICY_INTERRUPT || policy == VT_POLICY_UNKNOWN;
 }
 
+/* Negative ones are unknown, and stay so. */
+static void scale_exact(struct vt_freq_counts *c, const struct vt_cfg *g, double factor)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->ninsns && c->exact; i++)
+		c->exact[i] *= factor;
+	for (i = 0; i < g->nedges && c->exact_edges; i++)
+		c->exact_edges[i] *= factor;
+}
+
 /* Asks all sources for the counts of a procedure. */
 static int count_procedure(const struct freq_run *r, const struct vt_procflow *f, uint64_t offset,
 			   struct vt_freq_counts *c, struct vt_error *err)
@@ -435,6 +447,8 @@ static int count_procedure(const struct freq_run *r, const struct vt_procflow *f
 
 	for (i = 0; i < o->nsources && code == 0; i++)
 		code = o->sources[i].count(o->sources[i].source, &request, c, err);
+	if (code == 0 && r->totals->other.verdict == VT_OTHERRUN_SCALED)
+		scale_exact(c, f->cfg, r->totals->other.factor);
 	return code;
 }
 
@@ -451,6 +465,8 @@ static struct vt_freqs *estimate_counts(const struct freq_run *r, struct vt_proc
 		.period = r->period,
 		.exact = counts->exact,
 		.exact_edges = counts->exact_edges,
+		.exact_doubt =
+			r->totals->other.verdict == VT_OTHERRUN_ALIKE ? 0 : r->totals->other.doubt,
 		.entries = r->stubs ? vt_freqcalls_of(&r->calls, f->proc.start)
 				    : (struct vt_freq_measure){.executions = -1},
 		.measured = counts->measured,
@@ -491,6 +507,8 @@ static int analyse_procedure(struct freq_run *r, struct vt_procflow *f,
 				      freqs, n.samples, n.period, err);
 	if (code == 0 && r->fit)
 		code = vt_clockfit_add(r->fit, r->o->core, f, freqs, n.samples, n.period, err);
+	if (code == 0 && r->other && counts.exact)
+		code = vt_otherrun_add(r->other, r->o->core, f, freqs, n.samples, n.period, err);
 	if (code == 0) {
 		scale_cycles(r, f, &n);
 		write_freqs(r, f, offset, &n, freqs);
@@ -652,6 +670,11 @@ static void write_freq_meta(const struct vt_freqrun_options *o, const struct vt_
 	vt_writer_meta(w, "vfreq.scale", text);
 	if (t->clock)
 		vt_writer_meta(w, "vfreq.clock", t->clock);
+	if (t->other.verdict != VT_OTHERRUN_SAME) {
+		snprintf(text, sizeof(text), "%s %.9g %.3g", vt_otherrun_name(t->other.verdict),
+			 t->other.factor, t->other.doubt);
+		vt_writer_meta(w, "vfreq.exact", text);
+	}
 	vt_writer_meta_u64(w, "vfreq.samples", t->samples);
 	vt_writer_meta_u64(w, "vfreq.unmapped", t->unmapped);
 	vt_writer_meta_u64(w, "vfreq.outside", t->outside);
@@ -685,6 +708,24 @@ static int fit_clock(const struct vt_freqrun_options *o, const struct spot *spot
 	return code;
 }
 
+/* Finds what exact counts of another run are to be multiplied by, in a run of its own, too. */
+static int fit_factor(const struct vt_freqrun_options *o, const struct spot *spots, size_t count,
+		      struct vt_freqrun_totals *totals, struct vt_error *err)
+{
+	struct vt_freqrun_totals unused;
+	struct freq_run r = {.o = o, .totals = &unused, .other = vt_otherrun_new()};
+	int code = r.other ? 0 : vt_error_nomem(err);
+
+	start_totals(o, &unused);
+	if (code == 0)
+		code = each_image(&r, spots, count, err);
+	/* The clock that is fitted to the same loops takes the factor for 1. */
+	if (code == 0)
+		vt_otherrun_find(r.other, o->fit_clock ? 0 : o->scale, &totals->other);
+	vt_otherrun_free(r.other);
+	return code;
+}
+
 int vt_freqrun(const struct vt_freqrun_options *o, struct vt_writer *w,
 	       struct vt_freqrun_totals *totals, struct vt_error *err)
 {
@@ -702,6 +743,8 @@ int vt_freqrun(const struct vt_freqrun_options *o, struct vt_writer *w,
 	code = w ? write_sample_counts(o->profile, w, err) : 0;
 	if (code == 0)
 		code = find_spots(o, &spots, &count, err);
+	if (code == 0 && o->other_run && !o->untimed)
+		code = fit_factor(o, spots, count, totals, err);
 	if (code == 0 && o->fit_clock && o->core->order == VT_OUT_OF_ORDER)
 		code = fit_clock(o, spots, count, totals, err);
 	if (code == 0)

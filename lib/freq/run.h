@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "freq/other_run.h"
 #include "freq/source.h"
 #include "image/images.h"
 #include "machine/pipeline/core.h"
@@ -51,6 +52,7 @@ struct vt_freqrun_options {
 	 * that were sampled show it.
 	 */
 	bool fit_clock;
+	bool other_run; /* exact counts are of another run: see freq/other_run.h */
 	enum vt_method method;
 	const struct vt_count_source *sources; /* of counts; see struct vt_count_source */
 	size_t nsources;
@@ -70,6 +72,7 @@ struct vt_freqrun_totals {
 	double scale;	    /* cycles in a unit of the event's period, as given or fitted */
 	const char *clock;  /* as in the options, or "fitted" */
 	size_t loops;	    /* that the clock can be fitted to; fewer than 3: it was not */
+	struct vt_otherrun_factor other; /* what exact counts were multiplied by */
 };
 
 /*

@@ -2,6 +2,7 @@
 #include "listing/cycles/estimates.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,21 @@
 #include "profile/locate.h"
 
 /* ---- what became of the samples ---- */
+
+static json_t *json_other_run(const struct vt_otherrun_factor *f)
+{
+	json_t *v;
+
+	if (f->verdict == VT_OTHERRUN_SAME)
+		return json_null();
+	v = json_object();
+	json_object_set_new(v, "verdict", json_string(vt_otherrun_name(f->verdict)));
+	json_object_set_new(v, "factor", json_real(f->factor));
+	json_object_set_new(v, "doubt", isfinite(f->doubt) ? json_real(f->doubt) : json_null());
+	json_object_set_new(v, "correlation", json_real(f->correlation));
+	json_object_set_new(v, "loops", vt_json_u64(f->loops));
+	return v;
+}
 
 void vt_freqrun_print(const struct vt_freqrun_options *o, const struct vt_freqrun_totals *t,
 		      const struct vt_losses *losses, struct vt_output *out)
@@ -26,6 +42,7 @@ void vt_freqrun_print(const struct vt_freqrun_options *o, const struct vt_freqru
 	json_object_set_new(doc, "method", json_string(vt_method_name(o->method)));
 	json_object_set_new(doc, "clock", t->clock ? json_string(t->clock) : json_null());
 	json_object_set_new(doc, "cycles_per_unit", json_real(t->scale));
+	json_object_set_new(doc, "other_run", json_other_run(&t->other));
 	json_object_set_new(doc, "procedures", vt_json_u64(t->procedures));
 	json_object_set_new(doc, "complete", vt_json_u64(t->complete));
 	json_object_set_new(doc, "samples", vt_json_u64(t->samples));
@@ -54,6 +71,30 @@ void vt_freqrun_uncounted(const struct vt_freqrun_options *o, const struct vt_fr
 		      "vtrace record --full -o counts.vt PROGRAM and vfreq --exact counts.vt count "
 		      "them, or vtrace record --branch",
 		      none, t->samples, o->core->name);
+}
+
+void vt_freqrun_other_run(const struct vt_freqrun_options *o, const struct vt_freqrun_totals *t,
+			  struct vt_buf *b)
+{
+	const struct vt_otherrun_factor *f = &t->other;
+
+	if (f->verdict == VT_OTHERRUN_RATIOS)
+		vt_buf_printf(b,
+			      "the counts are of another run, which spent its time elsewhere "
+			      "(correlation %.2f): ratios only",
+			      f->correlation);
+	else if (f->verdict == VT_OTHERRUN_SCALED)
+		vt_buf_printf(
+			b,
+			"the counts are of another run, and multiplied by %.3g (%.3g to %.3g), "
+			"which %zu loops that nothing stalls show",
+			f->factor, f->factor * fmax(1 - 2 * f->doubt, 0),
+			f->factor * (1 + 2 * f->doubt), f->loops);
+	else if (f->verdict == VT_OTHERRUN_UNTOLD)
+		vt_buf_printf(b,
+			      "the counts are of another run, taken to be as long as this one: %s",
+			      o->fit_clock ? "without --clock, nanoseconds do not tell"
+					   : "fewer than three loops that nothing stalls tell");
 }
 
 void vt_freqrun_left_out(const struct vt_freqrun_options *o, const struct vt_freqrun_totals *t,

@@ -14,6 +14,11 @@
 void vt_freqrun_print(const struct vt_freqrun_options *o, const struct vt_freqrun_totals *t,
 		      const struct vt_losses *losses, struct vt_output *out);
 
+/* Appends what became of exact counts that are of another run; nothing if they are taken as such.
+ */
+void vt_freqrun_other_run(const struct vt_freqrun_options *o, const struct vt_freqrun_totals *t,
+			  struct vt_buf *b);
+
 /*
  * Appends how many samples are in code without counts on a machine that issues out of order, and
  * what would count it; nothing if they are few.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The effective clock, of loops whose cycles follow from latencies (a Skylake's multiplication
- * takes three): which loops show it, and what it is.
+ * takes three): which loops show it, and what it is; and the factor of another run's counts, which
+ * they show as well.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -14,6 +15,7 @@
 #include <cmocka.h>
 
 #include "freq/clock.h"
+#include "freq/other_run.h"
 #include "tests/unit/common/toolbox.h"
 
 #define MOST   64
@@ -180,6 +182,108 @@ static void test_limits(void **state)
 	vt_clockfit_free(c);
 }
 
+/*
+ * Three loops of 300 samples.  The faster half are two of them, that differ by nothing, or by 10 %.
+ */
+static void test_doubt(void **state)
+{
+	static const uint64_t times[][3] = {{3000000, 6000000, 1500000},
+					    {3000000, 6600000, 1650000}};
+	static const double off[] = {0, 0.09531017980432493}; /* ln 1.1 */
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct vt_clockfit *c = vt_clockfit_new();
+		double clock = 0;
+		size_t loops;
+
+		assert_non_null(c);
+		add_timed(c, "six", 10, 300, times[i][0]);
+		add_timed(c, "twelve", 10, 300, times[i][1]);
+		add_timed(c, "fixed", 10, 300, times[i][2]);
+		assert_true(vt_clockfit_find(c, &clock, &loops));
+		assert_true(fabs(clock - 2) < 0.02);
+		assert_true(fabs(vt_clockfit_doubt(c) - sqrt((300 * off[i] * off[i] + 1) / 600)) <
+			    1e-4);
+		vt_clockfit_free(c);
+	}
+}
+
+/*
+ * Loops of 6, 12, 3 and 3 million cycles in the other run, which are nothing in one that did not
+ * execute them; by the time that they have in this one.
+ */
+static void test_other_run(void **state)
+{
+	static const char *const names[] = {"six", "twelve", "fixed", "moving"};
+	static const struct {
+		uint64_t time[4]; /* thousands */
+		double scale;
+		double factor;
+		double correlation;
+		enum vt_otherrun_verdict verdict;
+		unsigned n, loops;
+		bool none;
+	} rows[] = {
+		{{12000, 24000, 6000}, 1, 2, 1, VT_OTHERRUN_SCALED, 3, 3, false},
+		{{12000, 24000, 6000}, 0.5, 1, 1, VT_OTHERRUN_ALIKE, 3, 3, false},
+		/* Twice the deviation of hypot(0.03, 1 / sqrt(600)) are 10.1 %. */
+		{{6500, 13000, 3250}, 1, 1.0833, 1, VT_OTHERRUN_ALIKE, 3, 3, false},
+		{{5500, 11000, 2750}, 1, 0.9167, 1, VT_OTHERRUN_ALIKE, 3, 3, false},
+		{{6900, 13800, 3450}, 1, 1.15, 1, VT_OTHERRUN_SCALED, 3, 3, false},
+		{{5220, 10440, 2610}, 1, 0.87, 1, VT_OTHERRUN_SCALED, 3, 3, false},
+		{{12000, 24000, 6000}, 0, 1, 1, VT_OTHERRUN_UNTOLD, 3, 3, false},
+		{{12000, 24000}, 1, 1, 1, VT_OTHERRUN_UNTOLD, 2, 2, false},
+		/* (5, -4, -1) by (-1, 5, -4): -21 / 42; two of them tell nothing. */
+		{{12000, 3000, 6000}, 1, 1, -0.5, VT_OTHERRUN_RATIOS, 3, 0, false},
+		{{12000, 3000}, 1, 1, 1, VT_OTHERRUN_UNTOLD, 2, 2, false},
+		/* What has the last tenth of the time is not looked at; what has more is. */
+		{{6000, 12000, 3000, 1000}, 1, 1, 1, VT_OTHERRUN_ALIKE, 4, 3, false},
+		{{6000, 12000, 3000, 4000}, 1, 1, 0.99400, VT_OTHERRUN_ALIKE, 4, 3, false},
+		/* Three are, at least: (-2, 4, -2) by (-1, 5, -4). */
+		{{0, 6000, 0}, 1, 1, 30 / 31.749, VT_OTHERRUN_UNTOLD, 3, 3, false},
+		{{6000, 6000, 6000}, 1, 1, 1, VT_OTHERRUN_ALIKE, 3, 3, false},
+		{{6000, 12000, 3000}, 1, 1, 0, VT_OTHERRUN_RATIOS, 3, 0, true},
+	};
+	unsigned i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct vt_otherrun *o = vt_otherrun_new();
+		struct vt_otherrun_factor f;
+
+		assert_non_null(o);
+		for (k = 0; k < rows[i].n; k++) {
+			struct timed t;
+			const struct vt_freqs freqs = {t.insn, t.edge};
+
+			begin_timed(&t, names[k], 10, 300, 1000 * rows[i].time[k]);
+			if (rows[i].none)
+				memset(t.insn, 0, sizeof(t.insn));
+			assert_int_equal(
+				vt_otherrun_add(o, &core, t.f, &freqs, t.samples, t.time, &err), 0);
+			vt_procflow_free(t.f);
+		}
+		vt_otherrun_find(o, rows[i].scale, &f);
+		if (f.verdict != rows[i].verdict ||
+		    fabs(f.correlation - rows[i].correlation) > 1e-3)
+			fail_msg("row %u: %s, %g", i, vt_otherrun_name(f.verdict), f.correlation);
+		vt_otherrun_free(o);
+		if (f.verdict == VT_OTHERRUN_RATIOS) {
+			assert_true(isinf(f.doubt));
+			continue;
+		}
+		assert_int_equal(f.loops, rows[i].loops);
+		if (f.verdict == VT_OTHERRUN_UNTOLD)
+			assert_true(f.factor == 1 && f.doubt == 0);
+		else if (rows[i].time[0] != rows[i].time[1])
+			assert_true(fabs(f.factor / rows[i].factor - 1) < 0.002 &&
+				    fabs(f.doubt - hypot(0.03, 1 / sqrt(600))) < 1e-4);
+	}
+	assert_string_equal(vt_otherrun_name(VT_OTHERRUN_SAME), "same");
+}
+
 static int begin(void **state)
 {
 	static const struct vt_images_options none = {.warn = NULL};
@@ -205,10 +309,9 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_clock),
-		cmocka_unit_test(test_fastest_fifth),
-		cmocka_unit_test(test_what_may_stall),
-		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_clock),	       cmocka_unit_test(test_fastest_fifth),
+		cmocka_unit_test(test_what_may_stall), cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_doubt),	       cmocka_unit_test(test_other_run),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -337,12 +337,35 @@ static void test_counts(void **state)
 	vt_flowcount_free(c);
 }
 
+/* The kernel's mappings, of -1 or 0, are there in every run. */
+static void put_kernel(struct vt_writer *w)
+{
+	vt_writer_row(w, VT_MAP)[VT_MAP_PID] = (uint64_t)-1;
+	vt_writer_row(w, VT_MAP)[VT_MAP_PID] = 0;
+}
+
+static void test_processes(void **state)
+{
+	struct vt_flowcount *c = count(put_runs);
+
+	(void)state;
+	assert_true(vt_flowcount_ran(c, PID));
+	assert_false(vt_flowcount_ran(c, PID + 1));
+	assert_true(vt_flowcount_ran_any(c));
+	vt_flowcount_free(c);
+	c = count(put_kernel);
+	assert_false(vt_flowcount_ran(c, -1));
+	assert_false(vt_flowcount_ran(c, 0));
+	assert_false(vt_flowcount_ran_any(c));
+	vt_flowcount_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_runs),	  cmocka_unit_test(test_overlap),
 		cmocka_unit_test(test_elsewhere), cmocka_unit_test(test_call),
-		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_counts),	  cmocka_unit_test(test_processes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
