@@ -211,7 +211,7 @@ static uint16_t run_length(struct vt_stackcount *c, struct sample_at *a,
 
 /* Where a branch led, for what follows it: only lengths of runs, or times, ask for that. */
 static int find_start(struct vt_stackcount *c, struct sample_at *a, const struct branch_stack *s,
-		      size_t i, bool timed, struct stack_branch *b, struct vt_error *err)
+		      size_t i, enum stack_way way, struct stack_branch *b, struct vt_error *err)
 {
 	struct run_start *start = start_at(c, a, s, i);
 	int64_t number = entry_number(&c->starts, start, err);
@@ -220,7 +220,7 @@ static int find_start(struct vt_stackcount *c, struct sample_at *a, const struct
 		return -VT_E_NOMEM;
 	b->start = (uint32_t)number;
 	b->cycles = (uint16_t)branch_cycles(s, i);
-	if (i + 1 == s->count || !timed)
+	if (i + 1 == s->count || way != STACK_TIMED)
 		return 0;
 	number = entry_number(&c->contexts, context_at(c, start, s, i), err);
 	b->context = (uint32_t)number;
@@ -228,23 +228,28 @@ static int find_start(struct vt_stackcount *c, struct sample_at *a, const struct
 }
 
 static int find_stack_branch(struct vt_stackcount *c, struct sample_at *a,
-			     const struct branch_stack *s, size_t i,
-			     const struct stack_source *source, struct stack_branch *b,
-			     struct vt_error *err)
+			     const struct branch_stack *s, size_t i, enum stack_way way,
+			     struct stack_branch *b, struct vt_error *err)
 {
-	bool instructions = source->unit == VT_STACK_UNIT_INSTRUCTIONS;
 	int code = 0;
 
 	*b = (struct stack_branch){.start = UINT32_MAX, .context = UINT32_MAX};
-	if (source->e.timed || instructions)
-		code = find_start(c, a, s, i, source->e.timed, b, err);
+	if (way != STACK_UNTIMED)
+		code = find_start(c, a, s, i, way, b, err);
 	if (code == 0)
 		code = find_links(c, a, s, i, b, err);
-	if (code == 0 && instructions)
+	if (code == 0 && way == STACK_LENGTHS)
 		b->cycles = i + 1 < s->count ? run_length(c, a, s, i, b->run) : 0;
 	if (code == 0 && i > 0 && b->run != UINT32_MAX)
 		((struct link_entry *)vt_hash_at(&c->entries, b->run))->inner = true;
 	return code;
+}
+
+static enum stack_way way_of(const struct stack_source *source)
+{
+	if (source->e.timed)
+		return STACK_TIMED;
+	return source->unit == VT_STACK_UNIT_INSTRUCTIONS ? STACK_LENGTHS : STACK_UNTIMED;
 }
 
 static bool make_batch(struct stack_batch *b)
@@ -262,6 +267,7 @@ static int keep_stack(struct vt_stackcount *c, struct sample_at *a, const struct
 {
 	struct stack_batch *b = &c->batch;
 	int64_t number = entry_number(&c->sources, source, err);
+	enum stack_way way = way_of(source);
 	size_t i;
 
 	if (!make_batch(b))
@@ -269,9 +275,10 @@ static int keep_stack(struct vt_stackcount *c, struct sample_at *a, const struct
 	if (b->nstacks == MAX_STACKS || b->nbranches + s->count > MAX_BRANCHES)
 		vti_stack_count_waiting(c);
 	for (i = 0; i < s->count; i++)
-		if (find_stack_branch(c, a, s, i, source, &b->branches[b->nbranches + i], err) < 0)
+		if (find_stack_branch(c, a, s, i, way, &b->branches[b->nbranches + i], err) < 0)
 			return -VT_E_NOMEM;
-	b->stacks[b->nstacks++] = (struct waiting_stack){s->period, b->nbranches, (size_t)number};
+	b->stacks[b->nstacks++] =
+		(struct waiting_stack){s->period, b->nbranches, (size_t)number, way};
 	b->nbranches += s->count;
 	return 0;
 }
@@ -293,16 +300,16 @@ static int count_stack(struct vt_stackcount *c, const struct vt_record *rec, str
 	stack.period = (double)period;
 	for (i = 0; i + 1 < stack.count && s->unit == VT_STACK_UNIT_OTHER; i++)
 		cycles += branch_cycles(&stack, i);
-	if (!s->e.stacks)
-		s->e.timed = cycles > 0;
+	/* A stack within one cycle says nothing of those to come. */
+	if (!s->settled)
+		s->e.timed |= cycles > 0;
 	if (s->e.timed && !cycles)
 		return 0;
 	for (i = 0; i + 1 < stack.count && s->e.timed; i++) {
 		s->zeros += branch_cycles(&stack, i) == 0;
 		s->ones += branch_cycles(&stack, i) == 1;
 	}
-	s->e.stacks++;
-	c->instructions |= s->unit == VT_STACK_UNIT_INSTRUCTIONS;
+	c->instructions |= way_of(s) == STACK_LENGTHS;
 	return keep_stack(c, &a, &stack, s, err);
 }
 

@@ -14,6 +14,7 @@ struct stack_source {
 	enum vt_stack_unit unit; /* of the period */
 	bool all;		 /* the stacks have all branches */
 	bool some;		 /* they have some, and are not the calls of a chain */
+	bool settled;		 /* some were counted, with cycles or without */
 	uint64_t zeros;		 /* branches that came in the same cycle as the one before, */
 	uint64_t ones;		 /* and one later */
 	uint64_t predicted;	 /* branches that were, */
@@ -65,6 +66,9 @@ struct run_context {
 	struct vt_stacktimes times;
 };
 
+/* What a stack is weighed by: the taken branches in it, cycles, or instructions. */
+enum stack_way { STACK_UNTIMED, STACK_TIMED, STACK_LENGTHS };
+
 /* A branch of a stack, and the run before it, by the numbers of their entries. */
 struct stack_branch {
 	uint32_t branch; /* UINT32_MAX: none; likewise below */
@@ -82,6 +86,7 @@ struct stack_batch {
 		double period;
 		size_t first; /* of its branches; they end where those of the next one begin */
 		size_t source;
+		enum stack_way way; /* as its branches were looked up */
 	} * stacks;
 	size_t nstacks;
 };

@@ -35,6 +35,14 @@ void vti_stack_add(struct vt_stackcount *c, uint32_t entry, const struct stack_s
 	e->sum.bias += all * s->bias;
 }
 
+static void begin_stack(struct vt_stackcount *c, struct stack_source *source, double weight)
+{
+	source->e.stacks++;
+	source->e.weight += weight;
+	source->settled = true;
+	c->stack++;
+}
+
 /* ---- stacks with times ---- */
 
 /*
@@ -198,8 +206,7 @@ static void count_timed(struct vt_stackcount *c, const struct timed_stack *s,
 	w.times = find_times(c, s, &own);
 	/* What is in doubt here is part of what is not known of the unit. */
 	share.bias = fmax(doubt_of(s, &w), VTI_STACK_TIME_BIAS);
-	source->e.weight += w.weight;
-	c->stack++;
+	begin_stack(c, source, w.weight);
 	for (i = 0; i + 1 < s->count && before < w.length; i++) {
 		vt_stackwindow_share(w.times, w.length, before, share.parts);
 		for (k = 0; k < VT_STACK_PARTS; k++)
@@ -255,17 +262,17 @@ static void count_waiting_timed(struct vt_stackcount *c)
 
 	for (i = 0; i < b->nstacks; i++) {
 		s = timed_at(c, i);
-		if (source_at(c, i)->e.timed)
+		if (b->stacks[i].way == STACK_TIMED)
 			note_reach(c, &s);
 	}
 	for (i = 0; i < b->nstacks; i++) {
 		s = timed_at(c, i);
-		if (source_at(c, i)->e.timed)
+		if (b->stacks[i].way == STACK_TIMED)
 			note_runs(c, &s);
 	}
 	for (i = 0; i < b->nstacks; i++) {
 		s = timed_at(c, i);
-		if (source_at(c, i)->e.timed)
+		if (b->stacks[i].way == STACK_TIMED)
 			count_timed(c, &s, source_at(c, i));
 	}
 }
@@ -305,7 +312,7 @@ static void weigh_lengths(struct vt_stackcount *c, bool last)
 		struct timed_stack s = timed_at(c, i);
 		double weight = s.period / open_length(c, &s);
 
-		if (source_at(c, i)->unit != VT_STACK_UNIT_INSTRUCTIONS)
+		if (b->stacks[i].way != STACK_LENGTHS)
 			continue;
 		for (k = 0; k + 1 < s.count; k++)
 			vt_stacklength_add(&branch_start(c, &s, k + 1)->length,
@@ -322,8 +329,7 @@ static void count_instructions(struct vt_stackcount *c, const struct timed_stack
 	double weight = s->period / open_length(c, s) / (double)(s->count - 1);
 	size_t i;
 
-	source->e.weight += weight;
-	c->stack++;
+	begin_stack(c, source, weight);
 	for (i = 0; i + 1 < s->count; i++) {
 		struct stack_share share = {.bias = VTI_STACK_UNIT_BIAS};
 
@@ -343,7 +349,7 @@ static void count_waiting_instructions(struct vt_stackcount *c)
 		weigh_lengths(c, i + 1 == WEIGHINGS);
 	for (i = 0; i < b->nstacks && c->instructions; i++) {
 		s = timed_at(c, i);
-		if (source_at(c, i)->unit == VT_STACK_UNIT_INSTRUCTIONS)
+		if (b->stacks[i].way == STACK_LENGTHS)
 			count_instructions(c, &s, source_at(c, i));
 	}
 }
@@ -360,8 +366,7 @@ static void count_untimed(struct vt_stackcount *c, const struct timed_stack *s,
 	double weight = s->period / (double)(s->count - 1);
 	size_t i;
 
-	source->e.weight += weight;
-	c->stack++;
+	begin_stack(c, source, weight);
 	for (i = 0; i + 1 < s->count; i++) {
 		struct stack_share share = {.bias = source->e.counted ? VTI_STACK_UNIT_BIAS : 0};
 
@@ -380,7 +385,8 @@ static void count_waiting_untimed(struct vt_stackcount *c)
 		struct stack_source *source = source_at(c, i);
 
 		s = timed_at(c, i);
-		if (!source->e.timed && source->unit != VT_STACK_UNIT_INSTRUCTIONS)
+		/* Those of a timed event came before it was known to be one. */
+		if (c->batch.stacks[i].way == STACK_UNTIMED && !source->e.timed)
 			count_untimed(c, &s, source);
 	}
 }
