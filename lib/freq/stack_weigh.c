@@ -310,10 +310,11 @@ static void weigh_lengths(struct vt_stackcount *c, bool last)
 
 	for (i = 0; i < b->nstacks; i++) {
 		struct timed_stack s = timed_at(c, i);
-		double weight = s.period / open_length(c, &s);
+		double weight;
 
 		if (b->stacks[i].way != STACK_LENGTHS)
 			continue;
+		weight = s.period / open_length(c, &s);
 		for (k = 0; k + 1 < s.count; k++)
 			vt_stacklength_add(&branch_start(c, &s, k + 1)->length,
 					   s.branches[k].cycles, weight);
