@@ -19,11 +19,11 @@
 #define SURE_SCHEDULE 0.9
 #define SURE_SLOTS    0.95
 
-/* Reorder buffers of instructions between neighbours, from which they do not overlap much. */
+/*
+ * Reorder buffers of micro-operations, or of cycles, between neighbours, from which they do not
+ * overlap much.
+ */
 #define APART 2
-
-/* A schedule that is longer than its slots by this factor waits for a chain of its own. */
-#define SERIAL 2.0
 
 #define NONE UINT32_MAX
 
@@ -127,6 +127,7 @@ static void judge_region(struct region_work *w, struct vt_region *r)
 {
 	const struct vt_core *m = w->in->core;
 	double slots = r->slots / (m->retire ? m->retire : 1);
+	double apart = APART * (double)m->rob * r->visits;
 
 	r->least = fmax(SURE_SCHEDULE * r->best, SURE_SLOTS * slots);
 	if (w->in->exact_time)
@@ -137,7 +138,7 @@ static void judge_region(struct region_work *w, struct vt_region *r)
 			     square(NINETY * doubt_of(w, r)));
 	else
 		r->half = INFINITY;
-	r->overlaps = r->slots < APART * (double)m->rob * r->visits && r->best < SERIAL * slots;
+	r->overlaps = r->slots < apart && r->best < apart;
 }
 
 /* ---- small ones ---- */

@@ -126,7 +126,7 @@ static void test_loop_and_around(void **state)
 	assert_int_equal(r[0].nranges, 4);
 	assert_true(r[0].ranges[0] == 0x500 && r[0].ranges[1] == 0x510);
 	assert_true(r[0].ranges[2] == 0x520 && r[0].ranges[3] == 0x530);
-	assert_int_equal(r[0].flags, VT_REGION_IS_WIDE);
+	assert_int_equal(r[0].flags, VT_REGION_OVERLAPS | VT_REGION_IS_WIDE);
 	assert_true(nearly_equal(r[0].rounds, 1) && nearly_equal(r[0].insns, 2));
 	assert_true(r[1].offset == 0x510 && r[1].samples == 10000);
 	assert_int_equal(r[1].flags, VT_REGION_IS_LOOP);

@@ -626,6 +626,70 @@ static void test_colors(void **state)
 
 /* ---- regions ---- */
 
+static uint64_t in_loop[] = {0x4, 0xc}, around[] = {0, 0x4, 0xc, 0x10}, load[] = {0x4};
+
+static const struct vt_regionfreq regions[] = {
+	{.offset = 0,
+	 .rounds = 2,
+	 .insns = 2,
+	 .cycles = 10,
+	 .high = (double)INFINITY,
+	 .best = 1,
+	 .least = 0.9,
+	 .flags = VT_REGION_OVERLAPS | VT_REGION_IS_WIDE,
+	 .ranges = around,
+	 .nranges = 4},
+	{.offset = 0x4,
+	 .samples = 50,
+	 .visits = 2,
+	 .rounds = 100,
+	 .insns = 2,
+	 .cycles = 50,
+	 .low = 48,
+	 .high = 52,
+	 .best = 5,
+	 .least = 4.5,
+	 .with_calls = 70,
+	 .with_calls_low = 69,
+	 .with_calls_high = 71,
+	 .flags = VT_REGION_IS_LOOP | VT_REGION_CALLS,
+	 .ranges = in_loop,
+	 .nranges = 2},
+};
+
+static const struct vt_stall region_stalls[] = {
+	{.offset = 0x4,
+	 .cause = VT_STALL_DCACHE,
+	 .high = 3000,
+	 .cycles = 4000,
+	 .bound = 3000,
+	 .why = VT_WHY_STEPS},
+	{.offset = 0x4,
+	 .cause = VT_STALL_DTLB,
+	 .low = 1000,
+	 .high = 4200,
+	 .cycles = 4000,
+	 .bound = (double)INFINITY,
+	 .why = VT_WHY_ANYWHERE,
+	 .culprits = load,
+	 .nculprits = 1},
+	{.offset = 0x4,
+	 .cause = VT_STALL_UNEXPLAINED,
+	 .low = 150,
+	 .high = 150,
+	 .cycles = 500,
+	 .why = VT_WHY_NOBODY,
+	 .flags = VT_STALL_OF_REGION},
+};
+
+static const struct vt_stall acquittals[] = {
+	{.offset = 0x4, .cause = VT_STALL_SYNC, .why = VT_WHY_ABSENT},
+	{.offset = 0x4,
+	 .cause = VT_STALL_MISPREDICT,
+	 .why = VT_WHY_SMALL,
+	 .flags = VT_STALL_OF_REGION},
+};
+
 /*
  * A loop of 100 rounds in 2 visits, whose load stalls for 40 cycles each time, and what is around
  * it, of which too little is known.  The region is listed first, the causes by what facts allow;
@@ -633,66 +697,6 @@ static void test_colors(void **state)
  */
 static void test_regions(void **state)
 {
-	static uint64_t loop[] = {0x4, 0xc}, around[] = {0, 0x4, 0xc, 0x10}, load[] = {0x4};
-	static const struct vt_regionfreq regions[] = {
-		{.offset = 0,
-		 .rounds = 2,
-		 .insns = 2,
-		 .cycles = 10,
-		 .high = (double)INFINITY,
-		 .best = 1,
-		 .least = 0.9,
-		 .flags = VT_REGION_OVERLAPS | VT_REGION_IS_WIDE,
-		 .ranges = around,
-		 .nranges = 4},
-		{.offset = 0x4,
-		 .samples = 50,
-		 .visits = 2,
-		 .rounds = 100,
-		 .insns = 2,
-		 .cycles = 50,
-		 .low = 48,
-		 .high = 52,
-		 .best = 5,
-		 .least = 4.5,
-		 .with_calls = 70,
-		 .with_calls_low = 69,
-		 .with_calls_high = 71,
-		 .flags = VT_REGION_IS_LOOP | VT_REGION_CALLS,
-		 .ranges = loop,
-		 .nranges = 2},
-	};
-	const struct vt_stall stalls[] = {
-		{.offset = 0x4,
-		 .cause = VT_STALL_DCACHE,
-		 .high = 3000,
-		 .cycles = 4000,
-		 .bound = 3000,
-		 .why = VT_WHY_STEPS},
-		{.offset = 0x4,
-		 .cause = VT_STALL_DTLB,
-		 .low = 1000,
-		 .high = 4200,
-		 .cycles = 4000,
-		 .bound = (double)INFINITY,
-		 .why = VT_WHY_ANYWHERE,
-		 .culprits = load,
-		 .nculprits = 1},
-		{.offset = 0x4,
-		 .cause = VT_STALL_UNEXPLAINED,
-		 .low = 150,
-		 .high = 150,
-		 .cycles = 500,
-		 .why = VT_WHY_NOBODY,
-		 .flags = VT_STALL_OF_REGION},
-	};
-	const struct vt_stall acquittals[] = {
-		{.offset = 0x4, .cause = VT_STALL_SYNC, .why = VT_WHY_ABSENT},
-		{.offset = 0x4,
-		 .cause = VT_STALL_MISPREDICT,
-		 .why = VT_WHY_SMALL,
-		 .flags = VT_STALL_OF_REGION},
-	};
 	static const struct vt_freq f = {.executions = 100,
 					 .low = 100,
 					 .high = 100,
@@ -709,14 +713,14 @@ static void test_regions(void **state)
 	c.is.sum.cycles = 10000;
 	c.is.regions = regions;
 	c.is.nregions = 2;
-	c.is.stalls = stalls;
+	c.is.stalls = region_stalls;
 	c.is.nstalls = 3;
 	c.is.acquittals = acquittals;
 	c.is.nacquittals = 2;
 	calc_block(&c, 0x401004)->freq = &f;
 	first = calc_insn(&c, 0x401004, "mov", &f);
 	first->region = &regions[1];
-	first->stalls = stalls;
+	first->stalls = region_stalls;
 	first->nstalls = 2;
 	calc_insn(&c, 0x401008, "jne", &g)->region = &regions[1];
 	assert_string_equal(
