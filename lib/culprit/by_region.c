@@ -378,7 +378,7 @@ static void keep_used_lines(const struct judge *j, uint32_t insn)
 	const struct vt_cache_shape *cache = &j->c->core->dcache;
 
 	if (r->head != VT_CFG_ENTRY && cache->line &&
-	    r->cycles * TAKEN < r->rounds * (cache->size / cache->line) &&
+	    r->cycles * TAKEN < r->rounds * cache->size / cache->line &&
 	    j->c->in->insns[insn].executions >= r->rounds && vti_culprit_is_fixed(j->c, insn)) {
 		j->c->data_lines[insn] = fmin(j->c->data_lines[insn], r->visits);
 		j->c->data_pages[insn] = fmin(j->c->data_pages[insn], r->visits);

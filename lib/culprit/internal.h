@@ -208,7 +208,7 @@ int vti_culprit_by_region(const struct vti_culprit *c, struct vt_culprit_stalls 
 			  struct vt_error *err);
 
 /* Returns 0 or -VT_E_NOMEM. */
-int vti_culprit_append(struct vt_culprit_stalls *out, const struct vt_culprit_stall *stall,
+int vti_culprit_append(struct vt_culprit_stalls *s, const struct vt_culprit_stall *stall,
 		       struct vt_error *err);
 
 /* An instruction that defines a value for which another one waits. */

@@ -182,13 +182,13 @@ static int add_stall_record(struct vt_freqprofile *p, const struct vt_record *re
 	return 0;
 }
 
-/* Pieces of code in order, none of them empty. */
+/* Pieces of code by where they begin, none of them empty; they overlap where instructions do. */
 static bool are_ranges(const struct vt_words *w)
 {
 	size_t i;
 
-	for (i = 1; i < w->count; i++)
-		if (w->data[i] < w->data[i - 1] || (i % 2 && w->data[i] == w->data[i - 1]))
+	for (i = 0; i + 1 < w->count; i += 2)
+		if (w->data[i + 1] <= w->data[i] || (i && w->data[i] < w->data[i - 2]))
 			return false;
 	return w->count && w->count % 2 == 0 && w->count <= MAX_RANGES;
 }

@@ -121,8 +121,7 @@ static void print_acquittals(const struct vt_calc *c, const struct vt_stall *sta
 /* Those that facts allow most first. */
 static int compare_suspects(const void *x, const void *y)
 {
-	const struct vt_stall *a = *(const struct vt_stall *const *)x;
-	const struct vt_stall *b = *(const struct vt_stall *const *)y;
+	const struct vt_stall *a = x, *b = y;
 
 	if (a->high != b->high)
 		return a->high > b->high ? -1 : 1;
@@ -136,7 +135,7 @@ static size_t print_stall(const struct vt_calc *c, size_t i, double times, struc
 {
 	const struct vt_stall *first = &c->stalls[i];
 	bool region = first->flags & VT_STALL_OF_REGION;
-	const struct vt_stall *list[VT_NSTALLS] = {NULL};
+	struct vt_stall list[VT_NSTALLS];
 	size_t n = 0, k;
 
 	if (first->cause == VT_STALL_GAIN)
@@ -150,10 +149,10 @@ static size_t print_stall(const struct vt_calc *c, size_t i, double times, struc
 				 first->cycles / times, first->offset + c->base);
 	for (; i < c->nstalls && n < VT_NSTALLS && is_same_stall(&c->stalls[i], first); i++)
 		if (c->stalls[i].cause != VT_STALL_GAIN && !vt_stall_is_static(c->stalls[i].cause))
-			list[n++] = &c->stalls[i];
+			list[n++] = c->stalls[i];
 	qsort(list, n, sizeof(list[0]), compare_suspects);
 	for (k = 0; k < n; k++)
-		print_cause(c, list[k], times, out);
+		print_cause(c, &list[k], times, out);
 	print_acquittals(c, first, out);
 	return i;
 }
