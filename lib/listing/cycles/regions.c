@@ -135,7 +135,7 @@ static size_t print_stall(const struct vt_calc *c, size_t i, double times, struc
 {
 	const struct vt_stall *first = &c->stalls[i];
 	bool region = first->flags & VT_STALL_OF_REGION;
-	struct vt_stall list[VT_NSTALLS];
+	struct vt_stall list[VT_NSTALLS] = {{0}};
 	size_t n = 0, k;
 
 	if (first->cause == VT_STALL_GAIN)

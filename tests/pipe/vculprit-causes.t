@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Loops whose cause of stalls is known (tests/data/cycles), sampled on models that issue out of order: the true
+# cause is listed first, with one other at most, and none where nothing stalls; what calls take is told.
+
+. "$(dirname "$0")/../lib.sh"
+t_need "$PYTHON" gcc
+vtrace record --full -o probe.vt true >/dev/null 2>&1 ||
+	t_skip_all "vtrace record --full does not work here"
+
+t_ok "causes compiles" gcc -O1 -no-pie -o causes "$ROOT/tests/data/cycles/causes.c"
+t_ok "and is recorded" vtrace record --full --mem --toggle main -o causes.vt -- ./causes 2 16384
+for model in zen4 skylake; do
+	t_pipe "$model: culprits are found" \
+		"vsim --model $model -S cycles:200 causes.vt 2>/dev/null | vfreq --exact causes.vt | vculprit -o $model.vt"
+	t_ok "they are listed" vculprit -n 0 --json "$model.vt"
+	mv "$T_OUT" "$model.json"
+	t_ok "the true cause comes first" "$PYTHON" -c '
+import json, sys
+rows = {}
+for r in json.load(open(sys.argv[1]))["rows"]:
+    rows.setdefault(r["procedure"], []).append(r)
+for name, letters in (("cache_miss", "d"), ("cache_miss_used", "d"), ("page_walk", "dD"), ("icache_blocks", "i")):
+    for r in rows[name]:
+        assert r["blame"][0] in letters and len(r["causes"].split(", ")) <= 2 + (r["scope"] == "insn"), r
+        assert r["why"] and r["ruled_out"], r
+for name in "cache_miss", "cache_miss_used", "page_walk":
+    assert [r["scope"] for r in rows[name]] == ["insn"], rows[name]
+    assert rows[name][0]["stall"] > 100, rows[name]
+for r in rows.get("mispredict", []):
+    assert r["blame"][0] == "p" and r["scope"] == "loop", r
+for name in "float_chain", "multiply_chain", "add_chain", "throughput", "forwarded", "divide":
+    assert name not in rows, rows[name]' "$model.json"
+	t_pipe "vlist tells of the loop" "vlist --calc -i $model.vt page_walk"
+	t_like "its rounds" '^\*\*\* Loop at [0-9a-f]+, [0-9.]+% of the cycles: 1000 rounds in 2 visits, ' "$T_OUT"
+	t_like "its stall" '^\*\*\* Stalls +[0-9.]+ cycles at ' "$T_OUT"
+	t_like "and what was ruled out" '^\*\*\* +ruled out: .*ITB miss \(its pages stay in the TLB\)' "$T_OUT"
+done
+
+t_ok "overlap compiles" gcc -O1 -no-pie -o overlap "$ROOT/tests/data/cycles/overlap.c"
+t_ok "and is recorded" vtrace record --full --mem --toggle main -o overlap.vt -- ./overlap 15 2000 16384
+t_pipe "what calls take is estimated" \
+	"vsim --model zen4 -S cycles:200 overlap.vt 2>/dev/null | vfreq --exact overlap.vt | vculprit -o o.vt"
+t_ok "as JSON" vlist --json --calc --all -i o.vt
+mv "$T_OUT" o.json
+t_ok "main takes its own time and that of the four, each of which overlaps with the others" "$PYTHON" -c '
+import json
+regions = {p["procedure"]: p["regions"] for p in json.load(open("o.json"))["procedures"]}
+four = [regions[p] for p in ("search", "hash", "sort", "crc")]
+assert all(len(r) == 1 and r[0]["overlaps"] and r[0]["rounds"] == 2000 for r in four), four
+main = regions["main"][0]
+sum = main["cycles"] + sum(2000 * r[0]["cycles"] for r in four)
+assert not main["loop"] and main["rounds"] == 1, main
+assert 0.99 * sum < main["with_calls"] < 1.05 * sum, (main, sum)'
+t_done
