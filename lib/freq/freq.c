@@ -257,7 +257,7 @@ static void keep_counted_classes(struct vti_freqwork *w)
 
 static int estimate_by_flow(struct vti_freqwork *w, struct vt_error *err)
 {
-	int code = vti_freq_likely(w, err);
+	int code = vt_freqs_need_schedule(w->in) ? vti_freq_likely(w, err) : 0;
 
 	estimate_from_callers(w);
 	if (code == 0)
@@ -280,7 +280,10 @@ static int reschedule_procedure(struct vti_freqwork *w, struct vt_error *err)
 		edges[i] = w->edges[i].f;
 		w->left[w->g->edges[i].from] += edges[i];
 	}
-	code = vt_procflow_weigh(w->in->flow, w->in->core, edges, err);
+	if (vt_freqs_need_schedule(w->in))
+		code = vt_procflow_weigh(w->in->flow, w->in->core, edges, err);
+	else
+		code = vt_procflow_schedule(w->in->flow, NULL, NULL, w->in->core, edges, err);
 	free(edges);
 	return code;
 }
@@ -303,7 +306,8 @@ static int estimate_procedure(struct vti_freqwork *w, struct vt_freqs *out, stru
 		code = estimate_by_flow(w, err);
 		if (code == 0 && w->in->core)
 			code = reschedule_procedure(w, err);
-		if (code == 0 && w->in->core)
+		/* Counts do not depend on the schedule. */
+		if (code == 0 && w->in->core && vt_freqs_need_schedule(w->in))
 			code = estimate_by_flow(w, err);
 		if (code == 0)
 			vti_freq_trust(w);
@@ -336,9 +340,15 @@ static int estimate_all(const struct vt_freq_input *in, struct vt_freqs *out, st
 	return code;
 }
 
-bool vt_freqs_need_schedule(const struct vt_freq_input *in)
+bool vt_freqs_need_classes(const struct vt_freq_input *in)
 {
 	return !in->counts_only || in->exact || in->measured || in->entries.executions > 0;
+}
+
+bool vt_freqs_need_schedule(const struct vt_freq_input *in)
+{
+	/* Time tells the unit of counts that are only proportional to executions. */
+	return !in->counts_only || (in->measured && !in->measure_timed);
 }
 
 struct vt_freqs *vt_freqs_new(const struct vt_freq_input *in, struct vt_error *err)
@@ -353,7 +363,7 @@ struct vt_freqs *vt_freqs_new(const struct vt_freq_input *in, struct vt_error *e
 	}
 	if (!out || !out->insn || !out->edge)
 		code = vt_error_nomem(err);
-	else if (vt_freqs_need_schedule(in))
+	else if (vt_freqs_need_classes(in))
 		code = estimate_all(in, out, err);
 	else
 		leave_unknown(in, out);

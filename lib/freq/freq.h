@@ -70,9 +70,11 @@ struct vt_freqs {
 };
 
 /*
- * Whether the flow has to have classes and costs.  It need not where nothing can be estimated; only
- * the counts, `entries` and `counts_only` of *in are looked at.
+ * Whether the flow has to have classes, and costs as well.  It need not have any where nothing can
+ * be estimated; and where counts alone are, the estimates themselves add the costs to its `ops`.
+ * Only the counts, `measure_timed`, `entries` and `counts_only` of *in are looked at.
  */
+bool vt_freqs_need_classes(const struct vt_freq_input *in);
 bool vt_freqs_need_schedule(const struct vt_freq_input *in);
 
 /* Owned by the caller.  NULL: VT_E_NOMEM. */

@@ -478,8 +478,10 @@ static struct vt_freqs *estimate_counts(const struct freq_run *r, struct vt_proc
 		.counts_only = o->core->order == VT_OUT_OF_ORDER || o->untimed,
 	};
 
+	if (vt_freqs_need_classes(&in) && vt_procflow_classify(f, err) < 0)
+		return NULL;
 	if (vt_freqs_need_schedule(&in) &&
-	    vt_procflow_complete(f, o->images, o->code, o->core, err) < 0)
+	    vt_procflow_schedule(f, o->images, o->code, o->core, NULL, err) < 0)
 		return NULL;
 	return vt_freqs_new(&in, err);
 }

@@ -711,14 +711,10 @@ struct vt_procflow *vt_procflow_graph(struct vt_images *images, const struct vt_
 	return f;
 }
 
-int vt_procflow_complete(struct vt_procflow *f, struct vt_images *images,
-			 const struct vt_blockcode *code, const struct vt_core *m,
-			 struct vt_error *err)
+int vt_procflow_classify(struct vt_procflow *f, struct vt_error *err)
 {
 	f->classes = vt_classes_new(f->cfg, err);
-	if (!f->classes)
-		return -VT_E_NOMEM;
-	return vt_procflow_schedule(f, images, code, m, NULL, err);
+	return f->classes ? 0 : -VT_E_NOMEM;
 }
 
 struct vt_procflow *vt_procflow_new(struct vt_images *images, const struct vt_blockcode *code,
@@ -727,7 +723,8 @@ struct vt_procflow *vt_procflow_new(struct vt_images *images, const struct vt_bl
 {
 	struct vt_procflow *f = vt_procflow_graph(images, code, proc, err);
 
-	if (f && vt_procflow_complete(f, images, code, m, err) < 0) {
+	if (f && (vt_procflow_classify(f, err) < 0 ||
+		  vt_procflow_schedule(f, images, code, m, NULL, err) < 0)) {
 		vt_procflow_free(f);
 		return NULL;
 	}

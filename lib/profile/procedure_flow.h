@@ -45,15 +45,13 @@ int vt_procflow_decode(struct vt_procflow *f, struct vt_images *images,
 		       const struct vt_blockcode *code, const struct vt_core *m,
 		       struct vt_error *err);
 
-/* Adds to a graph, with or without ops, what vt_procflow_new() adds. */
-int vt_procflow_complete(struct vt_procflow *f, struct vt_images *images,
-			 const struct vt_blockcode *code, const struct vt_core *m,
-			 struct vt_error *err);
+/* Adds classes to a graph.  -VT_E_NOMEM. */
+int vt_procflow_classify(struct vt_procflow *f, struct vt_error *err);
 
 /*
- * Adds ops, if there are none, and costs to a graph; classes stay NULL.  `edges` may be NULL;
- * otherwise costs are as after vt_procflow_weigh(), in less time.  0, or an error as above,
- * negative.
+ * Adds ops, if there are none, and costs to a graph; of one with ops, `images` and `code` are not
+ * looked at.  `edges` may be NULL; otherwise costs are as after vt_procflow_weigh(), in less time.
+ * 0, or an error as above, negative.
  */
 int vt_procflow_schedule(struct vt_procflow *f, struct vt_images *images,
 			 const struct vt_blockcode *code, const struct vt_core *m,
