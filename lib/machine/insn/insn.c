@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "machine/insn/form_internal.h"
+#include "machine/insn/plain.h"
 
 #define READ  (ZYDIS_OPERAND_ACTION_READ | ZYDIS_OPERAND_ACTION_CONDREAD)
 #define WRITE (ZYDIS_OPERAND_ACTION_WRITE | ZYDIS_OPERAND_ACTION_CONDWRITE)
@@ -555,6 +556,9 @@ bool vt_flow_decode(const uint8_t *bytes, size_t size, struct vt_flow *f)
 	bool relative;
 
 	memset(f, 0, sizeof(*f));
+	f->length = vti_plain_length(bytes, size);
+	if (f->length)
+		return true;
 	if (!ZYAN_SUCCESS(
 		    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
 	    !ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, size, &insn)))
