@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "cmd/common/app.h"
 #include "cmd/common/counts.h"
+#include "cmd/common/options.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/slice.h"
 #include "cmd/common/stream.h"
@@ -26,6 +27,7 @@ struct options {
 	int method;
 	double clock; /* GHz */
 	bool clock_given, json;
+	uint64_t jobs;
 	struct app_slice slice;
 };
 
@@ -252,6 +254,7 @@ static bool estimate(struct state *s)
 	how->model = strchr(s->o->cpu, '/') ? s->o->cpu : s->core.name;
 	how->method = methods[s->o->method];
 	how->other_run = s->o->exact && is_other_run(s);
+	how->threads = (unsigned)s->o->jobs;
 	s->counted = (struct vt_flowcount_source){s->exact.counts, s->exact.in.images.store};
 	s->sources[0] = (struct vt_count_source){vt_flowcount_count, NULL, &s->counted};
 	s->sources[1] = (struct vt_count_source){vt_stackflow_count, vt_stackflow_place, s->stacks};
@@ -281,6 +284,7 @@ static void run_vfreq(struct app *a, const struct options *o)
 	struct state s = {.app = a, .o = o};
 	struct vt_reader *r;
 
+	a->threads = (unsigned)o->jobs - 1;
 	if (!o->json)
 		app_make_stream(a, o->output);
 	if (o->clock_given && !(o->clock >= 0.001 && o->clock <= 1000)) {
@@ -306,7 +310,7 @@ static void run_vfreq(struct app *a, const struct options *o)
 
 int cmd_freq(int argc, char **argv)
 {
-	struct options o = {.cpu = "auto"};
+	struct options o = {.cpu = "auto", .jobs = vt_ordered_processors()};
 	struct app app;
 	const struct vt_opt opts[] = {
 		{'e', "event", VT_OPT_STRING, &o.event, .arg = "NAME",
@@ -324,6 +328,7 @@ int cmd_freq(int argc, char **argv)
 		 .help = "the processor's clock, for events that count nanoseconds"},
 		{0, "json", VT_OPT_FLAG, &o.json,
 		 .help = "print what came of the samples as JSON, instead of the stream"},
+		APP_OPT_JOBS(o.jobs),
 		APP_OPT_SLICE(o.slice),
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_OUTPUT(o.output),

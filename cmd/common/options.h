@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/opt.h"
+#include "base/ordered.h"
 #include "cmd/common/app.h"
 #include "profile/ranking.h"
 
@@ -43,6 +44,14 @@ bool app_check_rules(struct app *a, const struct app_rule *rules, size_t count);
 	{                                                                                          \
 		.letter = (letter_), .name = (name_), .type = VT_OPT_CHOICE, .value = &(variable), \
 		.arg = (arg_), .choices = (words), .help = (text)                                  \
+	}
+
+/* Threads, on which no result depends; `variable` begins as vt_ordered_processors(). */
+#define APP_OPT_JOBS(variable)                                                                     \
+	{                                                                                          \
+		.letter = 'j', .name = "jobs", .type = VT_OPT_U64, .value = &(variable),           \
+		.arg = "N", .help = "threads (default: one for each processor)", .min = 1,         \
+		.max = VT_ORDERED_THREADS, .unrecorded = true                                      \
 	}
 
 /* What the rows of a profile's listing are: the index is an enum vt_level. */

@@ -8,12 +8,11 @@
 #include "flow/loops.h"
 
 /*
- * Loops with fewer samples say little.  What stalls all the same takes longer than its schedule, so
- * that the clock is that of the fastest fifth; a few loops have to agree in that.
+ * What stalls all the same takes longer than its schedule, so that the clock is that of the fastest
+ * fifth; a few loops have to agree in that.
  */
-#define MIN_SAMPLES 200
-#define MIN_LOOPS   3
-#define FASTEST	    0.2
+#define MIN_LOOPS 3
+#define FASTEST	  0.2
 
 /* Instructions of a loop: more do not come from a micro-op cache, as the schedule has it. */
 #define MAX_INSNS 1024
@@ -144,7 +143,7 @@ static bool survey_loop(struct clocked *c, const uint64_t *samples)
 			sum += samples[i];
 		}
 	}
-	return n <= MAX_INSNS && sum >= MIN_SAMPLES && !c->loops->list[c->loop].entered;
+	return n <= MAX_INSNS && sum >= VT_CLOCKFIT_SAMPLES && !c->loops->list[c->loop].entered;
 }
 
 /* Adds up a loop; false if something may stall it. */

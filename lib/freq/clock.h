@@ -18,6 +18,9 @@
  */
 struct vt_clockfit;
 
+/* Loops with fewer samples say little, and are not taken. */
+#define VT_CLOCKFIT_SAMPLES 200
+
 /* Owned by the caller; NULL when memory runs out. */
 struct vt_clockfit *vt_clockfit_new(void);
 void vt_clockfit_free(struct vt_clockfit *c);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/ordered.h"
 #include "freq/calls.h"
 #include "freq/charge.h"
 #include "freq/clock.h"
@@ -241,15 +242,18 @@ static uint64_t sum_spot_samples(const struct spot *spots, size_t n)
 
 struct freq_run {
 	const struct vt_freqrun_options *o;
+	struct vt_core core; /* for any thread: it has no cache */
 	struct vt_writer *w;
 	struct vt_freqrun_totals *totals;
-	struct vt_symbols *symbols;   /* of the procedure's image */
 	struct vt_freqcalls calls;    /* of the image, so far */
 	struct vt_regionlist regions; /* likewise */
 	double period;		      /* mean cycles of a sample; 0: there are none */
 	bool stubs;		      /* this pass analyses stubs only; false: the others only */
 	struct vt_clockfit *fit;      /* loops for the effective clock are sought; NULL: not */
 	struct vt_otherrun *other;    /* likewise, for the factor of counts */
+	struct vt_ordered *threads;
+	struct vt_error *err; /* of the first procedure that failed */
+	int code;
 };
 
 /* A procedure's numbers, by instruction of its graph. */
@@ -282,6 +286,33 @@ struct procedure_spots {
 	size_t own;
 	size_t all;
 };
+
+/*
+ * A procedure on its way: what is asked of images and sources comes in order, then any thread
+ * estimates it, and the results are written in order.
+ */
+struct freq_job {
+	const struct freq_run *run;
+	struct procedure_spots part;
+	struct vt_procflow *f;
+	struct vt_symbols *symbols; /* of its image */
+	uint64_t offset;	    /* in the image */
+	struct insn_numbers n;
+	struct vt_freq_counts counts;
+	struct vt_freq_measure entries;
+	struct vt_freqs *freqs;
+	struct vt_error err;
+	int code;
+};
+
+static void free_job(struct freq_job *j)
+{
+	vt_procflow_free(j->f);
+	numbers_fini(&j->n);
+	vt_freq_counts_fini(&j->counts);
+	vt_freqs_free(j->freqs);
+	free(j);
+}
 
 static void scale_cycles(const struct freq_run *r, const struct vt_procflow *f,
 			 struct insn_numbers *n)
@@ -320,25 +351,26 @@ static int fill_numbers(const struct freq_run *r, const struct vt_procflow *f,
 	return 0;
 }
 
-static void write_freqs(const struct freq_run *r, const struct vt_procflow *f, uint64_t offset,
-			const struct insn_numbers *n, const struct vt_freqs *freqs)
+static void write_freqs(const struct freq_run *r, const struct freq_job *j)
 {
+	const struct vt_procflow *f = j->f;
+	const struct insn_numbers *n = &j->n;
 	uint64_t event = vt_profile_event(r->o->profile, r->o->event)->id;
 	uint32_t i;
 
 	for (i = 0; i < f->cfg->ninsns; i++) {
-		const struct vt_freq_value *v = &freqs->insn[i];
+		const struct vt_freq_value *v = &j->freqs->insn[i];
 		uint64_t addr = f->cfg->insns[i].addr;
 		uint64_t *row;
 
-		if (!vti_freq_is_own(r->symbols, f, addr))
+		if (!vti_freq_is_own(j->symbols, f, addr))
 			continue;
 		r->totals->by_confidence[v->confidence] += n->samples[i];
 		if (!r->w)
 			continue;
 		row = vt_writer_row(r->w, VT_FREQ);
 		row[VT_FREQ_IMAGE] = f->proc.image;
-		row[VT_FREQ_OFFSET] = addr - f->proc.start + offset;
+		row[VT_FREQ_OFFSET] = addr - f->proc.start + j->offset;
 		row[VT_FREQ_EVENT] = event;
 		row[VT_FREQ_SAMPLES] = n->samples[i];
 		row[VT_FREQ_PERIOD] = n->period[i];
@@ -354,28 +386,28 @@ static void write_freqs(const struct freq_run *r, const struct vt_procflow *f, u
 	}
 }
 
-static void write_edges(const struct freq_run *r, const struct vt_procflow *f, uint64_t offset,
-			const struct vt_freqs *freqs)
+static void write_edges(const struct freq_run *r, const struct freq_job *j)
 {
+	const struct vt_procflow *f = j->f;
 	const struct vt_cfg *g = f->cfg;
 	uint32_t i;
 
 	for (i = 0; i < g->nedges && r->w; i++) {
 		const struct vt_cfg_edge *e = &g->edges[i];
 		const struct vt_cfg_block *from = &g->blocks[e->from];
-		const struct vt_freq_value *v = &freqs->edge[i];
+		const struct vt_freq_value *v = &j->freqs->edge[i];
 		uint64_t *row, last;
 
 		if (e->from < VT_CFG_FIRST || e->to < VT_CFG_FIRST || !from->ninsns ||
 		    v->confidence == VT_CONFIDENCE_NONE)
 			continue;
 		last = g->insns[from->insn + from->ninsns - 1].addr;
-		if (!vti_freq_is_own(r->symbols, f, last))
+		if (!vti_freq_is_own(j->symbols, f, last))
 			continue;
 		row = vt_writer_row(r->w, VT_EDGE);
 		row[VT_EDGE_IMAGE] = f->proc.image;
-		row[VT_EDGE_FROM] = last - f->proc.start + offset;
-		row[VT_EDGE_TO] = g->blocks[e->to].start - f->proc.start + offset;
+		row[VT_EDGE_FROM] = last - f->proc.start + j->offset;
+		row[VT_EDGE_TO] = g->blocks[e->to].start - f->proc.start + j->offset;
 		vt_row_set_f64(&row[VT_EDGE_EXECUTIONS], v->executions);
 		vt_row_set_f64(&row[VT_EDGE_LOW], v->low);
 		vt_row_set_f64(&row[VT_EDGE_HIGH], v->high);
@@ -385,24 +417,22 @@ static void write_edges(const struct freq_run *r, const struct vt_procflow *f, u
 }
 
 /* Of machines that issue out of order, where executions are known. */
-static int list_regions(struct freq_run *r, const struct vt_procflow *f, uint64_t offset,
-			const struct insn_numbers *n, const struct vt_freqs *freqs,
-			struct vt_error *err)
+static int list_regions(struct freq_run *r, const struct freq_job *j, struct vt_error *err)
 {
 	enum vt_unknown why;
 	const struct vt_region_source s = {
-		.core = r->o->core,
-		.elf = vt_images_elf(r->o->images, f->proc.image, &why),
-		.symbols = r->symbols,
-		.flow = f,
-		.freqs = freqs,
-		.samples = n->samples,
-		.cycles = n->cycles,
-		.offset = offset,
+		.core = &r->core,
+		.flow = j->f,
+		.elf = vt_images_elf(r->o->images, j->f->proc.image, &why),
+		.symbols = j->symbols,
+		.freqs = j->freqs,
+		.samples = j->n.samples,
+		.cycles = j->n.cycles,
+		.offset = j->offset,
 		.event = vt_profile_event(r->o->profile, r->o->event)->id,
 	};
 
-	if (!r->w || !f->costs || r->o->core->order == VT_IN_ORDER)
+	if (!r->w || !j->f->costs || r->core.order == VT_IN_ORDER)
 		return 0;
 	return vt_regionlist_add(&r->regions, &s, err);
 }
@@ -432,13 +462,12 @@ static void scale_exact(struct vt_freq_counts *c, const struct vt_cfg *g, double
 }
 
 /* Asks all sources for the counts of a procedure. */
-static int count_procedure(const struct freq_run *r, const struct vt_procflow *f, uint64_t offset,
-			   struct vt_freq_counts *c, struct vt_error *err)
+static int count_procedure(const struct freq_run *r, struct freq_job *j, struct vt_error *err)
 {
 	const struct vt_freqrun_options *o = r->o;
 	const struct vt_count_request request = {.images = o->images,
-						 .flow = f,
-						 .offset = offset,
+						 .flow = j->f,
+						 .offset = j->offset,
 						 .event =
 							 vt_profile_event(o->profile, o->event)->id,
 						 .scale = r->totals->scale};
@@ -446,83 +475,126 @@ static int count_procedure(const struct freq_run *r, const struct vt_procflow *f
 	int code = 0;
 
 	for (i = 0; i < o->nsources && code == 0; i++)
-		code = o->sources[i].count(o->sources[i].source, &request, c, err);
+		code = o->sources[i].count(o->sources[i].source, &request, &j->counts, err);
 	if (code == 0 && r->totals->other.verdict == VT_OTHERRUN_SCALED)
-		scale_exact(c, f->cfg, r->totals->other.factor);
+		scale_exact(&j->counts, j->f->cfg, r->totals->other.factor);
 	return code;
 }
 
-static struct vt_freqs *estimate_counts(const struct freq_run *r, struct vt_procflow *f,
-					const struct insn_numbers *n,
-					const struct vt_freq_counts *counts, struct vt_error *err)
+static int estimate_counts(struct freq_job *j, struct vt_error *err)
 {
+	const struct freq_run *r = j->run;
 	const struct vt_freqrun_options *o = r->o;
 	const struct vt_freq_input in = {
-		.flow = f,
-		.core = o->core,
-		.samples = n->samples,
-		.cycles = n->cycles,
+		.flow = j->f,
+		.core = &r->core,
+		.samples = j->n.samples,
+		.cycles = j->n.cycles,
 		.period = r->period,
-		.exact = counts->exact,
-		.exact_edges = counts->exact_edges,
+		.exact = j->counts.exact,
+		.exact_edges = j->counts.exact_edges,
 		.exact_doubt =
 			r->totals->other.verdict == VT_OTHERRUN_ALIKE ? 0 : r->totals->other.doubt,
-		.entries = r->stubs ? vt_freqcalls_of(&r->calls, f->proc.start)
-				    : (struct vt_freq_measure){.executions = -1},
-		.measured = counts->measured,
-		.measured_edges = counts->measured_edges,
-		.measure_unit = counts->measure_unit,
-		.measure_timed = counts->measure_timed,
+		.entries = j->entries,
+		.measured = j->counts.measured,
+		.measured_edges = j->counts.measured_edges,
+		.measure_unit = j->counts.measure_unit,
+		.measure_timed = j->counts.measure_timed,
 		.method = o->method,
 		.skewed = is_skewed(r),
 		.counts_only = o->core->order == VT_OUT_OF_ORDER || o->untimed,
 	};
+	int code = vt_freqs_need_classes(&in) ? vt_procflow_classify(j->f, err) : 0;
 
-	if (vt_freqs_need_classes(&in) && vt_procflow_classify(f, err) < 0)
-		return NULL;
-	if (vt_freqs_need_schedule(&in) &&
-	    vt_procflow_schedule(f, o->images, o->code, o->core, NULL, err) < 0)
-		return NULL;
-	return vt_freqs_new(&in, err);
+	/* It is decoded: nothing is asked of its image. */
+	if (code == 0 && vt_freqs_need_schedule(&in))
+		code = vt_procflow_schedule(j->f, NULL, NULL, &r->core, NULL, err);
+	if (code < 0)
+		return code;
+	j->freqs = vt_freqs_new(&in, err);
+	return j->freqs ? 0 : -(int)err->code;
 }
 
-static int analyse_procedure(struct freq_run *r, struct vt_procflow *f,
-			     const struct procedure_spots *part, struct vt_error *err)
+static void estimate_procedure(void *run, void *job)
 {
-	const struct spot *first = part->spots;
-	uint64_t offset = first->place.offset - (first->vaddr - f->proc.start);
-	struct insn_numbers n = {0};
-	struct vt_freq_counts counts = {0};
-	struct vt_freqs *freqs = NULL;
-	int code = fill_numbers(r, f, part, &n, err);
+	const struct freq_run *r = run;
+	struct freq_job *j = job;
 
-	if (code == 0)
-		code = count_procedure(r, f, offset, &counts, err);
-	if (code == 0) {
-		freqs = estimate_counts(r, f, &n, &counts, err);
-		code = freqs ? 0 : -(int)err->code;
-	}
-	if (code == 0 && !r->stubs)
-		code = vt_freqcalls_add(&r->calls, r->o->images, r->symbols, f, freqs, err);
-	if (code == 0)
-		code = vt_freq_charge(vt_freq_charge_of(event_policy(r), r->o->core->order), f,
-				      freqs, n.samples, n.period, err);
+	j->code = estimate_counts(j, &j->err);
+	if (j->code == 0)
+		j->code = vt_freq_charge(vt_freq_charge_of(event_policy(r), r->o->core->order),
+					 j->f, j->freqs, j->n.samples, j->n.period, &j->err);
+}
+
+static int report_procedure(struct freq_run *r, struct freq_job *j, struct vt_error *err)
+{
+	int code = 0;
+
+	if (!r->stubs)
+		code = vt_freqcalls_add(&r->calls, r->o->images, j->symbols, j->f, j->freqs, err);
 	if (code == 0 && r->fit)
-		code = vt_clockfit_add(r->fit, r->o->core, f, freqs, n.samples, n.period, err);
-	if (code == 0 && r->other && counts.exact)
-		code = vt_otherrun_add(r->other, r->o->core, f, freqs, n.samples, n.period, err);
-	if (code == 0) {
-		scale_cycles(r, f, &n);
-		write_freqs(r, f, offset, &n, freqs);
-		write_edges(r, f, offset, freqs);
-		r->totals->procedures++;
-		r->totals->complete += f->cfg->complete;
-		code = list_regions(r, f, offset, &n, freqs, err);
+		code = vt_clockfit_add(r->fit, &r->core, j->f, j->freqs, j->n.samples, j->n.period,
+				       err);
+	if (code == 0 && r->other && j->counts.exact)
+		code = vt_otherrun_add(r->other, &r->core, j->f, j->freqs, j->n.samples,
+				       j->n.period, err);
+	if (code < 0)
+		return code;
+	scale_cycles(r, j->f, &j->n);
+	write_freqs(r, j);
+	write_edges(r, j);
+	r->totals->procedures++;
+	r->totals->complete += j->f->cfg->complete;
+	return list_regions(r, j, err);
+}
+
+static void finish_procedure(void *run, void *job)
+{
+	struct freq_run *r = run;
+	struct freq_job *j = job;
+
+	if (r->code == 0 && j->code < 0) {
+		r->code = j->code;
+		*r->err = j->err;
 	}
-	vt_freqs_free(freqs);
-	vt_freq_counts_fini(&counts);
-	numbers_fini(&n);
-	return code;
+	if (r->code == 0)
+		r->code = report_procedure(r, j, r->err);
+	free_job(j);
+}
+
+/* What a procedure needs of images, sources, and those before it. */
+static int fill_job(const struct freq_run *r, struct freq_job *j, struct vt_error *err)
+{
+	const struct spot *first = j->part.spots;
+	enum vt_unknown why;
+	int code = fill_numbers(r, j->f, &j->part, &j->n, err);
+
+	j->symbols = vt_images_symbols(r->o->images, j->f->proc.image, j->f->proc.pid, &why);
+	j->offset = first->place.offset - (first->vaddr - j->f->proc.start);
+	j->entries = r->stubs ? vt_freqcalls_of(&r->calls, j->f->proc.start)
+			      : (struct vt_freq_measure){.executions = -1};
+	return code == 0 ? count_procedure(r, j, err) : code;
+}
+
+/* Takes over the graph. */
+static int start_procedure(struct freq_run *r, struct vt_procflow *f,
+			   const struct procedure_spots *part, struct vt_error *err)
+{
+	struct freq_job *j = calloc(1, sizeof(*j));
+	int code;
+
+	if (!j) {
+		vt_procflow_free(f);
+		return vt_error_nomem(err);
+	}
+	*j = (struct freq_job){.run = r, .part = *part, .f = f, .err = VT_ERROR_INIT};
+	code = fill_job(r, j, err);
+	if (code < 0) {
+		free_job(j);
+		return code;
+	}
+	vt_ordered_put(r->threads, j, f->cfg->ninsns);
+	return r->code;
 }
 
 /* ---- all of them ---- */
@@ -554,18 +626,13 @@ static int do_procedure(struct freq_run *r, const struct procedure_spots *part,
 		.name = vt_images_display(r->o->images, spots->place.image, spots->place.pid, sym),
 	};
 	struct vt_procflow *f = vt_procflow_graph(r->o->images, r->o->code, &proc, err);
-	enum vt_unknown why;
-	int code;
 
 	if (!f || vt_procflow_decode(f, r->o->images, r->o->code, r->o->core, err) < 0) {
 		vt_procflow_free(f);
 		r->totals->no_code += sum_spot_samples(spots, part->own);
 		return err->code == VT_E_NOMEM ? -VT_E_NOMEM : 0;
 	}
-	r->symbols = vt_images_symbols(r->o->images, proc.image, proc.pid, &why);
-	code = analyse_procedure(r, f, part, err);
-	vt_procflow_free(f);
-	return code;
+	return start_procedure(r, f, part, err);
 }
 
 /* Those at the start of `spots` that are of one procedure. */
@@ -614,6 +681,8 @@ static int do_spots(struct freq_run *r, const struct spot *spots, size_t own, si
 	r->totals->samples += sum_spot_samples(spots, own);
 	if (spots->symbol) {
 		part.all = count_overlapping(spots, own, n);
+		if (r->fit && sum_spot_samples(spots, part.all) < VT_CLOCKFIT_SAMPLES)
+			return 0;
 		return do_procedure(r, &part, err);
 	}
 	if (spots->place.image == VT_UNMAPPED_IMAGE)
@@ -637,17 +706,29 @@ static int do_image(struct freq_run *r, const struct spot *spots, size_t count,
 			n = count_alike(spots + i, count - i);
 			code = do_spots(r, spots + i, n, count - i, err);
 		}
+		vt_ordered_finish(r->threads);
+		code = code == 0 ? r->code : code;
 	}
 	return code == 0 && r->w ? vt_regionlist_write(&r->regions, r->w, err) : code;
 }
 
+/* Instructions of procedures that wait, about 500 bytes each. */
+#define MOST_WAITING 65536
+
 static int each_image(struct freq_run *r, const struct spot *spots, size_t count,
 		      struct vt_error *err)
 {
+	const struct vt_ordered_work how = {estimate_procedure, finish_procedure, r, MOST_WAITING};
 	size_t i, n;
 	int code = 0;
 
 	vt_freqcalls_init(&r->calls);
+	r->core = *r->o->core;
+	r->core.cache = NULL;
+	r->err = err;
+	r->threads = vt_ordered_new(r->o->threads, &how);
+	if (!r->threads)
+		code = vt_error_nomem(err);
 	r->period = mean_period(r, spots, count);
 	for (i = 0; i < count && code == 0; i += n) {
 		for (n = 1; i + n < count && spots[i + n].place.image == spots[i].place.image &&
@@ -655,6 +736,7 @@ static int each_image(struct freq_run *r, const struct spot *spots, size_t count
 			n++;
 		code = do_image(r, spots + i, n, err);
 	}
+	vt_ordered_free(r->threads);
 	vt_freqcalls_fini(&r->calls);
 	vt_regionlist_fini(&r->regions);
 	return code;

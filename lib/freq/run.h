@@ -56,6 +56,7 @@ struct vt_freqrun_options {
 	enum vt_method method;
 	const struct vt_count_source *sources; /* of counts; see struct vt_count_source */
 	size_t nsources;
+	unsigned threads; /* the results do not depend on it; 0: as 1 */
 };
 
 /* The samples of the event by what became of them. */
