@@ -49,6 +49,7 @@ struct run_start {
 	int64_t pid;
 	uint64_t offset;
 	struct vt_stackreach reach;
+	double window; /* of `reach`, once all that wait are in it */
 	struct vt_stacktimes times;
 	struct vt_stacklength length;
 };

@@ -140,7 +140,7 @@ static struct stack_window window_of(const struct vt_stackcount *c, const struct
 	size_t i;
 
 	for (i = 0; i < s->count; i++)
-		w.length = fmin(w.length, vt_stackreach_window(&branch_start(c, s, i)->reach));
+		w.length = fmin(w.length, branch_start(c, s, i)->window);
 	w.weight = s->period / (VT_STACKWINDOW_AREA * w.length);
 	return w;
 }
@@ -254,6 +254,17 @@ static struct timed_stack timed_at(const struct vt_stackcount *c, size_t i)
 	return s;
 }
 
+static void set_windows(struct vt_stackcount *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->starts.count; i++) {
+		struct run_start *start = vt_hash_at(&c->starts, i);
+
+		start->window = vt_stackreach_window(&start->reach);
+	}
+}
+
 static void count_waiting_timed(struct vt_stackcount *c)
 {
 	struct stack_batch *b = &c->batch;
@@ -265,6 +276,7 @@ static void count_waiting_timed(struct vt_stackcount *c)
 		if (b->stacks[i].way == STACK_TIMED)
 			note_reach(c, &s);
 	}
+	set_windows(c);
 	for (i = 0; i < b->nstacks; i++) {
 		s = timed_at(c, i);
 		if (b->stacks[i].way == STACK_TIMED)

@@ -42,9 +42,13 @@ size_t vt_stacktimes_bin(uint64_t cycles)
 /* How long the runs of a bin are: in the middle, by the logarithm. */
 static double bin_time(size_t bin)
 {
+	/* 2^(1/4) and 2^(3/4) */
+	static const double quarters[] = {1.18920711500272107, 1.68179283050742909};
+
 	if (bin < EXACT)
 		return (double)bin;
-	return exp2(EXACT_OCTAVE + ((double)(bin - EXACT) + 0.5) / 2);
+	return quarters[(bin - EXACT) % 2] *
+	       (double)(UINT64_C(1) << (EXACT_OCTAVE + (bin - EXACT) / 2));
 }
 
 void vt_stacktimes_add(struct vt_stacktimes *t, uint64_t cycles, double weight)
