@@ -512,10 +512,28 @@ static struct ways *find_all_ways(const struct vt_cfg *g, const double *edges, u
 	return ways;
 }
 
-/* Schedules all blocks but those that get their costs in another way; `skip` may be NULL. */
-static int schedule_blocks(struct vt_procflow *f, const struct vt_core *m, const bool *skip,
-			   struct vt_error *err)
+static bool is_executed(const struct vt_cfg *g, uint32_t block, const double *edges)
 {
+	const struct vt_cfg_block *b = &g->blocks[block];
+	uint32_t i;
+
+	for (i = 0; i < b->nin; i++)
+		if (edges[g->in[b->in + i]] > 0)
+			return true;
+	for (i = b->out; i < b->out + b->nout; i++)
+		if (edges[i] > 0)
+			return true;
+	return false;
+}
+
+/*
+ * Schedules all blocks but those that get their costs in another way; `skip` and `edges` may be
+ * NULL.  What was not executed does not need much code before it: it is most of a program.
+ */
+static int schedule_blocks(struct vt_procflow *f, const struct vt_core *m, const bool *skip,
+			   const double *edges, struct vt_error *err)
+{
+	uint32_t warm;
 	struct scheduler s;
 	struct visit_order o;
 	uint32_t b;
@@ -525,10 +543,14 @@ static int schedule_blocks(struct vt_procflow *f, const struct vt_core *m, const
 		code = vt_error_nomem(err);
 	else
 		set_before(&s, o.before);
-	for (b = VT_CFG_FIRST; b < f->cfg->nblocks && code == 0; b++)
+	warm = s.warm;
+	for (b = VT_CFG_FIRST; b < f->cfg->nblocks && code == 0; b++) {
 		/* The results of a chain depend on the order of its calls. */
-		if (!skip || !skip[b] || s.chain)
-			code = schedule_block(&s, b, err);
+		if (skip && skip[b] && !s.chain)
+			continue;
+		s.warm = edges && !is_executed(f->cfg, b, edges) ? WARM_IN_ORDER : warm;
+		code = schedule_block(&s, b, err);
+	}
 	visit_order_fini(&o);
 	scheduler_fini(&s);
 	return code;
@@ -571,7 +593,7 @@ static int schedule_ways(struct vt_procflow *f, const struct vt_core *m, const d
 	for (b = VT_CFG_FIRST; ways && b < f->cfg->nblocks; b++)
 		skip[b] = ways[b].n > 0;
 	if (code == 0 && !scheduled && !skips_all(f->cfg, skip))
-		code = schedule_blocks(f, m, skip, err);
+		code = schedule_blocks(f, m, skip, edges, err);
 	if (code == 0)
 		code = weigh_blocks(f, m, ways, before, err);
 	free(before);
@@ -587,7 +609,7 @@ static int schedule_walks(struct vt_procflow *f, const struct vt_core *m, const 
 	int code = vt_procedure_walk(&walk, m, edges, skip, err);
 
 	if (code == 0 && !scheduled && !skips_all(f->cfg, skip))
-		code = schedule_blocks(f, m, skip, err);
+		code = schedule_blocks(f, m, skip, edges, err);
 	return code;
 }
 
@@ -685,7 +707,8 @@ int vt_procflow_schedule(struct vt_procflow *f, struct vt_images *images,
 	f->costs = malloc(((size_t)f->cfg->ninsns + 1) * sizeof(*f->costs));
 	if (!f->costs)
 		return vt_error_nomem(err);
-	return edges ? schedule_edges(f, m, edges, false, err) : schedule_blocks(f, m, NULL, err);
+	return edges ? schedule_edges(f, m, edges, false, err)
+		     : schedule_blocks(f, m, NULL, NULL, err);
 }
 
 struct vt_procflow *vt_procflow_graph(struct vt_images *images, const struct vt_blockcode *code,
