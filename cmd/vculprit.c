@@ -17,6 +17,7 @@ struct options {
 	bool top_given;
 	const char *truth, *cpu, *symfs, *compress;
 	struct app_form form;
+	uint64_t jobs;
 };
 
 struct job {
@@ -121,6 +122,7 @@ static bool find_culprits(struct job *j)
 		.ids = j->in.freq_images->count ? vt_hash_at(j->in.freq_images, 0) : NULL,
 		.nids = j->in.freq_images->count,
 		.event = j->event,
+		.threads = (unsigned)j->o->jobs,
 	};
 	const struct vt_culprits_totals *t = &j->totals;
 	const char *name = vt_reader_name(j->reader);
@@ -200,6 +202,7 @@ static void run_vculprit(struct app *a, const struct options *o)
 	struct job j = {
 		.app = a, .o = o, .lists = o->top_given || o->truth || app_form_count(&o->form)};
 
+	a->threads = (unsigned)o->jobs - 1;
 	if (app_form_count(&o->form) > 1)
 		app_usage(a, "--json, --csv and --tsv exclude each other");
 	else if (start_vculprit(&j) &&
@@ -211,7 +214,7 @@ static void run_vculprit(struct app *a, const struct options *o)
 
 int cmd_culprit(int argc, char **argv)
 {
-	struct options o = {.top = 20, .cpu = "auto"};
+	struct options o = {.top = 20, .cpu = "auto", .jobs = vt_ordered_processors()};
 	struct app app;
 	const struct vt_opt opts[] = {
 		{'n', "top", VT_OPT_U64, &o.top, .arg = "N", .given = &o.top_given,
@@ -221,6 +224,7 @@ int cmd_culprit(int argc, char **argv)
 			   "vfreq's, or by what the stream says of its processor"),
 		APP_STRING(0, "truth", o.truth, "FILE",
 			   "compare with the true causes that vsim --truth wrote"),
+		APP_OPT_JOBS(o.jobs),
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_FORM(o.form),
 		APP_OPT_COMPRESS(o.compress),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/ordered.h"
 #include "freq/charge.h"
 #include "freq/region.h"
 
@@ -17,27 +18,20 @@ struct event_place {
 	uint64_t samples;
 };
 
-/* Instructions that are kept unless the caller says how many. */
-#define KEPT 4000000
-
 /* Of so many of them, about, what is usual is learnt. */
 #define LEARNT 100000
 
-/* What is made for one procedure. */
+/* A procedure with code and records, which lie in it. */
 struct work {
 	struct vt_procedure proc;
-	const struct vt_freq *records; /* that lie in it */
+	const struct vt_freq *records;
 	size_t nrecords;
-	struct vt_procflow *flow; /* NULL: it is not kept, nor is anything behind it */
 	uint64_t offset;
-	struct vt_culprit_insn *insns;
-	const struct vt_freq **freqs;
-	double *edges;
-	bool exact_time; /* a simulator's */
 };
 
 struct run {
 	const struct vt_culprits_source *src;
+	struct vt_core core; /* for any thread: it has no cache */
 	vt_culprits_fn *fn;
 	void *arg;
 	struct vt_culprits_totals *t;
@@ -47,13 +41,31 @@ struct run {
 	size_t events_cap;
 	double period[VT_NCULPRIT_EVENTS];
 	struct vt_footprint *footprint;
+	struct vt_culprit_evidence *evidence; /* this pass collects it; NULL: it judges */
 	struct vt_culprit_shares shares;
 	bool learnt;
 	struct work *list; /* by procedure */
 	size_t count;
 	size_t cap;
-	uint64_t kept; /* instructions */
+	uint64_t insns; /* of them all */
 	double least_peak;
+	struct vt_ordered *threads;
+	int code; /* of the first procedure that failed */
+};
+
+/* What is made for a procedure: up to `in` in order, the rest by any thread. */
+struct culprit_job {
+	const struct run *run;
+	const struct work *w;
+	struct vt_procflow *flow;
+	struct vt_culprit_insn *insns;
+	const struct vt_freq **freqs;
+	double *edges;
+	bool exact_time; /* a simulator's */
+	struct vt_culprit_input in;
+	struct vt_culprit_stalls stalls;
+	struct vt_error err;
+	int code;
 };
 
 /* ---- samples of events ---- */
@@ -134,49 +146,60 @@ static size_t find_event_place(const struct run *r, uint32_t image, uint64_t off
 
 /* ---- one procedure ---- */
 
-static uint32_t find_work_insn(const struct work *w, uint64_t offset)
+static uint32_t find_job_insn(const struct culprit_job *j, uint64_t offset)
 {
-	return vt_cfg_insn_at(w->flow->cfg, w->proc.start + (offset - w->offset));
+	return vt_cfg_insn_at(j->flow->cfg, j->w->proc.start + (offset - j->w->offset));
 }
 
-static void take_freq(struct run *r, struct work *w, const struct vt_freq *f)
+/* `t` is NULL the second time. */
+static void count_freq(struct vt_culprits_totals *t, const struct vt_freq *f, bool inside)
 {
-	uint32_t i = find_work_insn(w, f->offset);
-	double period = f->samples ? (double)f->period / (double)f->samples : (double)f->period;
-
-	if (i == UINT32_MAX) {
-		r->t->outside++;
+	if (!t)
+		return;
+	if (!inside) {
+		t->outside++;
 		return;
 	}
-	w->freqs[i] = f;
-	w->insns[i].executions = f->executions;
-	w->insns[i].cycles = f->cycles;
-	w->insns[i].confidence = f->confidence;
-	/* The values of a simulator are exact. */
-	if (f->method != VT_METHOD_MODEL)
-		w->insns[i].period = period;
-	w->insns[i].time_samples = f->samples;
-	/* The limits are two deviations away. */
-	if (f->executions > 0 && isfinite(f->high))
-		w->insns[i].doubt = (f->high - f->low) / 4 / f->executions;
-	w->exact_time |= f->method == VT_METHOD_MODEL;
-	r->t->samples += f->samples;
+	t->samples += f->samples;
 	if ((unsigned)f->confidence < VT_NCONFIDENCES)
-		r->t->by_confidence[f->confidence] += f->samples;
+		t->by_confidence[f->confidence] += f->samples;
 	if (f->executions > 0 && f->cycles > 0)
-		r->t->cycles += f->executions * f->cycles;
+		t->cycles += f->executions * f->cycles;
 }
 
-static void take_procedure_events(const struct run *r, struct work *w, uint32_t image, uint64_t end)
+static void take_freq(struct culprit_job *j, const struct vt_freq *f, struct vt_culprits_totals *t)
 {
+	uint32_t i = find_job_insn(j, f->offset);
+	double period = f->samples ? (double)f->period / (double)f->samples : (double)f->period;
+
+	count_freq(t, f, i != UINT32_MAX);
+	if (i == UINT32_MAX)
+		return;
+	j->freqs[i] = f;
+	j->insns[i].executions = f->executions;
+	j->insns[i].cycles = f->cycles;
+	j->insns[i].confidence = f->confidence;
+	/* The values of a simulator are exact. */
+	if (f->method != VT_METHOD_MODEL)
+		j->insns[i].period = period;
+	j->insns[i].time_samples = f->samples;
+	/* The limits are two deviations away. */
+	if (f->executions > 0 && isfinite(f->high))
+		j->insns[i].doubt = (f->high - f->low) / 4 / f->executions;
+	j->exact_time |= f->method == VT_METHOD_MODEL;
+}
+
+static void take_procedure_events(const struct run *r, struct culprit_job *j, uint64_t end)
+{
+	uint32_t image = j->w->proc.image;
 	size_t e;
 
-	for (e = find_event_place(r, image, w->offset);
+	for (e = find_event_place(r, image, j->w->offset);
 	     e < r->nevents && r->events[e].image == image && r->events[e].offset < end; e++) {
-		uint32_t i = find_work_insn(w, r->events[e].offset);
+		uint32_t i = find_job_insn(j, r->events[e].offset);
 
 		if (i != UINT32_MAX)
-			w->insns[i].samples[r->events[e].event] += (float)r->events[e].samples;
+			j->insns[i].samples[r->events[e].event] += (float)r->events[e].samples;
 	}
 }
 
@@ -198,9 +221,9 @@ static double edge_value(const struct vt_edgefreq *list, size_t n, uint64_t from
 }
 
 /* What a block's edges leave to this one of them; NAN: another is unknown, too. */
-static double left_over(const struct work *w, uint32_t edge, bool in)
+static double left_over(const struct culprit_job *j, uint32_t edge, bool in)
 {
-	const struct vt_cfg *g = w->flow->cfg;
+	const struct vt_cfg *g = j->flow->cfg;
 	const struct vt_cfg_edge *e = &g->edges[edge];
 	const struct vt_cfg_block *b = &g->blocks[in ? e->to : e->from];
 	uint32_t k, n = in ? b->nin : b->nout;
@@ -208,53 +231,53 @@ static double left_over(const struct work *w, uint32_t edge, bool in)
 
 	if (!b->ninsns)
 		return NAN;
-	left = w->insns[in ? b->insn : b->insn + b->ninsns - 1].executions;
+	left = j->insns[in ? b->insn : b->insn + b->ninsns - 1].executions;
 	for (k = 0; k < n; k++) {
 		uint32_t other = in ? g->in[b->in + k] : b->out + k;
 
 		if (other != edge)
-			left -= w->edges[other];
+			left -= j->edges[other];
 	}
 	return left < 0 ? 0 : left;
 }
 
 /* Edges without a record: what gets into a block by no other comes by this one. */
-static void infer_edges(const struct work *w)
+static void infer_edges(const struct culprit_job *j)
 {
-	const struct vt_cfg *g = w->flow->cfg;
+	const struct vt_cfg *g = j->flow->cfg;
 	uint32_t i;
 
 	for (i = 0; i < g->nedges; i++) {
-		if (!isnan(w->edges[i]))
+		if (!isnan(j->edges[i]))
 			continue;
-		w->edges[i] = left_over(w, i, true);
-		if (isnan(w->edges[i]))
-			w->edges[i] = left_over(w, i, false);
+		j->edges[i] = left_over(j, i, true);
+		if (isnan(j->edges[i]))
+			j->edges[i] = left_over(j, i, false);
 	}
 }
 
-static void take_edges(const struct run *r, struct work *w, uint32_t image, uint64_t end)
+static void take_edges(const struct run *r, struct culprit_job *j, uint64_t end)
 {
-	const struct vt_cfg *g = w->flow->cfg;
+	const struct vt_cfg *g = j->flow->cfg;
 	size_t n;
 	const struct vt_edgefreq *list =
-		vt_freqprofile_edges(r->src->freq, image, w->offset, end, &n);
-	uint64_t shift = w->offset - w->proc.start;
+		vt_freqprofile_edges(r->src->freq, j->w->proc.image, j->w->offset, end, &n);
+	uint64_t shift = j->w->offset - j->w->proc.start;
 	uint32_t i;
 
 	for (i = 0; i < g->nedges; i++) {
 		const struct vt_cfg_block *from = &g->blocks[g->edges[i].from];
 		const struct vt_cfg_block *to = &g->blocks[g->edges[i].to];
 
-		w->edges[i] = NAN;
+		j->edges[i] = NAN;
 		if (g->edges[i].from >= VT_CFG_FIRST && g->edges[i].to >= VT_CFG_FIRST &&
 		    from->ninsns)
-			w->edges[i] = edge_value(
+			j->edges[i] = edge_value(
 				list, n, g->insns[from->insn + from->ninsns - 1].addr + shift,
 				to->start + shift);
 	}
 	for (i = 0; i < 2; i++)
-		infer_edges(w);
+		infer_edges(j);
 }
 
 static void add_up(struct vt_culprits_totals *t, const struct vt_culprit_stalls *s)
@@ -269,96 +292,146 @@ static void add_up(struct vt_culprits_totals *t, const struct vt_culprit_stalls 
 	}
 }
 
-static void make_input(const struct run *r, const struct work *w, struct vt_culprit_input *in)
+static void make_input(const struct run *r, struct culprit_job *j)
 {
+	const struct vt_procedure *proc = &j->w->proc;
 	enum vt_unknown why;
-	const struct vt_elf *elf = vt_images_elf(r->src->images, w->proc.image, &why);
+	const struct vt_elf *elf = vt_images_elf(r->src->images, proc->image, &why);
 
-	*in = (struct vt_culprit_input){
-		.core = r->src->core,
-		.flow = w->flow,
-		.insns = w->insns,
-		.edges = w->edges,
+	j->in = (struct vt_culprit_input){
+		.core = &r->core,
+		.flow = j->flow,
+		.insns = j->insns,
+		.edges = j->edges,
 		.footprint = r->footprint,
 		.shares = r->learnt ? &r->shares : NULL,
 		.least_peak = r->least_peak,
-		.exact_time = w->exact_time,
+		.exact_time = j->exact_time,
 	};
 	if (elf)
-		in->code = vt_elf_bytes(elf, w->proc.start, &in->code_size);
-	memcpy(in->period, r->period, sizeof(in->period));
-}
-
-static int judge_procedure(struct run *r, const struct work *w)
-{
-	struct vt_culprit_stalls stalls = {0};
-	struct vt_culprits_proc p = {.flow = w->flow, .offset = w->offset, .freqs = w->freqs};
-	struct vt_culprit_input in;
-	uint32_t i, e;
-	int code;
-
-	make_input(r, w, &in);
-	for (i = 0; i < w->flow->cfg->ninsns; i++)
-		for (e = 0; e < VT_NCULPRIT_EVENTS; e++)
-			p.events[e] += (double)w->insns[i].samples[e] * r->period[e];
-	code = vt_culprit_find(&in, &stalls, r->err);
-	if (code == 0) {
-		add_up(r->t, &stalls);
-		p.stalls = stalls.list;
-		p.nstalls = stalls.count;
-		p.regions = stalls.regions;
-		code = r->fn(r->arg, &p, r->err);
-	}
-	vt_culprit_stalls_fini(&stalls);
-	return code;
-}
-
-static void work_fini(struct work *w)
-{
-	vt_procflow_free(w->flow);
-	free(w->insns);
-	free(w->freqs);
-	free(w->edges);
-	w->flow = NULL;
-	w->insns = NULL;
-	w->freqs = NULL;
-	w->edges = NULL;
+		j->in.code = vt_elf_bytes(elf, proc->start, &j->in.code_size);
+	memcpy(j->in.period, r->period, sizeof(j->in.period));
 }
 
 /* Brings what was measured to the instructions and edges of a procedure's graph. */
-static int fill_graph_counts(struct run *r, struct work *w)
+static int fill_graph_counts(const struct run *r, struct culprit_job *j,
+			     struct vt_culprits_totals *t)
 {
-	const struct vt_cfg *g = w->flow->cfg;
+	const struct vt_cfg *g = j->flow->cfg;
+	const struct work *w = j->w;
 	uint64_t end = w->offset + (w->proc.end - w->proc.start);
 	size_t i;
 
-	w->insns = calloc((size_t)g->ninsns + 1, sizeof(*w->insns));
-	w->freqs = calloc((size_t)g->ninsns + 1, sizeof(struct vt_freq *));
-	w->edges = calloc((size_t)g->nedges + 1, sizeof(*w->edges));
-	if (!w->insns || !w->freqs || !w->edges)
+	j->insns = calloc((size_t)g->ninsns + 1, sizeof(*j->insns));
+	j->freqs = calloc((size_t)g->ninsns + 1, sizeof(struct vt_freq *));
+	j->edges = calloc((size_t)g->nedges + 1, sizeof(*j->edges));
+	if (!j->insns || !j->freqs || !j->edges)
 		return vt_error_nomem(r->err);
 	for (i = 0; i < g->ninsns; i++)
-		w->insns[i].executions = NAN;
+		j->insns[i].executions = NAN;
 	for (i = 0; i < w->nrecords; i++)
-		take_freq(r, w, &w->records[i]);
-	take_procedure_events(r, w, w->proc.image, end);
-	take_edges(r, w, w->proc.image, end);
+		take_freq(j, &w->records[i], t);
+	take_procedure_events(r, j, end);
+	take_edges(r, j, end);
+	make_input(r, j);
 	return 0;
 }
 
-/* 1; 0: its code is not there. */
-static int make_procedure_work(struct run *r, struct work *w)
+static void free_job(struct culprit_job *j)
 {
+	vt_procflow_free(j->flow);
+	free(j->insns);
+	free(j->freqs);
+	free(j->edges);
+	vt_culprit_stalls_fini(&j->stalls);
+	free(j);
+}
+
+/* Sets *job to NULL if the procedure's code is not there.  Counts in *t unless that is NULL. */
+static int make_job(const struct run *r, const struct work *w, struct vt_culprits_totals *t,
+		    struct culprit_job **job)
+{
+	struct culprit_job *j = calloc(1, sizeof(*j));
 	struct vt_error why = VT_ERROR_INIT;
 	int code;
 
-	w->flow = vt_procflow_graph(r->src->images, r->src->code, &w->proc, &why);
-	if (!w->flow && why.code != VT_E_NOMEM)
-		return 0;
-	code = w->flow ? fill_graph_counts(r, w) : vt_error_nomem(r->err);
-	if (code < 0)
-		work_fini(w);
-	return code < 0 ? code : 1;
+	*job = NULL;
+	if (!j)
+		return vt_error_nomem(r->err);
+	*j = (struct culprit_job){.run = r, .w = w, .err = VT_ERROR_INIT};
+	j->flow = vt_procflow_graph(r->src->images, r->src->code, &w->proc, &why);
+	if (j->flow)
+		code = fill_graph_counts(r, j, t);
+	else
+		code = why.code == VT_E_NOMEM ? vt_error_nomem(r->err) : 0;
+	if (code == 0 && j->flow)
+		*job = j;
+	else
+		free_job(j);
+	return code;
+}
+
+/*
+ * Schedules a procedure as it was run: what a block costs depends on which ways control came to it.
+ */
+static void judge_procedure(void *run, void *job)
+{
+	const struct run *r = run;
+	struct culprit_job *j = job;
+
+	j->code = vt_procflow_schedule(j->flow, NULL, NULL, &r->core, j->edges, &j->err);
+	if (j->code == 0 && !r->evidence)
+		j->code = vt_culprit_find(&j->in, &j->stalls, &j->err);
+}
+
+static int report_procedure(struct run *r, const struct culprit_job *j)
+{
+	struct vt_culprits_proc p = {.flow = j->flow,
+				     .offset = j->w->offset,
+				     .freqs = j->freqs,
+				     .stalls = j->stalls.list,
+				     .nstalls = j->stalls.count,
+				     .regions = j->stalls.regions};
+	uint32_t i, e;
+
+	if (r->evidence)
+		return vt_culprit_collect(&j->in, r->evidence, r->err);
+	for (i = 0; i < j->flow->cfg->ninsns; i++)
+		for (e = 0; e < VT_NCULPRIT_EVENTS; e++)
+			p.events[e] += (double)j->insns[i].samples[e] * r->period[e];
+	add_up(r->t, &j->stalls);
+	return r->fn(r->arg, &p, r->err);
+}
+
+static void finish_procedure(void *run, void *job)
+{
+	struct run *r = run;
+	struct culprit_job *j = job;
+
+	if (r->code == 0 && j->code < 0) {
+		r->code = j->code;
+		*r->err = j->err;
+	}
+	if (r->code == 0)
+		r->code = report_procedure(r, j);
+	free_job(j);
+}
+
+/* Gives a procedure to the threads; what is asked of images is asked before. */
+static int start_procedure(struct run *r, const struct work *w)
+{
+	struct culprit_job *j;
+	int code = make_job(r, w, NULL, &j);
+
+	if (code < 0 || !j)
+		return code;
+	code = vt_procflow_decode(j->flow, r->src->images, r->src->code, r->src->core, r->err);
+	if (code < 0) {
+		free_job(j);
+		return code == -VT_E_NOMEM ? code : 0;
+	}
+	vt_ordered_put(r->threads, j, j->flow->cfg->ninsns);
+	return r->code;
 }
 
 /* ---- all of them ---- */
@@ -384,26 +457,26 @@ static bool find_freq_procedure(const struct run *r, const struct vt_freq *f,
 	return true;
 }
 
-/* The first time: what it fetches, and the rest if there is room for that. */
-static int take_procedure(struct run *r, struct work *w)
+/* The first time: what it fetches. */
+static int take_procedure(struct run *r, const struct work *w)
 {
-	struct vt_culprit_input in;
+	struct culprit_job *j;
 	int code;
 
 	if (!vt_array_grow(&r->list, &r->cap, r->count + 1, sizeof(*r->list)))
 		return vt_error_nomem(r->err);
-	code = make_procedure_work(r, w);
-	if (code <= 0) {
-		r->t->without_code += code == 0;
+	code = make_job(r, w, r->t, &j);
+	if (code < 0)
 		return code;
+	if (!j) {
+		r->t->without_code++;
+		return 0;
 	}
 	r->t->procedures++;
-	make_input(r, w, &in);
-	code = vt_culprit_enter(&in, r->footprint, r->err);
-	r->kept += w->flow->cfg->ninsns;
-	if (code < 0 || r->kept > (r->src->most_kept ? r->src->most_kept : KEPT))
-		work_fini(w);
+	code = vt_culprit_enter(&j->in, r->footprint, r->err);
+	r->insns += j->flow->cfg->ninsns;
 	r->list[r->count++] = *w;
+	free_job(j);
 	return code;
 }
 
@@ -465,62 +538,43 @@ static int analyse_image(struct run *r, uint32_t image)
 	return 0;
 }
 
-/* As it was run: what a block costs depends on which ways control came to it. */
-static int schedule_procedure(const struct run *r, struct work *w)
+/* Instructions of procedures that wait, about 500 bytes each. */
+#define MOST_WAITING 65536
+
+/* Each `stride`-th procedure, in order. */
+static int start_procedures(struct run *r, size_t stride)
 {
-	if (w->flow->ops)
-		return 0;
-	return vt_procflow_schedule(w->flow, r->src->images, r->src->code, r->src->core, w->edges,
-				    r->err);
+	const struct vt_ordered_work how = {judge_procedure, finish_procedure, r, MOST_WAITING};
+	size_t i;
+	int code = 0;
+
+	r->threads = vt_ordered_new(r->src->threads, &how);
+	if (!r->threads)
+		return vt_error_nomem(r->err);
+	for (i = 0; i < r->count && code == 0; i += stride)
+		code = start_procedure(r, &r->list[i]);
+	vt_ordered_free(r->threads);
+	return code < 0 ? code : r->code;
 }
 
 /*
- * Between: what is usual, of some of the procedures that are kept.  Out of order, a stall is what
- * others have left of it, so that its length says less of its cause: there, nothing is learnt.
+ * Between: what is usual, of some of the procedures.  Out of order, a stall is what others have
+ * left of it, so that its length says less of its cause: there, nothing is learnt.
  */
 static int collect_evidence(struct run *r)
 {
 	struct vt_culprit_evidence *e = vt_culprit_evidence_new();
-	size_t stride = (size_t)(r->kept / LEARNT) + 1, i;
-	struct vt_culprit_input in;
-	int code = e ? 0 : vt_error_nomem(r->err);
+	int code;
 
-	for (i = 0; i < r->count && code == 0; i += stride) {
-		if (!r->list[i].flow)
-			continue;
-		code = schedule_procedure(r, &r->list[i]);
-		make_input(r, &r->list[i], &in);
-		if (code == 0)
-			code = vt_culprit_collect(&in, e, r->err);
-	}
+	if (!e)
+		return vt_error_nomem(r->err);
+	r->evidence = e;
+	code = start_procedures(r, (size_t)(r->insns / LEARNT) + 1);
+	r->evidence = NULL;
 	if (code == 0)
 		vt_culprit_compute_shares(e, &r->shares);
 	r->learnt = code == 0;
 	vt_culprit_evidence_free(e);
-	return code;
-}
-
-/* The second time: who is guilty, now that it is known what competes with whom. */
-static int judge_procedures(struct run *r)
-{
-	struct vt_culprits_totals again = {0}, *t = r->t;
-	size_t i;
-	int code = 0;
-
-	for (i = 0; i < r->count && code == 0; i++) {
-		struct work *w = &r->list[i];
-
-		/* It has been counted. */
-		r->t = &again;
-		if (!w->flow)
-			code = make_procedure_work(r, w);
-		r->t = t;
-		if (code >= 0 && w->flow)
-			code = schedule_procedure(r, w);
-		if (code >= 0 && w->flow)
-			code = judge_procedure(r, w);
-		work_fini(w);
-	}
 	return code;
 }
 
@@ -560,6 +614,7 @@ int vt_culprits_run(const struct vt_culprits_source *src, vt_culprits_fn *fn, vo
 		    struct vt_culprits_totals *t, struct vt_error *err)
 {
 	struct run r = {.src = src,
+			.core = *src->core,
 			.fn = fn,
 			.arg = arg,
 			.t = t,
@@ -570,6 +625,7 @@ int vt_culprits_run(const struct vt_culprits_source *src, vt_culprits_fn *fn, vo
 	int code;
 
 	memset(t, 0, sizeof(*t));
+	r.core.cache = NULL;
 	r.footprint = vt_footprint_new(src->core);
 	code = r.footprint ? take_events(&r) : vt_error_nomem(err);
 	for (i = 0; i < src->nids && code == 0; i++)
@@ -578,12 +634,11 @@ int vt_culprits_run(const struct vt_culprits_source *src, vt_culprits_fn *fn, vo
 		code = vt_footprint_finish(r.footprint, err);
 	if (code == 0 && src->core->order == VT_IN_ORDER)
 		code = collect_evidence(&r);
+	/* The second time: who is guilty, now that it is known what competes with whom. */
 	if (code == 0)
-		code = judge_procedures(&r);
+		code = start_procedures(&r, 1);
 	if (time && time->samples > t->samples)
 		t->unknown = time->samples - t->samples;
-	for (i = 0; i < r.count; i++)
-		work_fini(&r.list[i]);
 	vt_footprint_free(r.footprint);
 	free(r.list);
 	free(r.events);

@@ -25,12 +25,8 @@ struct vt_culprits_source {
 	const struct vt_blockcode *code; /* may be NULL */
 	const uint32_t *ids;		 /* images that have frequencies */
 	size_t nids;
-	uint64_t event; /* the id of the event from which the frequencies were estimated */
-	/*
-	 * Maximum number of instructions whose graph and measurements are kept between the passes,
-	 * about 100 bytes each; those of other procedures are built twice.  0: 4 million.
-	 */
-	uint64_t most_kept;
+	uint64_t event;	  /* the id of the event from which the frequencies were estimated */
+	unsigned threads; /* the results do not depend on it; 0: as 1 */
 };
 
 /* A procedure and its stalls. */

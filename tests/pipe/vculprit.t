@@ -137,6 +137,31 @@ check "only its own misses stall a load there" sky.json '
 c = causes(worst("chase"))
 assert "dcache" in c and doc["truth"]["dynamic_main_listed"] > 90, (c, doc["truth"])'
 
+# ---- threads ----
+
+# What comes out does not depend on how many there are, in order and out of order.
+vsim -m alpha21164 -S cycles:200 -o alpha-samples.vt x.vt 2>/dev/null
+for jobs in 1 2 7; do
+	vfreq -j "$jobs" --exact x.vt <sky-samples.vt >"freq.$jobs.vt" 2>/dev/null
+	vfreq --jobs "$jobs" <alpha-samples.vt >"alpha.$jobs.vt" 2>/dev/null
+	for of in freq alpha; do
+		vculprit -j "$jobs" <"$of.$jobs.vt" >"$of.stalls.$jobs.vt"
+		for what in "$of" "$of.stalls"; do
+			t_ok "$what: $jobs threads give the same bytes" cmp "$what.1.vt" "$what.$jobs.vt"
+		done
+	done
+done
+t_ok "and these are stalls of many procedures" "$PYTHON" -c '
+import json, subprocess
+for of in "freq", "alpha":
+    doc = json.loads(subprocess.run(["vculprit", "--json", "--top", "0", of + ".7.vt"],
+                                    capture_output=True, check=True).stdout)
+    assert len({r["procedure"] for r in doc["rows"]}) >= 8, doc["rows"]'
+for jobs in 0 257 x; do
+	t_status "vfreq -j $jobs" 2 vfreq -j "$jobs" x.vt
+	t_status "vculprit -j $jobs" 2 vculprit -j "$jobs" x.vt
+done
+
 # ---- bad input ----
 
 t_status "two forms are too many" 2 vculprit --json --csv truth.vt

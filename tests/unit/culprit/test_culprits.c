@@ -346,8 +346,8 @@ static void expect_procedure(struct expected *x, uint32_t image, uint64_t start,
 	assert_int_equal(vt_culprit_enter(&p->in, x->footprint, &err), 0);
 }
 
-/* Of so many procedures, what is usual is learnt. */
-static void expect(struct expected *x, const char *core, bool sampled, unsigned learnt)
+/* What is usual is learnt of all of them. */
+static void expect(struct expected *x, const char *core, bool sampled)
 {
 	struct vt_culprit_evidence *e = vt_culprit_evidence_new();
 	unsigned i;
@@ -362,7 +362,7 @@ static void expect(struct expected *x, const char *core, bool sampled, unsigned 
 	expect_procedure(x, FIRST, 0x401016, 0x401018, "g");
 	expect_procedure(x, AGAIN, 0x401000, 0x401016, "f");
 	assert_int_equal(vt_footprint_finish(x->footprint, &err), 0);
-	for (i = 0; i < learnt; i++)
+	for (i = 0; i < x->nprocs; i++)
 		assert_int_equal(vt_culprit_collect(&x->procs[i].in, e, &err), 0);
 	vt_culprit_compute_shares(e, &x->shares);
 	vt_culprit_evidence_free(e);
@@ -449,7 +449,7 @@ static int compare(void *arg, const struct vt_culprits_proc *p, struct vt_error 
 	return 0;
 }
 
-static struct vt_culprits_source source(const struct expected *x, uint64_t most_kept)
+static struct vt_culprits_source source(const struct expected *x, unsigned threads)
 {
 	static const uint32_t ids[] = {FIRST, AGAIN, GONE};
 
@@ -461,13 +461,13 @@ static struct vt_culprits_source source(const struct expected *x, uint64_t most_
 		.code = x->scene.code,
 		.ids = ids,
 		.nids = 3,
-		.most_kept = most_kept,
+		.threads = threads,
 	};
 }
 
-static int run(struct expected *x, uint64_t most_kept, struct vt_culprits_totals *t)
+static int run(struct expected *x, unsigned threads, struct vt_culprits_totals *t)
 {
-	const struct vt_culprits_source src = source(x, most_kept);
+	const struct vt_culprits_source src = source(x, threads);
 
 	return vt_culprits_run(&src, compare, x, t, &err);
 }
@@ -503,7 +503,7 @@ static void test_procedures(void **state)
 		struct vt_culprits_totals t;
 		struct expected x;
 
-		expect(&x, cores[i / 2], i % 2, 3);
+		expect(&x, cores[i / 2], i % 2);
 		assert_int_equal(run(&x, 0, &t), 0);
 		assert_int_equal(x.seen, 3);
 		check_totals(&x, &t);
@@ -511,25 +511,19 @@ static void test_procedures(void **state)
 	}
 }
 
-/*
- * Of 9, 2 and 9 instructions, the first procedures are kept; others are made anew, counted once,
- * and nothing is learnt from them.
- */
-static void test_most_kept(void **state)
+/* Several threads find what one does, in the same order. */
+static void test_threads(void **state)
 {
-	static const struct {
-		uint64_t most;
-		unsigned procs;
-	} rooms[] = {{1, 0}, {8, 0}, {9, 1}, {10, 1}, {11, 2}, {19, 2}, {20, 3}};
+	static const unsigned threads[] = {0, 1, 2, 7};
 	unsigned i;
 
 	(void)state;
-	for (i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++) {
+	for (i = 0; i < 2 * sizeof(threads) / sizeof(threads[0]); i++) {
 		struct vt_culprits_totals t;
 		struct expected x;
 
-		expect(&x, "alpha21164", true, rooms[i].procs);
-		assert_int_equal(run(&x, rooms[i].most, &t), 0);
+		expect(&x, i % 2 ? "skylake" : "alpha21164", true);
+		assert_int_equal(run(&x, threads[i / 2], &t), 0);
 		assert_int_equal(x.seen, 3);
 		check_totals(&x, &t);
 		forget(&x);
@@ -543,7 +537,7 @@ static void test_stop(void **state)
 	struct expected x;
 
 	(void)state;
-	expect(&x, "alpha21164", true, 3);
+	expect(&x, "alpha21164", true);
 	x.stop = 2;
 	assert_int_equal(run(&x, 0, &t), -VT_E_LIMIT);
 	assert_int_equal(x.seen, 2);
@@ -600,7 +594,7 @@ static void test_write(void **state)
 	struct expected x;
 
 	(void)state;
-	expect(&x, "alpha21164", true, 3);
+	expect(&x, "alpha21164", true);
 	src = source(&x, 0);
 	assert_int_equal(vt_culprits_write(&src, w, &t, &err), 0);
 	assert_int_equal(t.procedures, 3);
@@ -632,7 +626,7 @@ static void test_samples(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_procedures), cmocka_unit_test(test_most_kept),
+		cmocka_unit_test(test_procedures), cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_stop),	   cmocka_unit_test(test_write),
 		cmocka_unit_test(test_samples),
 	};
