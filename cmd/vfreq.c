@@ -227,6 +227,7 @@ static void report_clock(struct state *s, const struct vt_freqrun_totals *t)
 static void report_vfreq(struct state *s)
 {
 	struct vt_buf uncounted = VT_BUF_INIT, left_out = VT_BUF_INIT, other = VT_BUF_INIT;
+	struct vt_buf calls = VT_BUF_INIT;
 	const struct vt_freqrun_totals *t = &s->totals;
 	bool estimated = t->samples > t->by_confidence[VT_CONFIDENCE_NONE] + t->unmapped +
 					      t->outside + t->no_code + t->stray;
@@ -239,6 +240,8 @@ static void report_vfreq(struct state *s)
 	say_text(s, &left_out);
 	vt_freqrun_other_run(&s->how, t, &other);
 	say_text(s, &other);
+	vt_freqrun_disagreeing(t, &calls);
+	say_text(s, &calls);
 }
 
 static bool estimate(struct state *s)

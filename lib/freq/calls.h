@@ -31,16 +31,34 @@ void vt_freqcalls_clear(struct vt_freqcalls *c);
  */
 bool vti_freq_is_own(const struct vt_symbols *symbols, const struct vt_procflow *f, uint64_t addr);
 
-/* The target of a direct call, or of a direct jump out of the procedure; false: it is neither. */
+/* The target of a direct call, or of a direct jump or branch out of the procedure; false: none. */
 bool vti_freq_leads_away(const struct vt_elf *elf, const struct vt_cfg *g, uint32_t insn,
 			 uint64_t *vaddr);
 
-/* Adds the calls in a procedure's own code.  `symbols` may be NULL.  -VT_E_NOMEM. */
+/*
+ * Adds a procedure and the calls in its own code, which has ops.  `symbols` may be NULL.
+ * -VT_E_NOMEM.
+ */
 int vt_freqcalls_add(struct vt_freqcalls *c, struct vt_images *images,
 		     const struct vt_symbols *symbols, const struct vt_procflow *f,
 		     const struct vt_freqs *freqs, struct vt_error *err);
 
 /* The calls of the procedure that begins at `vaddr`; executions are negative if there are none. */
 struct vt_freq_measure vt_freqcalls_of(const struct vt_freqcalls *c, uint64_t vaddr);
+
+/* Direct calls by whether they agree with how often what they call was entered. */
+struct vt_freqcalls_sums {
+	double compared;
+	double disagree;
+};
+
+/*
+ * Adds the calls of the image that can be compared: of a procedure with estimates that is entered
+ * by direct calls and jumps alone, of known frequencies, as far as is known.  Its address is in no
+ * data of its file, and no code that was added computes it.  They disagree if the interval of their
+ * sum, of 95 % as the others, has nothing in common with that of the procedure's entry.
+ */
+void vt_freqcalls_compare(const struct vt_freqcalls *c, struct vt_images *images, uint32_t image,
+			  struct vt_freqcalls_sums *sums);
 
 #endif

@@ -735,6 +735,9 @@ static int each_image(struct freq_run *r, const struct spot *spots, size_t count
 			    spots[i + n].place.pid == spots[i].place.pid;)
 			n++;
 		code = do_image(r, spots + i, n, err);
+		if (code == 0 && spots[i].place.image != VT_UNMAPPED_IMAGE)
+			vt_freqcalls_compare(&r->calls, r->o->images, spots[i].place.image,
+					     &r->totals->calls);
 	}
 	vt_ordered_free(r->threads);
 	vt_freqcalls_fini(&r->calls);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "freq/calls.h"
 #include "freq/other_run.h"
 #include "freq/source.h"
 #include "image/images.h"
@@ -72,7 +73,8 @@ struct vt_freqrun_totals {
 	uint64_t estimated; /* samples on instructions that the timing table lacks */
 	double scale;	    /* cycles in a unit of the event's period, as given or fitted */
 	const char *clock;  /* as in the options, or "fitted" */
-	size_t loops;	    /* that the clock can be fitted to; fewer than 3: it was not */
+	struct vt_freqcalls_sums calls; /* of the procedures with samples or counts */
+	size_t loops; /* that the clock can be fitted to; fewer than 3: it was not */
 	struct vt_otherrun_factor other; /* what exact counts were multiplied by */
 };
 

@@ -224,6 +224,12 @@ assert exact["share"] > 99.9 and exact["missed"] == 0 and exact["within"]["5"] =
 assert d["edges_within_10"] == 100 and d["edges_by_confidence"]["exact"]["share"] == 100, d'
 t_pipe "the model's truth will do as well" 'vfreq --exact truth.vt samples.vt | vcmp --truth run.vt >text'
 t_like "people can read it" '^instructions +100.0% +100.0%' text
+# Calls are held against entries where these are estimates.
+vfreq --json samples.vt >calls.json 2>/dev/null
+t_is "calls are compared" "$(jq '.calls_compared > 0 and .calls_disagree >= 0 and .calls_disagree <= 100' \
+	calls.json)" true
+t_is "but not counted ones" "$(vfreq --json --exact run.vt samples.vt 2>/dev/null |
+	jq -c '[.calls_compared, .calls_disagree]')" "[0,null]"
 
 # ---- branch stacks instead of estimates ----
 

@@ -26,6 +26,11 @@ static json_t *json_other_run(const struct vt_otherrun_factor *f)
 	return v;
 }
 
+static double disagreeing_percent(const struct vt_freqrun_totals *t)
+{
+	return 100 * t->calls.disagree / t->calls.compared;
+}
+
 void vt_freqrun_print(const struct vt_freqrun_options *o, const struct vt_freqrun_totals *t,
 		      const struct vt_losses *losses, struct vt_output *out)
 {
@@ -52,6 +57,10 @@ void vt_freqrun_print(const struct vt_freqrun_options *o, const struct vt_freqru
 	json_object_set_new(doc, "no_code", vt_json_u64(t->no_code));
 	json_object_set_new(doc, "stray", vt_json_u64(t->stray));
 	json_object_set_new(doc, "estimated", vt_json_u64(t->estimated));
+	json_object_set_new(doc, "calls_compared", json_real(t->calls.compared));
+	json_object_set_new(doc, "calls_disagree",
+			    t->calls.compared > 0 ? json_real(disagreeing_percent(t))
+						  : json_null());
 	vt_json_write(out, doc, true);
 }
 
@@ -126,6 +135,18 @@ void vt_freqrun_left_out(const struct vt_freqrun_options *o, const struct vt_fre
 		vt_buf_printf(b, "; most of those: ");
 		vt_locate_unknown(o->profile, o->images, o->event, b);
 	}
+}
+
+/* The least percentage worth a message: as many may disagree by chance, and more. */
+#define DISAGREE_FROM 2
+
+void vt_freqrun_disagreeing(const struct vt_freqrun_totals *t, struct vt_buf *b)
+{
+	if (t->calls.compared > 0 && disagreeing_percent(t) > DISAGREE_FROM)
+		vt_buf_printf(b,
+			      "%.0f%% of direct calls disagree with how often what they call was "
+			      "entered, by more than the intervals of both",
+			      disagreeing_percent(t));
 }
 
 /* ---- how good they are ---- */

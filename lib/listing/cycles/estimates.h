@@ -30,6 +30,10 @@ void vt_freqrun_uncounted(const struct vt_freqrun_options *o, const struct vt_fr
 void vt_freqrun_left_out(const struct vt_freqrun_options *o, const struct vt_freqrun_totals *t,
 			 struct vt_buf *b);
 
+/* Appends which part of the direct calls contradicts entries (freq/calls.h); nothing if it is
+ * small. */
+void vt_freqrun_disagreeing(const struct vt_freqrun_totals *t, struct vt_buf *b);
+
 /* Prints a table.  With `losses`, prints a JSON document that includes them. */
 void vt_freqcompare_print(const struct vt_freqcompare *c, const struct vt_losses *losses,
 			  struct vt_output *out);
