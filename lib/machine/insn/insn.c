@@ -549,6 +549,29 @@ static bool stops_flow(ZydisMnemonic m)
 	       m == ZYDIS_MNEMONIC_SYSEXIT;
 }
 
+/* Without Zydis; false: it has to tell. */
+static bool decode_plain(const uint8_t *bytes, size_t size, struct vt_flow *f)
+{
+	static const uint32_t flags[] = {
+		[VTI_PLAIN_BRANCH] = VT_FACT_BRANCH | VT_FACT_CONDITIONAL,
+		[VTI_PLAIN_JUMP] = VT_FACT_BRANCH | VT_FACT_JUMP,
+		[VTI_PLAIN_CALL] = VT_FACT_BRANCH | VT_FACT_CALL,
+		[VTI_PLAIN_RETURN] = VT_FACT_BRANCH | VT_FACT_RETURN,
+	};
+	struct vti_plain p;
+
+	f->length = vti_plain_length(bytes, size);
+	if (f->length)
+		return true;
+	f->length = vti_plain_branch(bytes, size, &p);
+	if (!f->length)
+		return false;
+	f->flags = flags[p.kind];
+	f->has_target = p.kind != VTI_PLAIN_RETURN;
+	f->target = p.target;
+	return true;
+}
+
 bool vt_flow_decode(const uint8_t *bytes, size_t size, struct vt_flow *f)
 {
 	ZydisDecoder decoder;
@@ -556,8 +579,7 @@ bool vt_flow_decode(const uint8_t *bytes, size_t size, struct vt_flow *f)
 	bool relative;
 
 	memset(f, 0, sizeof(*f));
-	f->length = vti_plain_length(bytes, size);
-	if (f->length)
+	if (decode_plain(bytes, size, f))
 		return true;
 	if (!ZYAN_SUCCESS(
 		    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||

@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 
+#include "base/bytes.h"
+
 /* What follows an opcode. */
 enum shape {
 	OTHER,	 /* not known here */
@@ -226,4 +228,33 @@ uint8_t vti_plain_length(const uint8_t *bytes, size_t size)
 		n += operand_size(bytes + n, size - n) + behind;
 	}
 	return n <= size ? (uint8_t)n : 0;
+}
+
+uint8_t vti_plain_branch(const uint8_t *bytes, size_t size, struct vti_plain *p)
+{
+	bool far = size > 1 && bytes[0] == 0x0f && bytes[1] >> 4 == 8;
+	uint8_t op = size ? bytes[0] : 0, n = 5;
+
+	*p = (struct vti_plain){VTI_PLAIN_BRANCH, 0};
+	if (far)
+		n = 6;
+	else if (op >> 4 == 7 || op == 0xeb)
+		n = 2;
+	else if (op == 0xc3)
+		n = 1;
+	else if (op != 0xe8 && op != 0xe9)
+		return 0;
+	if (n > size)
+		return 0;
+	if (op == 0xc3)
+		p->kind = VTI_PLAIN_RETURN;
+	else if (op == 0xe8)
+		p->kind = VTI_PLAIN_CALL;
+	else if (op == 0xe9 || op == 0xeb)
+		p->kind = VTI_PLAIN_JUMP;
+	if (n == 2)
+		p->target = 2 + (int8_t)bytes[1];
+	else if (n > 2)
+		p->target = n + (int32_t)vt_le32(bytes + n - 4);
+	return n;
 }

@@ -91,11 +91,51 @@ static void test_some(void **state)
 	assert_int_equal(vti_plain_length(locked, sizeof(locked)), 0);
 }
 
+#define KIND                                                                                       \
+	(VT_FACT_BRANCH | VT_FACT_CONDITIONAL | VT_FACT_CALL | VT_FACT_JUMP | VT_FACT_RETURN |     \
+	 VT_FACT_INDIRECT | VT_FACT_SYSCALL)
+
+/* All first two bytes, with targets before and behind. */
+static void test_branches(void **state)
+{
+	static const uint8_t fills[] = {0, 0x7f, 0x80, 0xfe};
+	unsigned op, fill, branches = 0;
+
+	(void)state;
+	for (op = 0; op < 0x10000; op++)
+		for (fill = 0; fill < sizeof(fills); fill++) {
+			uint8_t bytes[15];
+			struct vti_plain p;
+			struct vt_flow f;
+			struct vt_facts x;
+			uint8_t n;
+
+			memset(bytes, fills[fill], sizeof(bytes));
+			bytes[0] = (uint8_t)(op >> 8);
+			bytes[1] = (uint8_t)op;
+			n = vti_plain_branch(bytes, sizeof(bytes), &p);
+			if (!n)
+				continue;
+			branches++;
+			if (!vt_facts_decode(bytes, sizeof(bytes), &x) ||
+			    !vt_flow_decode(bytes, sizeof(bytes), &f) || n != x.length ||
+			    f.length != n || f.flags != (x.flags & KIND) || f.stops ||
+			    f.has_target != x.has_target ||
+			    (f.has_target && (f.target != x.target || p.target != x.target)) ||
+			    vti_plain_length(bytes, sizeof(bytes)))
+				fail_msg("%04x", op);
+			assert_int_equal(vti_plain_branch(bytes, n - 1U, &p), 0);
+		}
+	/* Of one byte 16, jmp, jmp, call and ret, with any second one; and 16 of two bytes. */
+	assert_int_equal(branches, (20 * 256 + 16) * sizeof(fills));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all),
 		cmocka_unit_test(test_some),
+		cmocka_unit_test(test_branches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
