@@ -101,7 +101,7 @@ static bool add_entry(struct vt_freqcalls *c, const struct vt_procflow *f,
 			t->procedure = true;
 			t->entry = freqs->edge[i];
 			/* Who calls it may have been counted in code that is not analysed. */
-			t->hidden |= freqs->insn[0].confidence == VT_CONFIDENCE_EXACT;
+			t->hidden |= freqs->insn[0].method == VT_METHOD_COUNTED;
 		}
 	return t != NULL;
 }

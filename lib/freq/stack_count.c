@@ -440,6 +440,11 @@ int vt_stackcount_finish(struct vt_stackcount *c, struct vt_error *err)
 	}
 	c->count = k;
 	vt_hash_fini(&c->entries);
+	vt_hash_fini(&c->starts);
+	vt_hash_fini(&c->contexts);
+	free(c->batch.branches);
+	free(c->batch.stacks);
+	c->batch = (struct stack_batch){0};
 	return 0;
 }
 
