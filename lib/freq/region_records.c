@@ -134,14 +134,18 @@ static bool list_region(struct vt_regionlist *l, const struct vt_region_source *
 }
 
 /*
- * Whether control leaves for other code, and where to.  Nobody knows of calls through pointers, of
- * its own code, and of jumps of which not all targets are in the procedure, as a stub's.
+ * Whether control leaves for other code each time, and where to.  Nobody knows of calls through
+ * pointers, of its own code, and of jumps of which not all targets are in the procedure, as a
+ * stub's.
  */
 static bool is_call(const struct vt_region_source *s, uint32_t insn, struct vti_call_site *site)
 {
 	uint32_t flags = s->flow->cfg->insns[insn].flags;
 
-	if (s->elf && vti_freq_leads_away(s->elf, s->flow->cfg, insn, &site->vaddr))
+	/* How often a branch is taken out of the procedure is not known. */
+	if (s->elf && !(flags & VT_FACT_CONDITIONAL) &&
+	    vti_freq_leads_away(s->elf, s->flow->cfg, insn, &site->vaddr) &&
+	    site->vaddr != s->flow->cfg->start)
 		return true;
 	site->unknown =
 		(flags & VT_FACT_CALL) || ((flags & VT_FACT_JUMP) && (flags & VT_FACT_INDIRECT) &&

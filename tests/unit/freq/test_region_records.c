@@ -197,8 +197,10 @@ static void test_without_time(void **state)
  *  9: ff d0           call *%rax
  *  b: c3              ret
  */
-static const uint8_t caller[] = {0xe8, 0x3b, 0x00, 0x00, 0x00, 0xff,
-				 0xcf, 0x75, 0xf7, 0xff, 0xd0, 0xc3};
+#define CODE 12
+
+static const uint8_t caller[CODE] = {0xe8, 0x3b, 0x00, 0x00, 0x00, 0xff,
+				     0xcf, 0x75, 0xf7, 0xff, 0xd0, 0xc3};
 
 /* The caller's loop goes round 50 times in 5 visits, 3 cycles each; it is at 0x4c0 in its image. */
 struct calling {
@@ -213,16 +215,16 @@ struct calling {
 };
 
 /* Returns the directory of the program. */
-static char *begin_calling(struct calling *c)
+static char *begin_calling(struct calling *c, const uint8_t code[CODE])
 {
 	char text[256] = ".text\n.globl _start\n_start: .byte ", *dir;
 	size_t i, size = strlen(text);
 
 	memset(c, 0, sizeof(*c));
-	c->p = proc_make("zen4", caller, sizeof(caller));
-	for (i = 0; i < sizeof(caller); i++)
+	c->p = proc_make("zen4", code, CODE);
+	for (i = 0; i < CODE; i++)
 		size += (size_t)snprintf(text + size, sizeof(text) - size, "%s%u", i ? "," : "",
-					 caller[i]);
+					 code[i]);
 	snprintf(text + size, sizeof(text) - size, "\n.org 0x80\n");
 	dir = toolbox_assemble(text);
 	c->elf = vt_elf_open(toolbox_path(dir, "p"), &err);
@@ -266,7 +268,7 @@ static void test_calls(void **state)
 
 	(void)state;
 	begin(&s);
-	dir = begin_calling(&c);
+	dir = begin_calling(&c, caller);
 	p = write_and_read(&c.source, &s.source);
 	r = vt_freqprofile_regions(p, 7, 0x4c0, 0x4d0, &n);
 	assert_int_equal(n, 1);
@@ -289,8 +291,11 @@ static void test_calls(void **state)
 	toolbox_remove(dir);
 }
 
-/* With 20,000 samples of its own, the loop is told apart, and calls nothing that is not known. */
-static void test_calls_of_a_loop(void **state)
+/*
+ * Expects that a loop with 20,000 samples of its own, at `code` and told apart from what is around
+ * it, has certain flags and a time with calls, of 3,000 cycles a round without.
+ */
+static void assert_loop(const uint8_t code[CODE], uint64_t flags, double with_calls)
 {
 	const struct vt_regionfreq *r;
 	struct vt_freqprofile *p;
@@ -299,9 +304,8 @@ static void test_calls_of_a_loop(void **state)
 	size_t n, i;
 	char *dir;
 
-	(void)state;
 	begin(&s);
-	dir = begin_calling(&c);
+	dir = begin_calling(&c, code);
 	c.samples[0] = 20000;
 	for (i = 0; i < 3; i++)
 		c.cycles[i] = 50 * 1000;
@@ -309,12 +313,39 @@ static void test_calls_of_a_loop(void **state)
 	p = write_and_read(&s.source, &c.source);
 	r = vt_freqprofile_regions(p, 7, 0x4c0, 0x4d0, &n);
 	assert_int_equal(n, 1);
-	assert_int_equal(r->flags, VT_REGION_IS_LOOP | VT_REGION_CALLS);
-	assert_true(nearly_equal(r->cycles, 3000) && nearly_equal(r->with_calls, 3000 + 2004));
+	assert_int_equal(r->flags, VT_REGION_IS_LOOP | flags);
+	assert_true(nearly_equal(r->cycles, 3000) && nearly_equal(r->with_calls, with_calls));
 	vt_freqprofile_free(p);
 	vt_elf_close(c.elf);
 	proc_drop(c.p);
 	toolbox_remove(dir);
+}
+
+/* It calls nothing that is not known. */
+static void test_calls_of_a_loop(void **state)
+{
+	(void)state;
+	assert_loop(caller, VT_REGION_CALLS, 3000 + 2004);
+}
+
+/* 2e 2e 2e 75 3b: jne 401040, which nobody has seen taken. */
+static void test_branch_away(void **state)
+{
+	static const uint8_t code[CODE] = {0x2e, 0x2e, 0x2e, 0x75, 0x3b, 0xff,
+					   0xcf, 0x75, 0xf7, 0xff, 0xd0, 0xc3};
+
+	(void)state;
+	assert_loop(code, 0, 3000);
+}
+
+/* e8 fb ff ff ff: call 401000.  What the loop takes is within what its calls take. */
+static void test_call_of_itself(void **state)
+{
+	static const uint8_t code[CODE] = {0xe8, 0xfb, 0xff, 0xff, 0xff, 0xff,
+					   0xcf, 0x75, 0xf7, 0xff, 0xd0, 0xc3};
+
+	(void)state;
+	assert_loop(code, VT_REGION_CALLS_UNKNOWN, 3000);
 }
 
 int main(void)
@@ -322,7 +353,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_loop_and_around), cmocka_unit_test(test_doubtful_counts),
 		cmocka_unit_test(test_without_time),	cmocka_unit_test(test_calls),
-		cmocka_unit_test(test_calls_of_a_loop),
+		cmocka_unit_test(test_calls_of_a_loop), cmocka_unit_test(test_branch_away),
+		cmocka_unit_test(test_call_of_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
