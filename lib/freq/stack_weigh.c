@@ -102,10 +102,8 @@ static struct run_start *branch_start(const struct vt_stackcount *c, const struc
 }
 
 struct stack_window {
-	double length;			   /* cycles */
-	double weight;			   /* of what is in all of it */
-	double doubt;			   /* deviation of that, as a part of it */
-	const struct vt_stacktimes *times; /* what follows its newest branch */
+	double length; /* cycles */
+	double weight; /* of what is in all of it */
 };
 
 /*
@@ -115,9 +113,10 @@ struct stack_window {
  */
 #define UNIFORM 0.2887 /* 1 / sqrt(12) */
 
-static double doubt_of(const struct timed_stack *s, const struct stack_window *w)
+static double doubt_of(const struct timed_stack *s, const struct stack_window *w,
+		       const struct vt_stackruns *behind)
 {
-	double since = vt_stackwindow_since(w->times, w->length);
+	double since = vt_stackwindow_since(behind, w->length);
 	double time = since, ones = 0, spare;
 	size_t i;
 
@@ -199,16 +198,16 @@ static void count_timed(struct vt_stackcount *c, const struct timed_stack *s,
 {
 	struct stack_window w = window_of(c, s);
 	struct vt_stacktimes own = {.times = {0}};
+	struct vt_stackruns behind = vt_stackwindow_runs(find_times(c, s, &own));
 	struct stack_share share;
 	double before = 0;
 	size_t i, k;
 
-	w.times = find_times(c, s, &own);
 	/* What is in doubt here is part of what is not known of the unit. */
-	share.bias = fmax(doubt_of(s, &w), VTI_STACK_TIME_BIAS);
+	share.bias = fmax(doubt_of(s, &w, &behind), VTI_STACK_TIME_BIAS);
 	begin_stack(c, source, w.weight);
 	for (i = 0; i + 1 < s->count && before < w.length; i++) {
-		vt_stackwindow_share(w.times, w.length, before, share.parts);
+		vt_stackwindow_share(&behind, w.length, before, share.parts);
 		for (k = 0; k < VT_STACK_PARTS; k++)
 			share.parts[k] *= w.weight;
 		vti_stack_add(c, s->branches[i].branch, &share);

@@ -113,18 +113,33 @@ static const double ends[VT_STACK_PARTS] = {
 	1,
 };
 
+struct vt_stackruns vt_stackwindow_runs(const struct vt_stacktimes *t)
+{
+	double all = vt_stacktimes_sum(t);
+	struct vt_stackruns r = {.count = 0};
+	size_t i;
+
+	assert(all > 0);
+	for (i = 1; i < VT_STACKWINDOW_TIMES; i++) {
+		if (!(t->times[i] > 0))
+			continue;
+		r.cycles[r.count] = bin_time(i);
+		r.part[r.count++] = (double)t->times[i] / all;
+	}
+	return r;
+}
+
 /*
  * Adds `weight` times what a branch counts for on the average, when the sample came any time within
- * `run` cycles of the newest branch.
+ * a run from `first` to `last`, parts of the window, behind the branch.
  */
-static void add_run_share(double window, double run, double before, double weight,
-			  double parts[VT_STACK_PARTS])
+static void add_run_share(double first, double last, double weight, double parts[VT_STACK_PARTS])
 {
-	double first = before / window, last = (before + run) / window, begin = first;
+	double begin = first;
 	size_t i;
 
 	for (i = 0; i < VT_STACK_PARTS && begin < last && begin < 1; i++) {
-		double end = fmin(ends[i], last);
+		double end = ends[i] < last ? ends[i] : last;
 
 		if (end <= begin)
 			continue;
@@ -133,19 +148,16 @@ static void add_run_share(double window, double run, double before, double weigh
 	}
 }
 
-void vt_stackwindow_share(const struct vt_stacktimes *t, double window, double before,
+void vt_stackwindow_share(const struct vt_stackruns *r, double window, double before,
 			  double parts[VT_STACK_PARTS])
 {
-	double all = vt_stacktimes_sum(t);
 	size_t i;
 
-	assert(window > 0 && before >= 0 && all > 0);
+	assert(window > 0 && before >= 0);
 	for (i = 0; i < VT_STACK_PARTS; i++)
 		parts[i] = 0;
-	for (i = 1; i < VT_STACKWINDOW_TIMES; i++)
-		if (t->times[i] > 0)
-			add_run_share(window, bin_time(i), before, (double)t->times[i] / all,
-				      parts);
+	for (i = 0; i < r->count; i++)
+		add_run_share(before / window, (before + r->cycles[i]) / window, r->part[i], parts);
 }
 
 /* The mean of the time since the newest branch, or of the window if that is shorter. */
@@ -154,13 +166,12 @@ static double mean_since(double window, double run)
 	return run < window ? run / 2 : window - window * window / (2 * run);
 }
 
-double vt_stackwindow_since(const struct vt_stacktimes *t, double window)
+double vt_stackwindow_since(const struct vt_stackruns *r, double window)
 {
-	double all = vt_stacktimes_sum(t), since = 0;
+	double since = 0;
 	size_t i;
 
-	assert(all > 0);
-	for (i = 1; i < VT_STACKWINDOW_TIMES; i++)
-		since += (double)t->times[i] / all * mean_since(window, bin_time(i));
+	for (i = 0; i < r->count; i++)
+		since += r->part[i] * mean_since(window, r->cycles[i]);
 	return since;
 }

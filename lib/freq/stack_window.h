@@ -56,17 +56,23 @@ void vt_stacktimes_add(struct vt_stacktimes *t, uint64_t cycles, double weight);
 /* The sum of all bins. */
 double vt_stacktimes_sum(const struct vt_stacktimes *t);
 
-/*
- * The mean time from the newest branch to the sample in cycles, at most the window.  The sum of
- * times must not be 0; likewise below.
- */
-double vt_stackwindow_since(const struct vt_stacktimes *t, double window);
+/* What runs of each length take of all that time.  The sum of times must not be 0. */
+struct vt_stackruns {
+	size_t count;
+	double cycles[VT_STACKWINDOW_TIMES];
+	double part[VT_STACKWINDOW_TIMES];
+};
+
+struct vt_stackruns vt_stackwindow_runs(const struct vt_stacktimes *t);
+
+/* The mean time from the newest branch to the sample in cycles, at most the window. */
+double vt_stackwindow_since(const struct vt_stackruns *r, double window);
 
 /*
  * The weight of a branch that was `before` cycles before the newest one, by the parts of the window
  * in which it may lie; the sum is at most 1.
  */
-void vt_stackwindow_share(const struct vt_stacktimes *t, double window, double before,
+void vt_stackwindow_share(const struct vt_stackruns *r, double window, double before,
 			  double parts[VT_STACK_PARTS]);
 
 /* The mean weight over the window. */

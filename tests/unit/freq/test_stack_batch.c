@@ -123,6 +123,7 @@ static void count_stack(struct model *m, const uint64_t (*b)[3], size_t n)
 	double parts[VT_STACK_PARTS], doubt;
 	const struct vt_stacktimes *times = context_of(m, b, 0);
 	struct vt_stacktimes own = {{0}};
+	struct vt_stackruns runs;
 	struct model_link *l = &m->links[0][0][0];
 	size_t i;
 
@@ -132,10 +133,11 @@ static void count_stack(struct model *m, const uint64_t (*b)[3], size_t n)
 		times = &m->times[b[0][1]];
 	if (!(vt_stacktimes_sum(times) > 0))
 		times = &own;
-	doubt = doubt_of(m, b, n, window, vt_stackwindow_since(times, window));
+	runs = vt_stackwindow_runs(times);
+	doubt = doubt_of(m, b, n, window, vt_stackwindow_since(&runs, window));
 	m->weight += weight;
 	for (i = 0; i + 1 < n && before < window; i++) {
-		vt_stackwindow_share(times, window, before, parts);
+		vt_stackwindow_share(&runs, window, before, parts);
 		add_to(&m->links[0][b[i][0]][b[i][1]], parts, weight, doubt);
 		if (b[i + 1][1] <= b[i][0])
 			add_to(&m->links[1][b[i + 1][1]][b[i][0]], parts, weight, doubt);
@@ -339,11 +341,13 @@ static void test_short(void **state)
 static void test_light(void **state)
 {
 	struct vt_stacktimes t = {{0}};
+	struct vt_stackruns runs;
 	double parts[VT_STACK_PARTS];
 
 	(void)state;
 	vt_stacktimes_add(&t, 4, 0.0625);
-	vt_stackwindow_share(&t, 8, 0, parts);
+	runs = vt_stackwindow_runs(&t);
+	vt_stackwindow_share(&runs, 8, 0, parts);
 	assert_true(stacks_near(parts[0], 0.375) && stacks_near(parts[1], 0.375) &&
 		    stacks_near(parts[2], 0.25) && stacks_near(parts[3], 0));
 }
