@@ -373,13 +373,30 @@ static int make_job(const struct run *r, const struct work *w, struct vt_culprit
 
 /*
  * Schedules a procedure as it was run: what a block costs depends on which ways control came to it.
+ * Nobody is accused of stalls in code that was not executed, which is most of a program.
  */
+static int schedule_procedure(const struct run *r, struct culprit_job *j)
+{
+	const struct vt_procflow *f = j->flow;
+	bool *executed = calloc((size_t)f->cfg->nblocks + 1, sizeof(*executed));
+	uint32_t i;
+	int code;
+
+	if (!executed)
+		return vt_error_nomem(&j->err);
+	for (i = 0; i < f->cfg->ninsns; i++)
+		executed[f->block[i]] |= j->insns[i].executions > 0;
+	code = vt_procflow_schedule_used(j->flow, &r->core, j->edges, executed, &j->err);
+	free(executed);
+	return code;
+}
+
 static void judge_procedure(void *run, void *job)
 {
 	const struct run *r = run;
 	struct culprit_job *j = job;
 
-	j->code = vt_procflow_schedule(j->flow, NULL, NULL, &r->core, j->edges, &j->err);
+	j->code = schedule_procedure(r, j);
 	if (j->code == 0 && !r->evidence)
 		j->code = vt_culprit_find(&j->in, &j->stalls, &j->err);
 }

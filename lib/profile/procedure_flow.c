@@ -601,20 +601,27 @@ static int schedule_ways(struct vt_procflow *f, const struct vt_core *m, const d
 	return code;
 }
 
-/* Walks through the procedure; where the walks did not come is scheduled unless it was. */
+/*
+ * Walks through the procedure; where the walks did not come is scheduled unless it was, or is not
+ * `used`.
+ */
 static int schedule_walks(struct vt_procflow *f, const struct vt_core *m, const double *edges,
-			  bool *skip, bool scheduled, struct vt_error *err)
+			  bool *skip, bool scheduled, const bool *used, struct vt_error *err)
 {
 	const struct vt_walked_code walk = {f->cfg, f->ops, f->block, f->costs};
 	int code = vt_procedure_walk(&walk, m, edges, skip, err);
+	uint32_t b;
 
+	for (b = VT_CFG_FIRST; used && b < f->cfg->nblocks; b++)
+		skip[b] |= !used[b];
 	if (code == 0 && !scheduled && !skips_all(f->cfg, skip))
 		code = schedule_blocks(f, m, skip, edges, err);
 	return code;
 }
 
+/* `used` may be NULL: all of it is. */
 static int schedule_edges(struct vt_procflow *f, const struct vt_core *m, const double *edges,
-			  bool scheduled, struct vt_error *err)
+			  bool scheduled, const bool *used, struct vt_error *err)
 {
 	bool *skip = calloc((size_t)f->cfg->nblocks + 1, sizeof(*skip));
 	int code;
@@ -622,7 +629,7 @@ static int schedule_edges(struct vt_procflow *f, const struct vt_core *m, const 
 	if (!skip)
 		return vt_error_nomem(err);
 	if (m->order == VT_OUT_OF_ORDER)
-		code = schedule_walks(f, m, edges, skip, scheduled, err);
+		code = schedule_walks(f, m, edges, skip, scheduled, used, err);
 	else
 		code = schedule_ways(f, m, edges, skip, scheduled, err);
 	free(skip);
@@ -632,7 +639,7 @@ static int schedule_edges(struct vt_procflow *f, const struct vt_core *m, const 
 int vt_procflow_weigh(struct vt_procflow *f, const struct vt_core *m, const double *edges,
 		      struct vt_error *err)
 {
-	return schedule_edges(f, m, edges, true, err);
+	return schedule_edges(f, m, edges, true, NULL, err);
 }
 
 /* ---- all of it ---- */
@@ -707,8 +714,17 @@ int vt_procflow_schedule(struct vt_procflow *f, struct vt_images *images,
 	f->costs = malloc(((size_t)f->cfg->ninsns + 1) * sizeof(*f->costs));
 	if (!f->costs)
 		return vt_error_nomem(err);
-	return edges ? schedule_edges(f, m, edges, false, err)
+	return edges ? schedule_edges(f, m, edges, false, NULL, err)
 		     : schedule_blocks(f, m, NULL, NULL, err);
+}
+
+int vt_procflow_schedule_used(struct vt_procflow *f, const struct vt_core *m, const double *edges,
+			      const bool *used, struct vt_error *err)
+{
+	f->costs = calloc((size_t)f->cfg->ninsns + 1, sizeof(*f->costs));
+	if (!f->costs)
+		return vt_error_nomem(err);
+	return schedule_edges(f, m, edges, false, used, err);
 }
 
 struct vt_procflow *vt_procflow_graph(struct vt_images *images, const struct vt_blockcode *code,

@@ -58,6 +58,13 @@ int vt_procflow_schedule(struct vt_procflow *f, struct vt_images *images,
 			 const double *edges, struct vt_error *err);
 
 /*
+ * Likewise of a graph with ops, and with `edges`, but out of order the costs of blocks that are not
+ * `used`, by block, may be 0.
+ */
+int vt_procflow_schedule_used(struct vt_procflow *f, const struct vt_core *m, const double *edges,
+			      const bool *used, struct vt_error *err);
+
+/*
  * Schedules again with the frequency of each edge of the graph.  In order, the cost of a block
  * becomes the weighted mean over its incoming edges; out of order, the mean of its executions in
  * walks through the procedure (procedure_walk.h).  -VT_E_NOMEM.

@@ -392,6 +392,41 @@ static void test_unknown_ways(void **state)
 	vt_procflow_free(never);
 }
 
+/* Where nobody asks for the costs of what was not executed, those of the others stay as they are.
+ */
+static void test_used(void **state)
+{
+	const struct vt_procedure proc = procedure("f");
+	struct vt_procflow *all = vt_procflow_new(images, NULL, &proc, &core, &err);
+	struct vt_procflow *some = vt_procflow_graph(images, NULL, &proc, &err);
+	double jumps[MOST];
+	bool used[MOST];
+	uint32_t b, i, left = 0;
+
+	(void)state;
+	assert_true(all && some);
+	weigh_edges(all, 1, 0, jumps);
+	assert_int_equal(vt_procflow_decode(some, images, NULL, &core, &err), 0);
+	for (b = VT_CFG_FIRST; b < all->cfg->nblocks; b++)
+		for (used[b] = false, i = 0; i < all->cfg->blocks[b].nin; i++)
+			used[b] |= jumps[all->cfg->in[all->cfg->blocks[b].in + i]] > 0;
+	vt_procflow_free(all);
+	all = vt_procflow_graph(images, NULL, &proc, &err);
+	assert_non_null(all);
+	assert_int_equal(vt_procflow_schedule(all, images, NULL, &core, jumps, &err), 0);
+	assert_int_equal(vt_procflow_schedule_used(some, &core, jumps, used, &err), 0);
+	for (i = 0; i < all->cfg->ninsns; i++) {
+		bool is_used = used[all->block[i]] || core.order == VT_IN_ORDER;
+
+		left += !used[all->block[i]];
+		assert_memory_equal(&some->costs[i].head,
+				    is_used ? &all->costs[i].head : &(float){0}, sizeof(float));
+	}
+	assert_true(left > 0);
+	vt_procflow_free(all);
+	vt_procflow_free(some);
+}
+
 /* The weights of edges of h: into the loop, round it, and of the six ways out. */
 static void weigh_loop(const struct vt_procflow *f, double in, double round, const double *out,
 		       double *edges)
@@ -684,9 +719,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_unknown_ways, out_of_order),
+		cmocka_unit_test_setup(test_used, out_of_order),
 		cmocka_unit_test_setup(test_unknown_loop, out_of_order),
 		cmocka_unit_test_setup(test_ways, in_order),
 		cmocka_unit_test_setup(test_unknown_ways, in_order),
+		cmocka_unit_test_setup(test_used, in_order),
 		cmocka_unit_test_setup(test_many_ways, in_order),
 		cmocka_unit_test_setup(test_unknown_loop, in_order),
 		cmocka_unit_test_setup(test_backwards, out_of_order),
