@@ -295,10 +295,21 @@ struct place_state {
 	bool queued;
 };
 
+/* An instruction that was decoded, of those that share a place in the cache. */
+struct known_insn {
+	uint32_t node; /* from 1 */
+	struct vt_facts facts;
+};
+
+/* The most of them, of 400 bytes each. */
+#define MAX_KNOWN 4096
+
 /* The search for the targets of a procedure's indirect jumps. */
 struct jump_search {
 	struct vti_walk *w;
 	struct jump_targets t;
+	struct known_insn *known; /* loops are followed several times */
+	uint32_t nknown;
 	uint32_t *before; /* by offset: the only predecessor node, from 1; 0: none; or MANY */
 	uint32_t *place;  /* by offset: number of the state there, from 1 */
 	struct place_state *states;
@@ -403,16 +414,37 @@ static void leave_node(struct jump_search *s, const struct vti_node *n, const st
 	}
 }
 
+/* Whether it is a jump whose targets are sought. */
+static bool is_sought(const struct jump_search *s, const struct vti_node *n)
+{
+	return n->next == VTI_NEXT_INDIRECT && n->unknown && (size_t)(n - s->w->nodes) >= s->first;
+}
+
 static void find_node_targets(struct jump_search *s, struct vti_node *n, const struct vt_facts *f,
 			      struct vti_flowstate *state)
 {
 	uint64_t vaddr = s->w->src->start + n->offset;
 	struct vti_value v;
 
-	if (n->next != VTI_NEXT_INDIRECT || !n->unknown || (size_t)(n - s->w->nodes) < s->first)
+	if (!is_sought(s, n))
 		return;
 	v = vti_flowstate_target(state, f, vaddr, n->offset, &s->t.memory);
 	add_targets(&s->t, n, &v, vti_flowstate_at_start(state) || is_stack_at_start(&s->t, n));
+}
+
+/* Until the next call; NULL: it cannot be decoded. */
+static const struct vt_facts *decode_node(struct jump_search *s, uint32_t at)
+{
+	uint32_t node = s->w->at[at];
+	struct known_insn *k = &s->known[node % s->nknown];
+
+	if (k->node == node)
+		return &k->facts;
+	k->node = 0;
+	if (!vt_facts_decode(s->w->src->code + at, s->w->src->size - at, &k->facts))
+		return NULL;
+	k->node = node;
+	return &k->facts;
 }
 
 /*
@@ -423,7 +455,7 @@ static void follow_jump_path(struct jump_search *s, uint32_t at, bool taking)
 {
 	struct vti_flowstate state = s->states[s->place[at] - 1].state;
 	const struct vt_cfg_source *src = s->w->src;
-	struct vt_facts f;
+	const struct vt_facts *f;
 	struct vti_node *n;
 	uint32_t first = at;
 
@@ -435,17 +467,42 @@ static void follow_jump_path(struct jump_search *s, uint32_t at, bool taking)
 				reach_offset(s, at, &state, false);
 			return;
 		}
-		if (n->next == VTI_NEXT_BAD || !vt_facts_decode(src->code + at, src->size - at, &f))
+		f = n->next == VTI_NEXT_BAD ? NULL : decode_node(s, at);
+		if (!f)
 			return;
 		if (n->next != VTI_NEXT_FALL) {
 			if (taking)
-				find_node_targets(s, n, &f, &state);
+				find_node_targets(s, n, f, &state);
 			else
-				leave_node(s, n, &f, &state);
+				leave_node(s, n, f, &state);
 			return;
 		}
-		vti_flowstate_step(&state, &f, src->start + at, at, &s->t.memory);
+		vti_flowstate_step(&state, f, src->start + at, at, &s->t.memory);
 	}
+}
+
+/*
+ * Whether the block at a place ends in a jump whose targets are sought.  If it does not, its
+ * instructions are all the work that it takes.
+ */
+static bool has_sought_end(const struct jump_search *s, uint32_t at)
+{
+	uint32_t first = at;
+	uint64_t work = 0;
+
+	for (; at < s->w->src->size && s->w->at[at]; at += s->w->nodes[s->w->at[at] - 1].length) {
+		const struct vti_node *n = &s->w->nodes[s->w->at[at] - 1];
+
+		work++;
+		if (at != first && (s->w->mark[at] & VTI_LEADER))
+			break;
+		if (is_sought(s, n))
+			return true;
+		if (n->next != VTI_NEXT_FALL)
+			break;
+	}
+	s->w->work += work;
+	return false;
 }
 
 /* ---- procedures ---- */
@@ -506,7 +563,9 @@ static void search_states(struct jump_search *s)
 	sort_jumps(s->w);
 	s->njumps = s->w->njumps;
 	s->place = calloc(s->w->src->size, sizeof(*s->place));
-	if (!s->place) {
+	s->nknown = s->w->nnodes < MAX_KNOWN ? (uint32_t)s->w->nnodes : MAX_KNOWN;
+	s->known = calloc(s->nknown, sizeof(*s->known));
+	if (!s->place || !s->known) {
 		s->failed = true;
 		return;
 	}
@@ -515,7 +574,7 @@ static void search_states(struct jump_search *s)
 	if (is_search_limit(s))
 		return;
 	for (i = 0; i < s->w->src->size && !s->failed && !s->t.failed; i++)
-		if (s->place[i])
+		if (s->place[i] && has_sought_end(s, (uint32_t)i))
 			follow_jump_path(s, (uint32_t)i, true);
 }
 
@@ -636,6 +695,7 @@ static void free_search(struct jump_search *s)
 	free(s->place);
 	free(s->states);
 	free(s->todo);
+	free(s->known);
 }
 
 size_t vti_jumps_at(const struct vti_walk *w, size_t n, uint32_t offset)
