@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "freq/stack_internal.h"
 #include "stream/kinds.h"
@@ -36,6 +37,7 @@ void vt_stackcount_free(struct vt_stackcount *c)
 	vt_hash_fini(&c->contexts);
 	free(c->batch.branches);
 	free(c->batch.stacks);
+	free(c->known);
 	free(c->keys);
 	free(c->links);
 	free(c);
@@ -245,6 +247,34 @@ static int find_stack_branch(struct vt_stackcount *c, struct sample_at *a,
 	return code;
 }
 
+/* Likewise, of a branch that may have come before. */
+static int find_known_branch(struct vt_stackcount *c, struct sample_at *a,
+			     const struct branch_stack *s, size_t i, enum stack_way way,
+			     struct stack_branch *b, struct vt_error *err)
+{
+	struct branch_key key = {.event = a->event, .pid = a->pid, .inner = i > 0};
+	struct known_branch *k;
+	int code = 0;
+
+	if (way != STACK_TIMED || i + 1 == s->count)
+		return find_stack_branch(c, a, s, i, way, b, err);
+	key.changes = vt_addrspace_changes(vt_context_space(c->stream));
+	key.from = s->from[i];
+	key.to = s->to[i];
+	key.before = s->to[i + 1];
+	key.bin = (uint16_t)vt_stacktimes_bin(branch_cycles(s, i));
+	k = &c->known[vt_hash_bytes(&key, sizeof(key)) % KNOWN_BRANCHES];
+	if (memcmp(&k->key, &key, sizeof(key)) != 0) {
+		k->key = (struct branch_key){.changes = 0};
+		code = find_stack_branch(c, a, s, i, way, &k->found, err);
+		if (code == 0)
+			k->key = key;
+	}
+	*b = k->found;
+	b->cycles = (uint16_t)branch_cycles(s, i);
+	return code;
+}
+
 static enum stack_way way_of(const struct stack_source *source)
 {
 	if (source->e.timed)
@@ -252,13 +282,17 @@ static enum stack_way way_of(const struct stack_source *source)
 	return source->unit == VT_STACK_UNIT_INSTRUCTIONS ? STACK_LENGTHS : STACK_UNTIMED;
 }
 
-static bool make_batch(struct stack_batch *b)
+static bool make_batch(struct vt_stackcount *c)
 {
+	struct stack_batch *b = &c->batch;
+
+	if (!c->known)
+		c->known = calloc(KNOWN_BRANCHES, sizeof(*c->known));
 	if (!b->branches)
 		b->branches = malloc(MAX_BRANCHES * sizeof(*b->branches));
 	if (!b->stacks)
 		b->stacks = malloc(MAX_STACKS * sizeof(*b->stacks));
-	return b->branches && b->stacks;
+	return c->known && b->branches && b->stacks;
 }
 
 /* It waits for others. */
@@ -270,12 +304,12 @@ static int keep_stack(struct vt_stackcount *c, struct sample_at *a, const struct
 	enum stack_way way = way_of(source);
 	size_t i;
 
-	if (!make_batch(b))
+	if (!make_batch(c))
 		return vt_error_nomem(err);
 	if (b->nstacks == MAX_STACKS || b->nbranches + s->count > MAX_BRANCHES)
 		vti_stack_count_waiting(c);
 	for (i = 0; i < s->count; i++)
-		if (find_stack_branch(c, a, s, i, way, &b->branches[b->nbranches + i], err) < 0)
+		if (find_known_branch(c, a, s, i, way, &b->branches[b->nbranches + i], err) < 0)
 			return -VT_E_NOMEM;
 	b->stacks[b->nstacks++] =
 		(struct waiting_stack){s->period, b->nbranches, (size_t)number, way};
@@ -410,6 +444,8 @@ int vt_stackcount_finish(struct vt_stackcount *c, struct vt_error *err)
 	size_t i, n = c->entries.count, k = 0;
 
 	vti_stack_count_waiting(c);
+	free(c->known);
+	c->known = NULL;
 	for (i = 0; i < c->sources.count; i++) {
 		struct stack_source *s = vt_hash_at(&c->sources, i);
 

@@ -79,6 +79,26 @@ struct stack_branch {
 	uint16_t cycles;  /* since the branch before; or instructions, 0: unknown */
 };
 
+/*
+ * What a branch was found to be, which most are again and again.  Nothing else matters for that as
+ * long as no mapping changes.
+ */
+struct known_branch {
+	struct branch_key {
+		uint64_t changes; /* of mappings; 0: it is none */
+		uint64_t event;
+		uint64_t from;
+		uint64_t to;
+		uint64_t before; /* where the branch before led */
+		int32_t pid;
+		uint16_t bin;	/* of the time between the two */
+		uint16_t inner; /* it is not the newest */
+	} key;
+	struct stack_branch found;
+};
+
+#define KNOWN_BRANCHES 262144
+
 /* Stacks, kept until other stacks have shown which runs there are, and how long they are. */
 struct stack_batch {
 	struct stack_branch *branches; /* newest first */
@@ -103,8 +123,9 @@ struct vt_stackcount {
 	struct vt_hash sources;
 	struct vt_hash entries;
 	struct stack_batch batch;
-	uint64_t stack;	   /* the number of the one at hand */
-	bool instructions; /* stacks of instructions wait, or did */
+	struct known_branch *known; /* KNOWN_BRANCHES, by hash of the key */
+	uint64_t stack;		    /* the number of the one at hand */
+	bool instructions;	    /* stacks of instructions wait, or did */
 	struct link_key *keys;
 	struct vt_stackcount_link *links;
 	size_t count;

@@ -182,6 +182,11 @@ static struct space *own_space(struct vt_addrspace *as, int32_t pid, struct vt_e
 	return s;
 }
 
+uint64_t vt_addrspace_changes(const struct vt_addrspace *as)
+{
+	return as->changes;
+}
+
 int vt_addrspace_image(struct vt_addrspace *as, uint32_t image, unsigned type, struct vt_error *err)
 {
 	struct image_type *t = vt_hash_add(&as->types, &image, NULL);

@@ -53,6 +53,9 @@ int vt_addrspace_feed(struct vt_addrspace *as, const struct vt_record *rec, stru
 int vt_addrspace_image(struct vt_addrspace *as, uint32_t image, unsigned type,
 		       struct vt_error *err);
 
+/* At least 1, and another number after each change of a mapping. */
+uint64_t vt_addrspace_changes(const struct vt_addrspace *as);
+
 /* Unmaps [start, start + length) of a process. */
 int vt_addrspace_unmap(struct vt_addrspace *as, int32_t pid, uint64_t start, uint64_t length,
 		       struct vt_error *err);

@@ -699,6 +699,33 @@ static void test_processes(void **state)
 	}
 }
 
+/* The same branches are others once another image is mapped there, twice each. */
+static void test_remapped(void **state)
+{
+	static const uint64_t branches[][3] = {{0x40, 0x10, 5}, {0x30, 0x20, 5}, {0x80, 0x18, 5}};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	struct vt_stackcount *c;
+	uint64_t image, i;
+	size_t n;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		if (i == 2)
+			stacks_map(w, 5, STACKS_BASE, 4096, 8);
+		stacks_put(w, 1, 100, branches, 3);
+	}
+	c = stacks_read(w, fd);
+	for (image = 7; image < 9; image++) {
+		const struct vt_stackcount_link *l =
+			vt_stackcount_links(c, 1, image, 0, false, 0x40, 0x41, &n);
+
+		assert_int_equal(n, 1);
+		assert_true(l->to == 0x10 && l->stacks == 2);
+	}
+	vt_stackcount_free(c);
+}
+
 /* An empty entry ends a stack, the first one too; one half of it may be 0. */
 static void test_empty(void **state)
 {
@@ -748,7 +775,7 @@ int main(void)
 		cmocka_unit_test(test_sigma),	   cmocka_unit_test(test_periods),
 		cmocka_unit_test(test_parts),	   cmocka_unit_test(test_not_twice),
 		cmocka_unit_test(test_bounds),	   cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_remapped),   cmocka_unit_test(test_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
