@@ -104,8 +104,8 @@ static int add_freq_record(struct vt_freqprofile *p, const struct vt_record *rec
 	    !(isnan(f.cycles) || is_amount(f.cycles)) || !(isnan(f.issue) || is_amount(f.issue)) ||
 	    confidence >= VT_NCONFIDENCES)
 		return reject_record("FREQ", err);
-	f.confidence = (enum vt_confidence)confidence;
-	f.method = method < VT_NMETHODS ? (enum vt_method)method : VT_METHOD_UNKNOWN;
+	f.confidence = (uint8_t)confidence;
+	f.method = method < VT_NMETHODS ? (uint8_t)method : VT_METHOD_UNKNOWN;
 	if (!vt_array_grow(&p->freqs, &p->freqs_cap, p->nfreqs + 1, sizeof(*p->freqs)) ||
 	    !vt_hash_add(&p->images, &f.image, NULL))
 		return vt_error_nomem(err);
@@ -129,8 +129,8 @@ static int add_edge_record(struct vt_freqprofile *p, const struct vt_record *rec
 
 	if (!is_amount(e.executions) || !is_range(e.low, e.high) || confidence >= VT_NCONFIDENCES)
 		return reject_record("EDGE", err);
-	e.confidence = (enum vt_confidence)confidence;
-	e.method = method < VT_NMETHODS ? (enum vt_method)method : VT_METHOD_UNKNOWN;
+	e.confidence = (uint8_t)confidence;
+	e.method = method < VT_NMETHODS ? (uint8_t)method : VT_METHOD_UNKNOWN;
 	if (!vt_array_grow(&p->edges, &p->edges_cap, p->nedges + 1, sizeof(*p->edges)))
 		return vt_error_nomem(err);
 	p->edges[p->nedges++] = e;

@@ -15,8 +15,11 @@
 /* The FREQ, EDGE, STALL and REGION records of a stream, by place. */
 struct vt_freqprofile;
 
+/* There are millions: their small numbers lie side by side. */
 struct vt_freq {
 	uint32_t image;
+	uint8_t confidence; /* enum vt_confidence */
+	uint8_t method;	    /* enum vt_method */
 	uint64_t offset;
 	uint64_t event;
 	uint64_t samples;
@@ -26,19 +29,17 @@ struct vt_freq {
 	double high;
 	double cycles;
 	double issue;
-	enum vt_confidence confidence;
-	enum vt_method method;
 };
 
 struct vt_edgefreq {
 	uint32_t image;
+	uint8_t confidence; /* likewise */
+	uint8_t method;
 	uint64_t from;
 	uint64_t to;
 	double executions;
 	double low;
 	double high;
-	enum vt_confidence confidence;
-	enum vt_method method;
 };
 
 struct vt_stall {

@@ -133,8 +133,8 @@ static void test_fields(void **state)
 		1,    0x40,	    VT_STALL_ICACHE,   0.25,	 0.5, 3,
 		0.75, VT_WHY_STEPS, VT_STALL_OVERLAPS, culprits, 3,   VT_CONFIDENCE_LOW};
 	struct vt_freq freq = {
-		1, 0x10, 5, 7, 700, 30, 20, 40, 2.5, 1.5, VT_CONFIDENCE_MEDIUM, VT_METHOD_MODEL};
-	struct vt_edgefreq edge = {1, 0x20, 0x30, 9, 8, 10, VT_CONFIDENCE_HIGH, VT_METHOD_FLOW};
+		1, VT_CONFIDENCE_MEDIUM, VT_METHOD_MODEL, 0x10, 5, 7, 700, 30, 20, 40, 2.5, 1.5};
+	struct vt_edgefreq edge = {1, VT_CONFIDENCE_HIGH, VT_METHOD_FLOW, 0x20, 0x30, 9, 8, 10};
 	const struct vt_edgefreq *e;
 	const struct vt_stall *s;
 	const struct vt_freq *f;
@@ -473,7 +473,8 @@ static void test_order(void **state)
 				.event = order > 2 ? i / 3 % 2 : 0,
 				.samples = i,
 			};
-			struct vt_edgefreq e = {one.image, one.offset, one.event, 0, 0, 0, 0, 0};
+			struct vt_edgefreq e = {
+				.image = one.image, .from = one.offset, .to = one.event};
 
 			write_freq(m.w, &one);
 			write_edge(m.w, &e);
