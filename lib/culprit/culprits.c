@@ -48,6 +48,7 @@ struct run {
 	size_t count;
 	size_t cap;
 	uint64_t insns; /* of them all */
+	uint64_t read;	/* instructions, since code was let go of */
 	double least_peak;
 	struct vt_ordered *threads;
 	int code; /* of the first procedure that failed */
@@ -434,6 +435,22 @@ static void finish_procedure(void *run, void *job)
 	free_job(j);
 }
 
+/* Instructions whose code stays in memory, with what lies around it. */
+#define MOST_READ 4096
+
+static void let_code_go(struct run *r, const struct culprit_job *j)
+{
+	enum vt_unknown why;
+	const struct vt_elf *elf = vt_images_elf(r->src->images, j->w->proc.image, &why);
+
+	r->read += j->flow->cfg->ninsns;
+	if (r->read < MOST_READ)
+		return;
+	if (elf)
+		vt_elf_rest(elf);
+	r->read = 0;
+}
+
 /* Gives a procedure to the threads; what is asked of images is asked before. */
 static int start_procedure(struct run *r, const struct work *w)
 {
@@ -447,6 +464,7 @@ static int start_procedure(struct run *r, const struct work *w)
 		free_job(j);
 		return code == -VT_E_NOMEM ? code : 0;
 	}
+	let_code_go(r, j);
 	vt_ordered_put(r->threads, j, j->flow->cfg->ninsns);
 	return r->code;
 }
@@ -493,6 +511,7 @@ static int take_procedure(struct run *r, const struct work *w)
 	code = vt_culprit_enter(&j->in, r->footprint, r->err);
 	r->insns += j->flow->cfg->ninsns;
 	r->list[r->count++] = *w;
+	let_code_go(r, j);
 	free_job(j);
 	return code;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _DEFAULT_SOURCE /* madvise() */
 #include "image/elf.h"
 
 #include <assert.h>
@@ -402,6 +403,21 @@ const uint8_t *vt_elf_bytes(const struct vt_elf *e, uint64_t vaddr, size_t *avai
 		return bytes;
 	*avail = 0;
 	return NULL;
+}
+
+void vt_elf_rest(const struct vt_elf *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->nsegments && e->mapped; i++) {
+		const struct vt_elf_segment *s = &e->segments[i];
+		uint64_t first = (s->offset + PAGE - 1) / PAGE * PAGE;
+		uint64_t end = (s->offset + s->filesz) / PAGE * PAGE;
+
+		/* Nobody writes to it, not even in memory.  Larger pages are no error, but stay. */
+		if (s->exec && !s->write && first < end)
+			madvise(e->data + first, (size_t)(end - first), MADV_DONTNEED);
+	}
 }
 
 /* ---- what is needed to open a file ---- */

@@ -92,6 +92,9 @@ const struct vt_elf_info *vt_elf_info(const struct vt_elf *e);
 /* Returns the *n loaded segments in the order of the program headers; borrowed likewise. */
 const struct vt_elf_segment *vt_elf_segments(const struct vt_elf *e, size_t *n);
 
+/* Lets go of the memory that holds code.  What is asked for again comes from the file again. */
+void vt_elf_rest(const struct vt_elf *e);
+
 /* Return false if no loaded segment holds the place. */
 bool vt_elf_offset_to_vaddr(const struct vt_elf *e, uint64_t offset, uint64_t *vaddr);
 bool vt_elf_vaddr_to_offset(const struct vt_elf *e, uint64_t vaddr, uint64_t *offset);

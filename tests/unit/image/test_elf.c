@@ -336,6 +336,34 @@ static void test_buildids_in_notes(void **state)
 	}
 }
 
+/* Code that memory was let go of comes again. */
+static void test_rest(void **state)
+{
+	struct vt_elf *e = vt_elf_open("/proc/self/exe", &err);
+	const struct vt_elf_segment *list;
+	const uint8_t *bytes;
+	size_t i, n, size, compared = 0;
+	uint8_t *copy;
+
+	(void)state;
+	assert_non_null(e);
+	list = vt_elf_segments(e, &n);
+	for (i = 0; i < n; i++) {
+		bytes = vt_elf_bytes(e, list[i].vaddr, &size);
+		if (!list[i].exec || !bytes)
+			continue;
+		copy = malloc(size);
+		assert_non_null(copy);
+		memcpy(copy, bytes, size);
+		vt_elf_rest(e);
+		assert_memory_equal(vt_elf_bytes(e, list[i].vaddr, &size), copy, size);
+		compared += size;
+		free(copy);
+	}
+	assert_true(compared > 4096);
+	vt_elf_close(e);
+}
+
 static void test_refused(void **state)
 {
 	static uint8_t bytes[64] = {0x7f, 'E', 'L', 'F', 9, 9, 9};
@@ -645,6 +673,7 @@ int main(void)
 		cmocka_unit_test(test_constant),
 		cmocka_unit_test(test_buildids),
 		cmocka_unit_test(test_buildids_in_notes),
+		cmocka_unit_test(test_rest),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_classes),
 		cmocka_unit_test(test_which_symbols),
