@@ -168,7 +168,7 @@ static bool sum_loop(const struct clocked *c, const uint64_t *samples, const uin
 		}
 	}
 	sum->ratio = all / cycles;
-	return cycles > 0 && isfinite(sum->ratio) &&
+	return cycles > 0 && sum->ratio > 0 && isfinite(sum->ratio) &&
 	       rare * (c->core->mispredict + c->core->front) <= MISPREDICTED * cycles;
 }
 
@@ -245,4 +245,21 @@ double vt_clockfit_doubt(const struct vt_clockfit *c)
 	}
 	/* Their samples are counted, too. */
 	return sqrt((squares + 1) / sum);
+}
+
+double vt_clockfit_spread(const struct vt_clockfit *c)
+{
+	double all = 0, sum = 0, squares = 0;
+	size_t i;
+
+	if (c->count < MIN_LOOPS)
+		return 0;
+	for (i = 0; i < c->count; i++) {
+		double off = log(c->list[i].ratio);
+
+		all += c->list[i].samples;
+		sum += c->list[i].samples * off;
+		squares += c->list[i].samples * off * off;
+	}
+	return sqrt(fmax(squares / all - (sum / all) * (sum / all), 0));
 }

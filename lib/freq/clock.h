@@ -42,4 +42,7 @@ bool vt_clockfit_find(struct vt_clockfit *c, double *clock, size_t *loops);
 /* The relative deviation of the clock that was found: how far the faster half of loops differ. */
 double vt_clockfit_doubt(const struct vt_clockfit *c);
 
+/* How far all loops differ, as a relative deviation; 0 if they are too few to show a clock. */
+double vt_clockfit_spread(const struct vt_clockfit *c);
+
 #endif

@@ -13,8 +13,9 @@
 /*
  * Counts of another run of a program than the one that was sampled.  If the two did the same for
  * another time, this run's executions are those times a factor.  Loops that nothing stalls show it
- * (freq/clock.h): they take the cycles of their schedule.  If they spent their time in other
- * procedures, the counts say nothing of this run.
+ * (freq/clock.h): they take the cycles of their schedule.  If there is no one factor for them, or
+ * this run spent its time in procedures that the other did not execute, the counts say nothing of
+ * this run.
  */
 
 /* What is known of the factor. */
@@ -28,14 +29,18 @@ enum vt_otherrun_verdict {
 
 struct vt_otherrun_factor {
 	enum vt_otherrun_verdict verdict;
-	double factor;	    /* as fitted; 1 if it is not told */
-	double doubt;	    /* its relative deviation; infinite for RATIOS */
-	double correlation; /* of the procedures' shares in time with those in scheduled time */
+	double factor;	  /* as fitted; 1 if it is not told */
+	double doubt;	  /* its relative deviation; infinite for RATIOS */
+	double spread;	  /* relative deviation of all loops from each other */
+	double elsewhere; /* share of the time in procedures that the other run did not execute */
 	size_t loops;
 };
 
 /* "same", "alike", … */
 const char *vt_otherrun_name(enum vt_otherrun_verdict verdict);
+
+/* Counts of a run that is alike are this run's, if loops leave no more doubt of that. */
+#define VT_OTHERRUN_ALIKE_DOUBT 0.1
 
 struct vt_otherrun;
 

@@ -481,6 +481,14 @@ static int count_procedure(const struct freq_run *r, struct freq_job *j, struct 
 	return code;
 }
 
+/* Of exact counts. */
+static double find_exact_doubt(const struct vt_otherrun_factor *f)
+{
+	if (f->verdict == VT_OTHERRUN_ALIKE && f->doubt <= VT_OTHERRUN_ALIKE_DOUBT)
+		return 0;
+	return f->doubt;
+}
+
 static int estimate_counts(struct freq_job *j, struct vt_error *err)
 {
 	const struct freq_run *r = j->run;
@@ -493,8 +501,7 @@ static int estimate_counts(struct freq_job *j, struct vt_error *err)
 		.period = r->period,
 		.exact = j->counts.exact,
 		.exact_edges = j->counts.exact_edges,
-		.exact_doubt =
-			r->totals->other.verdict == VT_OTHERRUN_ALIKE ? 0 : r->totals->other.doubt,
+		.exact_doubt = find_exact_doubt(&r->totals->other),
 		.entries = j->entries,
 		.measured = j->counts.measured,
 		.measured_edges = j->counts.measured_edges,
@@ -830,7 +837,9 @@ int vt_freqrun(const struct vt_freqrun_options *o, struct vt_writer *w,
 	code = w ? write_sample_counts(o->profile, w, err) : 0;
 	if (code == 0)
 		code = find_spots(o, &spots, &count, err);
-	if (code == 0 && o->other_run && !o->untimed)
+	if (o->other_run && o->untimed)
+		totals->other = (struct vt_otherrun_factor){VT_OTHERRUN_UNTOLD, .factor = 1};
+	else if (code == 0 && o->other_run)
 		code = fit_factor(o, spots, count, totals, err);
 	if (code == 0 && o->fit_clock && o->core->order == VT_OUT_OF_ORDER)
 		code = fit_clock(o, spots, count, totals, err);

@@ -21,7 +21,8 @@ static json_t *json_other_run(const struct vt_otherrun_factor *f)
 	json_object_set_new(v, "verdict", json_string(vt_otherrun_name(f->verdict)));
 	json_object_set_new(v, "factor", json_real(f->factor));
 	json_object_set_new(v, "doubt", isfinite(f->doubt) ? json_real(f->doubt) : json_null());
-	json_object_set_new(v, "correlation", json_real(f->correlation));
+	json_object_set_new(v, "spread", json_real(f->spread));
+	json_object_set_new(v, "elsewhere", json_real(f->elsewhere));
 	json_object_set_new(v, "loops", vt_json_u64(f->loops));
 	return v;
 }
@@ -89,9 +90,10 @@ void vt_freqrun_other_run(const struct vt_freqrun_options *o, const struct vt_fr
 
 	if (f->verdict == VT_OTHERRUN_RATIOS)
 		vt_buf_printf(b,
-			      "the counts are of another run, which spent its time elsewhere "
-			      "(correlation %.2f): ratios only",
-			      f->correlation);
+			      "the counts are of another run, which did something else (%.0f %% of "
+			      "the time is in procedures that it did not execute; %zu loops that "
+			      "nothing stalls differ by %.0f %%): ratios only",
+			      100 * f->elsewhere, f->loops, 100 * (exp(f->spread) - 1));
 	else if (f->verdict == VT_OTHERRUN_SCALED)
 		vt_buf_printf(
 			b,
@@ -102,8 +104,9 @@ void vt_freqrun_other_run(const struct vt_freqrun_options *o, const struct vt_fr
 	else if (f->verdict == VT_OTHERRUN_UNTOLD)
 		vt_buf_printf(b,
 			      "the counts are of another run, taken to be as long as this one: %s",
-			      o->fit_clock ? "without --clock, nanoseconds do not tell"
-					   : "fewer than three loops that nothing stalls tell");
+			      o->untimed     ? "the event is not time"
+			      : o->fit_clock ? "without --clock, nanoseconds do not tell"
+					     : "fewer than three loops that nothing stalls tell");
 }
 
 void vt_freqrun_left_out(const struct vt_freqrun_options *o, const struct vt_freqrun_totals *t,
