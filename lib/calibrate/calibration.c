@@ -165,24 +165,25 @@ static int take_number(struct reading *g, size_t i, const char *value, struct vt
 	return 0;
 }
 
-/* Facts with other names may be those of a later version. */
-static int take_fact(struct reading *g, const char *name, const char *value, struct vt_error *err)
+/* Of texts, then of numbers; NTEXTS + NNUMBERS if it is none. */
+static size_t find_fact(const char *name)
 {
 	size_t i;
 
 	for (i = 0; i < NTEXTS; i++)
 		if (strcmp(name, texts[i].name) == 0)
-			return take_text(g, i, value, err);
+			return i;
 	for (i = 0; i < NNUMBERS; i++)
 		if (strcmp(name, numbers[i].name) == 0)
-			return take_number(g, i, value, err);
-	return 0;
+			break;
+	return NTEXTS + i;
 }
 
 static int take_record(struct reading *g, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_bytes key, value;
 	char name[VT_CALIBRATION_TEXT], text[VT_CALIBRATION_TEXT];
+	size_t fact;
 
 	if (rec->kind != VT_META)
 		return 0;
@@ -193,12 +194,17 @@ static int take_record(struct reading *g, const struct vt_record *rec, struct vt
 		return 0;
 	snprintf(name, sizeof(name), "%.*s", (int)(key.size - PREFIX_SIZE),
 		 (const char *)key.data + PREFIX_SIZE);
+	/* Others may be those of a later version. */
+	fact = find_fact(name);
+	if (fact == NTEXTS + NNUMBERS)
+		return 0;
 	if (value.size >= sizeof(text))
 		return refuse(g, err, "is too long", name, NULL);
 	if (memchr(value.data, 0, value.size))
 		return refuse(g, err, "is no text", name, NULL);
 	snprintf(text, sizeof(text), "%.*s", (int)value.size, (const char *)value.data);
-	return take_fact(g, name, text, err);
+	return fact < NTEXTS ? take_text(g, fact, text, err)
+			     : take_number(g, fact - NTEXTS, text, err);
 }
 
 static void keep_damage(void *arg, const char *text)

@@ -145,10 +145,15 @@ static int read_with(bool whole, const char *key, const char *value, size_t size
 
 static void test_other_facts(void **state)
 {
+	char long_text[200];
+
 	(void)state;
 	assert_int_equal(read_with(true, "cpuid", "x", 1), 0);
 	/* Of a later version. */
 	assert_int_equal(read_with(true, "record.calibrate.new", "x", 1), 0);
+	assert_int_equal(read_with(true, "record.calibrate.new", "x\0", 2), 0);
+	memset(long_text, 'x', sizeof(long_text));
+	assert_int_equal(read_with(true, "record.calibrate.new", long_text, sizeof(long_text)), 0);
 	assert_int_equal(read_with(true, "record.calibrate.clock", "3", 1), -VT_E_DAMAGED);
 	assert_non_null(strstr(err.text, "record.calibrate.clock: is there twice"));
 	assert_int_equal(read_with(true, "record.calibrate.cpu", CPU, 3), -VT_E_DAMAGED);
