@@ -518,6 +518,7 @@ int vti_culprit_init(struct vti_culprit *c, const struct vt_culprit_input *in, s
 		.block = in->flow->block,
 		.line_entries = calloc(n, sizeof(double)),
 		.page_entries = calloc(n, sizeof(double)),
+		.round_slots = calloc(n, sizeof(double)),
 		.data_pages = calloc((size_t)in->flow->cfg->ninsns + 1, sizeof(double)),
 		.data_lines = calloc((size_t)in->flow->cfg->ninsns + 1, sizeof(double)),
 		.stretches =
@@ -526,9 +527,11 @@ int vti_culprit_init(struct vti_culprit *c, const struct vt_culprit_input *in, s
 		.sought = calloc(n, sizeof(uint64_t)),
 		.queue = calloc(VTI_CULPRIT_QUEUE, sizeof(uint32_t)),
 	};
-	if (!c->line_entries || !c->page_entries || !c->data_pages || !c->data_lines ||
-	    !c->stretches || !c->undisturbed || !c->sought || !c->queue)
+	if (!c->line_entries || !c->page_entries || !c->round_slots || !c->data_pages ||
+	    !c->data_lines || !c->stretches || !c->undisturbed || !c->sought || !c->queue)
 		return vt_error_nomem(err);
+	for (i = 0; i < c->cfg->nblocks; i++)
+		c->round_slots[i] = INFINITY;
 	for (i = 0; i < c->cfg->ninsns; i++)
 		c->data_pages[i] = c->data_lines[i] = INFINITY;
 	vti_culprit_units(c);
@@ -542,6 +545,7 @@ void vti_culprit_fini(struct vti_culprit *c)
 {
 	free(c->line_entries);
 	free(c->page_entries);
+	free(c->round_slots);
 	free(c->data_pages);
 	free(c->data_lines);
 	free(c->stretches);

@@ -74,17 +74,22 @@ struct stores {
 	double outside; /* that control came from code that is not known */
 };
 
-/* Between two instructions of a block, no address register of the second one is written. */
-static bool has_same_registers(const struct vti_culprit *c, uint32_t a, uint32_t b)
+/*
+ * Between two instructions of a block, no address register of the second one is written.  It is
+ * so only for the same execution of the block, when they are no further apart than in the code.
+ */
+static bool has_same_registers(const struct vti_culprit *c, uint32_t a, uint32_t b, uint32_t far)
 {
-	uint32_t i;
+	uint32_t i, slots = 0;
 
-	if (c->block[a] != c->block[b] || a >= b)
+	if (c->block[a] != c->block[b] || a >= b || (c->ops[a].writes & c->ops[b].address_reads))
 		return false;
-	for (i = a; i < b; i++)
+	for (i = a + 1; i < b; i++) {
 		if (c->ops[i].writes & c->ops[b].address_reads)
 			return false;
-	return true;
+		slots += c->ops[i].nuops;
+	}
+	return far == slots;
 }
 
 /* Where code shows which bytes both access, the schedule knows of the wait, or there is none. */
@@ -94,28 +99,29 @@ static void see_store(void *arg, uint32_t insn, uint32_t far, double often)
 	const struct vti_culprit *c = x->st->c;
 	double apart;
 
-	(void)far;
 	if (insn == UINT32_MAX)
 		x->outside += often;
 	else if (vt_mop_has(&c->ops[insn], BIT(VT_OP_STORE)) &&
-		 !(has_same_registers(c, insn, x->st->insn) &&
+		 !(has_same_registers(c, insn, x->st->insn, far) &&
 		   vti_culprit_are_near(c, insn, x->st->insn, &apart)))
 		x->often += often;
 }
 
 /*
  * How often a load can be executed while what was before its procedure, or in a call, is not
- * further away than a reorder buffer holds: each time, its block is executed at least.
+ * further away than a reorder buffer holds: it comes again after a round of its loop, or after its
+ * block at least.
  */
 static double count_in_reach(const struct vti_stalled *st)
 {
 	const struct vti_culprit *c = st->c;
-	const struct vt_cfg_block *b = &c->cfg->blocks[c->block[st->insn]];
-	double slots = 0;
-	uint32_t i;
+	uint32_t block = c->block[st->insn], i;
+	const struct vt_cfg_block *b = &c->cfg->blocks[block];
+	double slots = c->round_slots[block];
 
-	for (i = b->insn; i < b->insn + b->ninsns; i++)
-		slots += c->ops[i].slots;
+	if (isinf(slots))
+		for (slots = 0, i = b->insn; i < b->insn + b->ninsns; i++)
+			slots += c->ops[i].slots;
 	return 1 + c->core->rob / fmax(slots, 1);
 }
 

@@ -147,17 +147,35 @@ static bool pages_fit(const struct regions *r, const struct vt_tlb_shape *tlb)
 	return last - first < tlb->ways;
 }
 
+/* Micro-operations of all its executions, by those of its head. */
+static double count_round_slots(const struct regions *r)
+{
+	const struct vti_culprit *c = r->c;
+	double sum = 0;
+	uint32_t at, i;
+
+	for (at = 0; at < r->nbody; at++) {
+		const struct vt_cfg_block *b = &c->cfg->blocks[r->body[at]];
+
+		for (i = b->insn; i < b->insn + b->ninsns; i++)
+			if (c->in->insns[i].executions > 0)
+				sum += c->in->insns[i].executions * c->ops[i].slots;
+	}
+	return sum / c->in->insns[c->cfg->blocks[r->body[0]].insn].executions;
+}
+
 static void take_loop(struct regions *r, uint32_t head, uint32_t tail)
 {
 	struct vti_culprit *c = r->c;
 	const struct vt_core *m = c->core;
-	double n;
+	double n, slots;
 	uint32_t at;
 	bool lines, pages;
 
 	if (r->loops >= MAX_LOOPS || !collect_loop_body(r, head, tail))
 		return;
 	n = count_region_entries(r);
+	slots = count_round_slots(r);
 	for (at = 0; at < r->nbody; at++)
 		r->insns += c->cfg->blocks[r->body[at]].ninsns;
 	if (r->insns <= MAX_INSNS)
@@ -165,6 +183,8 @@ static void take_loop(struct regions *r, uint32_t head, uint32_t tail)
 	lines = r->nsets && fits_in_cache(r, &m->icache);
 	pages = m->itlb.entries && pages_fit(r, &m->itlb);
 	for (at = 0; at < r->nbody; at++) {
+		if (slots > 0 && slots < c->round_slots[r->body[at]])
+			c->round_slots[r->body[at]] = slots;
 		if (lines && n < c->line_entries[r->body[at]])
 			c->line_entries[r->body[at]] = n;
 		if (pages && n < c->page_entries[r->body[at]])

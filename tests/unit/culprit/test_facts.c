@@ -114,6 +114,39 @@ static void test_chain_of_loads(void **state)
 	proc_drop(p);
 }
 
+/*
+ *  0: 48 8b 3f        mov (%rdi),%rdi
+ *  3: 85 d2           test %edx,%edx
+ *  5: 74 03           je a
+ *  7: 48 ff c0        inc %rax
+ *  a: ff ce           dec %esi
+ *  c: 75 f2           jne 0
+ *  e: c3              ret
+ */
+static const uint8_t forked[] = {0x48, 0x8b, 0x3f, 0x85, 0xd2, 0x74, 0x03, 0x48,
+				 0xff, 0xc0, 0xff, 0xce, 0x75, 0xf2, 0xc3};
+
+/*
+ * The load comes again after a round of the loop, half of which execute the increment.  Code from
+ * outside is met on two ways, as above.
+ */
+static void test_reach_of_outside(void **state)
+{
+	struct proc *p = make_loop(forked, sizeof(forked), 0xc);
+	double slots = 0;
+	uint32_t i;
+
+	(void)state;
+	proc_set_edge(p, 5, 7, 500);
+	proc_set_edge(p, 5, 0xa, 500);
+	p->insns[proc_at(p, 7)].executions = 500;
+	for (i = 0; i < 6; i++)
+		slots += p->ops[i].slots / (i == 3 ? 2.0 : 1.0);
+	p->core.rob = 10;
+	check(p, 0, VT_STALL_FORWARD, 2 * 10 * (1 + 10 / slots) * FORWARD, VT_WHY_STORE);
+	proc_drop(p);
+}
+
 /* Samples of misses: 3 of 10 each; no more than 3 + 2 sqrt(3) + 4 may have been there. */
 static void test_sampled_misses(void **state)
 {
@@ -221,7 +254,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chain_of_loads), cmocka_unit_test(test_sampled_misses),
 		cmocka_unit_test(test_lines_of_steps), cmocka_unit_test(test_stores_before),
-		cmocka_unit_test(test_other_causes),
+		cmocka_unit_test(test_other_causes),   cmocka_unit_test(test_reach_of_outside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
