@@ -285,7 +285,8 @@ static bool is_peak(const struct judge *j, uint32_t insn)
 	const struct vt_culprit_insn *in = &j->c->in->insns[insn];
 	double stall = in->cycles - (double)j->c->costs[insn].head;
 
-	return in->executions > 0 && isfinite(in->executions) && stall >= j->c->in->least_peak &&
+	return in->executions > 0 && isfinite(in->executions * in->cycles) && isfinite(in->doubt) &&
+	       stall >= j->c->in->least_peak &&
 	       (j->c->in->exact_time || in->time_samples >= PEAK_SAMPLES);
 }
 
@@ -355,9 +356,12 @@ static int judge_region(const struct judge *j, uint32_t which, double peaks)
 	const struct vt_region *r = &j->r->list[which];
 	struct excess x = {.insn = get_first_insn(j, r), .region = which};
 
-	x.flags = VT_STALL_OF_REGION | get_overlap_flag(j, which);
+	if (!isfinite(r->cycles) || !isfinite(r->best))
+		return 0;
+	x.flags = VT_STALL_OF_REGION | get_overlap_flag(j, which) |
+		  (r->head != VT_CFG_ENTRY ? VT_STALL_OF_LOOP : 0U);
 	if (r->cycles * (1 + r->half) < r->least)
-		return append_gain(j, &x, r->best - r->cycles);
+		return append_gain(j, &x, fmax(r->best, r->least) - r->cycles);
 	set_excess(j, r->cycles - peaks, r->best, r->half * r->cycles, &x);
 	x.others = j->c->in->exact_time ? 0 : OTHERS * r->cycles;
 	/* What others may have taken is no stall of the region. */

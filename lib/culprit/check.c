@@ -190,7 +190,7 @@ static struct reported take_reported(const struct vt_culprits_proc *p, size_t at
 	struct reported r = {first, 0};
 
 	for (; at < p->nstalls && p->stalls[at].insn == first->insn &&
-	       !((p->stalls[at].flags ^ first->flags) & VT_STALL_OF_REGION);
+	       !((p->stalls[at].flags ^ first->flags) & VT_STALL_SCOPE);
 	     at++)
 		r.count++;
 	return r;

@@ -385,7 +385,7 @@ static int compare_stall_places(const void *va, const void *vb)
 {
 	const struct vt_culprit_stall *a = va, *b = vb;
 
-	uint32_t x = a->flags & VT_STALL_OF_REGION, y = b->flags & VT_STALL_OF_REGION;
+	uint32_t x = a->flags & VT_STALL_SCOPE, y = b->flags & VT_STALL_SCOPE;
 
 	if (a->insn != b->insn)
 		return a->insn < b->insn ? -1 : 1;

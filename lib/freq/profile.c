@@ -278,7 +278,7 @@ static int compare_stalls(const void *x, const void *y)
 
 	c = c ? c : compare_numbers(a->image, b->image);
 	c = c ? c : compare_numbers(a->offset, b->offset);
-	c = c ? c : compare_numbers(a->flags & VT_STALL_OF_REGION, b->flags & VT_STALL_OF_REGION);
+	c = c ? c : compare_numbers(a->flags & VT_STALL_SCOPE, b->flags & VT_STALL_SCOPE);
 	c = c ? c : compare_numbers(a->cause, b->cause);
 	/* The order in which they came. */
 	return c ? c : compare_numbers((uintptr_t)a->culprits, (uintptr_t)b->culprits);

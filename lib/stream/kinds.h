@@ -279,7 +279,11 @@ enum vt_stall_why {
 enum vt_stall_flags {
 	VT_STALL_OF_REGION = 1, /* of the region (REGION) that begins at `offset` */
 	VT_STALL_OVERLAPS = 2,	/* that overlaps with its neighbours: suspects, and no claims */
+	VT_STALL_OF_LOOP = 4,	/* with 1: that region is a loop */
 };
+
+/* What a stall is of: an instruction, the code outside of loops that begins with it, or a loop. */
+#define VT_STALL_SCOPE (VT_STALL_OF_REGION | VT_STALL_OF_LOOP)
 
 /* Return the name of a value above, as `vtrace dump` prints it, or "?" for an unknown value. */
 const char *vt_policy_name(uint64_t policy);

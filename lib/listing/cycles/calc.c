@@ -134,8 +134,22 @@ static void place_records(struct vt_calc *c, const struct vt_calc_source *src)
 		if (insn)
 			insn->stalls = &s[i];
 	}
-	c->acquittals =
+	c->acquittals = s =
 		vt_freqprofile_acquittals(src->freqs, c->proc.image, first, end, &c->nacquittals);
+	for (i = 0; i < c->nacquittals; i = k) {
+		struct vt_calc_insn *insn = find_calc_insn(c, s[i].offset);
+
+		for (k = i; k < c->nacquittals && s[k].offset == s[i].offset; k++)
+			if (insn && !(s[k].flags & VT_STALL_OF_REGION))
+				insn->nacquittals++;
+		if (insn)
+			insn->acquittals = &s[i];
+	}
+}
+
+const struct vt_calc_insn *vt_calc_insn_at(const struct vt_calc *c, uint64_t offset)
+{
+	return find_calc_insn(c, offset);
 }
 
 /* Regions of one event; those of others are their own. */

@@ -31,6 +31,8 @@ struct vt_calc_insn {
 	const struct vt_freq *freq;    /* NULL: unknown */
 	const struct vt_stall *stalls; /* its own, without those of a region that begins here */
 	size_t nstalls;
+	const struct vt_stall *acquittals; /* causes of its own stall that were ruled out */
+	size_t nacquittals;
 	const struct vt_regionfreq *region; /* that it is a part of; NULL: none is known */
 };
 
@@ -107,6 +109,9 @@ bool vt_calc_is_timed(const struct vt_calc *c, const struct vt_calc_insn *insn);
  * it is one, and what was ruled out by which fact.  Nothing if no regions are known.
  */
 void vt_calc_print_regions(const struct vt_calc *c, struct vt_output *out);
+
+/* The instruction that begins at an offset in the image, or NULL. */
+const struct vt_calc_insn *vt_calc_insn_at(const struct vt_calc *c, uint64_t offset);
 
 /* A block's share of the procedure's cycles, or of its samples, in percent. */
 double vt_calc_block_share(const struct vt_calc *c, const struct vt_calc_block *b);

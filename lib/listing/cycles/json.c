@@ -92,7 +92,8 @@ static json_t *make_region_stalls(const struct vt_calc *c, const struct vt_regio
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if ((list[i].flags & VT_STALL_OF_REGION) && list[i].offset == r->offset)
+		if ((list[i].flags & VT_STALL_OF_REGION) && list[i].offset == r->offset &&
+		    !(r->flags & VT_REGION_IS_LOOP) == !(list[i].flags & VT_STALL_OF_LOOP))
 			json_array_append_new(v, make_stall_json(c, &list[i]));
 	return v;
 }
@@ -122,9 +123,8 @@ static json_t *make_region_json(const struct vt_calc *c, const struct vt_regionf
 		json_object_set_new(v, "with_calls", vt_json_real(r->with_calls));
 		json_object_set_new(v, "with_calls_low", vt_json_real(r->with_calls_low));
 		json_object_set_new(v, "with_calls_high", vt_json_real(r->with_calls_high));
-		json_object_set_new(v, "calls_unknown",
-				    json_boolean(r->flags & VT_REGION_CALLS_UNKNOWN));
 	}
+	json_object_set_new(v, "calls_unknown", json_boolean(r->flags & VT_REGION_CALLS_UNKNOWN));
 	json_object_set_new(v, "overlaps", json_boolean(r->flags & VT_REGION_OVERLAPS));
 	json_object_set_new(v, "wide", json_boolean(r->flags & VT_REGION_IS_WIDE));
 	json_object_set_new(v, "stalls", make_region_stalls(c, r, c->stalls, c->nstalls));
@@ -179,10 +179,8 @@ static json_t *make_insn_json(const struct vt_calc *c, const struct vt_calc_insn
 	}
 	for (i = 0; i < in->nstalls; i++)
 		json_array_append_new(stalls, make_stall_json(c, &in->stalls[i]));
-	for (i = 0; i < c->nacquittals; i++)
-		if (c->acquittals[i].offset + c->base == in->address &&
-		    !(c->acquittals[i].flags & VT_STALL_OF_REGION))
-			json_array_append_new(ruled_out, make_stall_json(c, &c->acquittals[i]));
+	for (i = 0; i < in->nacquittals; i++)
+		json_array_append_new(ruled_out, make_stall_json(c, &in->acquittals[i]));
 	json_object_set_new(v, "stalls", stalls);
 	json_object_set_new(v, "ruled_out", ruled_out);
 	return v;

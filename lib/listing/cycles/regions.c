@@ -37,24 +37,32 @@ static void print_rounds(const struct vt_calc *c, const struct vt_regionfreq *r,
 	vt_output_printf(out, ", %.1f instructions each\n", r->insns);
 }
 
+static void print_interval(double low, double high, struct vt_output *out)
+{
+	vt_output_printf(out, "(%.1f ", low);
+	if (isinf(high))
+		vt_output_text(out, "or more)");
+	else
+		vt_output_printf(out, "to %.1f)", high);
+}
+
 static void print_times(const struct vt_regionfreq *r, struct vt_output *out)
 {
 	vt_output_printf(out, "*** Best-case   %.1f cycles, at least %.1f\n", r->best, r->least);
-	vt_output_printf(out, "*** Actual      %.1f cycles (%.1f ", r->cycles, r->low);
-	if (isinf(r->high))
-		vt_output_text(out, "or more)");
-	else
-		vt_output_printf(out, "to %.1f)", r->high);
+	vt_output_printf(out, "*** Actual      %.1f cycles ", r->cycles);
+	print_interval(r->low, r->high, out);
 	if (r->insns > 0)
 		vt_output_printf(out, ", %.2fCPI", r->cycles / r->insns);
 	vt_output_text(out, "\n");
-	if (r->flags & VT_REGION_CALLS)
-		vt_output_printf(out, "*** With calls  %.1f cycles (%.1f to %.1f)%s\n",
-				 r->with_calls, r->with_calls_low, r->with_calls_high,
-				 r->flags & VT_REGION_CALLS_UNKNOWN
-					 ? ", without what is called through pointers, of other "
-					   "images or recursively"
-					 : "");
+	if (r->flags & VT_REGION_CALLS) {
+		vt_output_printf(out, "*** With calls  %.1f cycles ", r->with_calls);
+		print_interval(r->with_calls_low, r->with_calls_high, out);
+		if (r->flags & VT_REGION_CALLS_UNKNOWN)
+			vt_output_text(out, ", without code whose time is not known");
+		vt_output_text(out, "\n");
+	} else if (r->flags & VT_REGION_CALLS_UNKNOWN) {
+		vt_output_text(out, "*** With calls  not known\n");
+	}
 	if (r->flags & VT_REGION_OVERLAPS)
 		vt_output_text(out, "*** Overlaps with what is executed before and after it: its "
 				    "cycles are those\n***             in which it was the oldest; "
@@ -88,7 +96,7 @@ static void print_cause(const struct vt_calc *c, const struct vt_stall *s, doubl
 
 static bool is_same_stall(const struct vt_stall *a, const struct vt_stall *b)
 {
-	return a->offset == b->offset && !((a->flags ^ b->flags) & VT_STALL_OF_REGION);
+	return a->offset == b->offset && !((a->flags ^ b->flags) & VT_STALL_SCOPE);
 }
 
 /* Columns of a line that lists what was ruled out. */
@@ -157,17 +165,23 @@ static size_t print_stall(const struct vt_calc *c, size_t i, double times, struc
 	return i;
 }
 
+static bool is_of_region(const struct vt_stall *s, const struct vt_regionfreq *r)
+{
+	bool loop = r->flags & VT_REGION_IS_LOOP;
+
+	if (s->flags & VT_STALL_OF_REGION)
+		return s->offset == r->offset && loop == !!(s->flags & VT_STALL_OF_LOOP);
+	return !vt_stall_is_static(s->cause) && holds_offset(r, s->offset);
+}
+
 static double count_times(const struct vt_calc *c, const struct vt_regionfreq *r,
 			  const struct vt_stall *s)
 {
-	uint32_t i;
+	const struct vt_calc_insn *insn = vt_calc_insn_at(c, s->offset);
 
 	if (s->flags & VT_STALL_OF_REGION)
 		return r->rounds;
-	for (i = 0; i < c->cfg->ninsns; i++)
-		if (c->insns[i].address - c->base == s->offset && c->insns[i].freq)
-			return c->insns[i].freq->executions;
-	return 0;
+	return insn && insn->freq ? insn->freq->executions : 0;
 }
 
 static void print_region_stalls(const struct vt_calc *c, const struct vt_regionfreq *r,
@@ -177,9 +191,7 @@ static void print_region_stalls(const struct vt_calc *c, const struct vt_regionf
 
 	for (i = 0; i < c->nstalls;) {
 		const struct vt_stall *s = &c->stalls[i];
-		bool here = s->flags & VT_STALL_OF_REGION ? s->offset == r->offset
-							  : holds_offset(r, s->offset);
-		double times = here && !vt_stall_is_static(s->cause) ? count_times(c, r, s) : 0;
+		double times = is_of_region(s, r) ? count_times(c, r, s) : 0;
 
 		if (times > 0)
 			i = print_stall(c, i, times, out);

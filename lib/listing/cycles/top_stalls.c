@@ -61,6 +61,11 @@ void vt_culprittop_free(struct vt_culprittop *t)
 	free(t);
 }
 
+static uint64_t round_count(double v)
+{
+	return v > 0 && v < 1.8e19 ? (uint64_t)llround(fmin(v, 9e18)) : 0;
+}
+
 /* ---- gathering ---- */
 
 static int compare_cause_size(const void *va, const void *vb)
@@ -112,8 +117,12 @@ static double count_lost_cycles(const struct vt_culprits_proc *p, uint32_t insn,
 /* What the numbers of an instruction's own stall are. */
 static void take_insn(const struct vt_culprits_proc *p, uint32_t insn, struct stalled_insn *row)
 {
+	uint32_t i = 0;
+
+	while (i < row->naccused && vt_stall_is_static(row->causes[i].cause))
+		i++;
 	/* Out of order, only stalls that are an instruction's own are told of one. */
-	if (p->regions && vt_stall_is_static(row->causes[0].cause))
+	if (p->regions && i == row->naccused)
 		return;
 	row->cycles = count_lost_cycles(p, insn, row);
 	if (!(row->cycles > 0))
@@ -130,7 +139,7 @@ static void take_region(const struct vt_culprits_proc *p, const struct vt_culpri
 
 	row->loop = r->head != VT_CFG_ENTRY;
 	row->executions = r->rounds;
-	row->samples = (uint64_t)r->samples;
+	row->samples = round_count(r->samples);
 	row->confidence = s->confidence;
 	row->cycles = row->naccused ? s->cycles : 0;
 }
@@ -152,7 +161,7 @@ int vt_culprittop_add(void *arg, const struct vt_culprits_proc *p, struct vt_err
 		};
 
 		for (; i < p->nstalls && p->stalls[i].insn == first->insn &&
-		       !((p->stalls[i].flags ^ first->flags) & VT_STALL_OF_REGION);
+		       !((p->stalls[i].flags ^ first->flags) & VT_STALL_SCOPE);
 		     i++)
 			add_stall_cause(&row, &p->stalls[i], g);
 		qsort(row.causes, row.ncauses, sizeof(row.causes[0]), compare_cause_size);
@@ -183,7 +192,7 @@ static int compare_lost_cycles(const void *va, const void *vb)
 		return a->image < b->image ? -1 : 1;
 	if (a->vaddr != b->vaddr)
 		return a->vaddr < b->vaddr ? -1 : 1;
-	return (int)(a->flags & VT_STALL_OF_REGION) - (int)(b->flags & VT_STALL_OF_REGION);
+	return (int)(a->flags & VT_STALL_SCOPE) - (int)(b->flags & VT_STALL_SCOPE);
 }
 
 static void add_stall_columns(struct vt_table *t)
@@ -245,11 +254,6 @@ static const char *name_scope(const struct stalled_insn *r)
 	if (!(r->flags & VT_STALL_OF_REGION))
 		return "insn";
 	return r->loop ? "loop" : "code";
-}
-
-static uint64_t round_count(double v)
-{
-	return v > 0 && v < 1.8e19 ? (uint64_t)llround(fmin(v, 9e18)) : 0;
 }
 
 static void add_stall_row(struct vt_table *t, struct vt_images *images,

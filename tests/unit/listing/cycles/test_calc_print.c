@@ -636,7 +636,7 @@ static const struct vt_regionfreq regions[] = {
 	 .high = (double)INFINITY,
 	 .best = 1,
 	 .least = 0.9,
-	 .flags = VT_REGION_OVERLAPS | VT_REGION_IS_WIDE,
+	 .flags = VT_REGION_OVERLAPS | VT_REGION_IS_WIDE | VT_REGION_CALLS_UNKNOWN,
 	 .ranges = around,
 	 .nranges = 4},
 	{.offset = 0x4,
@@ -673,21 +673,24 @@ static const struct vt_stall region_stalls[] = {
 	 .why = VT_WHY_ANYWHERE,
 	 .culprits = load,
 	 .nculprits = 1},
+	/* Of code outside of loops that begins at the loop: there is none here. */
+	{.offset = 0x4,
+	 .cause = VT_STALL_DCACHE,
+	 .high = 100,
+	 .cycles = 100,
+	 .flags = VT_STALL_OF_REGION},
 	{.offset = 0x4,
 	 .cause = VT_STALL_UNEXPLAINED,
 	 .low = 150,
 	 .high = 150,
 	 .cycles = 500,
 	 .why = VT_WHY_NOBODY,
-	 .flags = VT_STALL_OF_REGION},
+	 .flags = VT_STALL_SCOPE},
 };
 
 static const struct vt_stall acquittals[] = {
 	{.offset = 0x4, .cause = VT_STALL_SYNC, .why = VT_WHY_ABSENT},
-	{.offset = 0x4,
-	 .cause = VT_STALL_MISPREDICT,
-	 .why = VT_WHY_SMALL,
-	 .flags = VT_STALL_OF_REGION},
+	{.offset = 0x4, .cause = VT_STALL_MISPREDICT, .why = VT_WHY_SMALL, .flags = VT_STALL_SCOPE},
 };
 
 /*
@@ -714,7 +717,7 @@ static void test_regions(void **state)
 	c.is.regions = regions;
 	c.is.nregions = 2;
 	c.is.stalls = region_stalls;
-	c.is.nstalls = 3;
+	c.is.nstalls = 4;
 	c.is.acquittals = acquittals;
 	c.is.nacquittals = 2;
 	calc_block(&c, 0x401004)->freq = &f;
@@ -729,6 +732,7 @@ static void test_regions(void **state)
 		"2.0 instructions each\n"
 		"*** Best-case   1.0 cycles, at least 0.9\n"
 		"*** Actual      10.0 cycles (0.0 or more), 5.00CPI\n"
+		"*** With calls  not known\n"
 		"*** Overlaps with what is executed before and after it: its cycles are those\n"
 		"***             in which it was the oldest; without it, others may take them\n"
 		"*** Too few samples for claims about it\n"
