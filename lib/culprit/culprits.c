@@ -184,9 +184,9 @@ static void take_freq(struct culprit_job *j, const struct vt_freq *f, struct vt_
 	if (f->method != VT_METHOD_MODEL)
 		j->insns[i].period = period;
 	j->insns[i].time_samples = f->samples;
-	/* The limits are two deviations away. */
-	if (f->executions > 0 && isfinite(f->high))
-		j->insns[i].doubt = (f->high - f->low) / 4 / f->executions;
+	/* The upper limit is two deviations away. */
+	if (f->executions > 0)
+		j->insns[i].doubt = (f->high - f->executions) / 2 / f->executions;
 	j->exact_time |= f->method == VT_METHOD_MODEL;
 }
 

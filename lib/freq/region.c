@@ -60,6 +60,7 @@ static void add_block(struct region_work *w, uint32_t block, uint32_t which)
 		double n = w->in->executions[i] > 0 ? w->in->executions[i] : 0;
 
 		r->executions += n;
+		r->unsure += n * fmin(w->in->doubt[i], 1);
 		r->slots += n * f->ops[i].slots;
 		r->samples += (double)w->in->samples[i];
 		r->cycles += w->in->cycles[i];
@@ -110,11 +111,20 @@ static void sum_edges(struct region_work *w)
 
 /* ---- what can be told of one ---- */
 
-static double doubt_of(const struct region_work *w, const struct vt_region *r)
+/* Outside of loops, the head is the first instruction that was executed. */
+static double find_doubt(const struct region_work *w, const struct vt_region *r)
 {
-	const struct vt_cfg_block *b = &w->in->flow->cfg->blocks[r->head];
+	const struct vt_cfg *g = w->in->flow->cfg;
+	uint32_t i = 0;
 
-	return b->ninsns ? w->in->doubt[b->insn] : 0;
+	if (!(r->executions > 0))
+		return 0;
+	if (r->head != VT_CFG_ENTRY)
+		i = g->blocks[r->head].insn;
+	else
+		while (!(w->in->executions[i] > 0))
+			i++;
+	return fmax(w->in->doubt[i], r->unsure / r->executions);
 }
 
 static double square(double x)
@@ -129,13 +139,13 @@ static void judge_region(struct region_work *w, struct vt_region *r)
 	double slots = r->slots / (m->retire ? m->retire : 1);
 	double apart = APART * (double)m->rob * r->visits;
 
+	r->doubt = find_doubt(w, r);
 	r->least = fmax(SURE_SCHEDULE * r->best, SURE_SLOTS * slots);
 	if (w->in->exact_time)
-		r->half = NINETY * doubt_of(w, r);
+		r->half = NINETY * r->doubt;
 	else if (r->samples > 0 && r->cycles > 0)
-		r->half =
-			sqrt(square(NINETY) / r->samples + square(BORDER * r->visits / r->cycles) +
-			     square(NINETY * doubt_of(w, r)));
+		r->half = sqrt(square(NINETY) / r->samples +
+			       square(BORDER * r->visits / r->cycles) + square(NINETY * r->doubt));
 	else
 		r->half = INFINITY;
 	r->overlaps = r->slots < apart && r->best < apart;
@@ -169,6 +179,7 @@ static void merge_region(struct region_work *w, uint32_t which)
 
 	to->visits += r->visits - sum_between(w, which, r->parent);
 	to->executions += r->executions;
+	to->unsure += r->unsure;
 	to->slots += r->slots;
 	to->samples += r->samples;
 	to->cycles += r->cycles;

@@ -23,6 +23,8 @@ struct vt_region {
 	double rounds;	   /* executions of the head */
 	double visits;	   /* times that control comes from elsewhere into the region */
 	double executions; /* of its instructions, all together */
+	double unsure;	   /* of them, by their relative deviations */
+	double doubt;	   /* relative deviation of executions: of its head, or of all if larger */
 	double slots;	   /* micro-operations of all executions */
 	double samples;
 	double cycles; /* of all rounds */

@@ -23,7 +23,6 @@ struct vti_listed_region {
 	uint32_t image;
 	uint64_t offset;
 	uint64_t event;
-	double doubt; /* relative deviation of its executions */
 	size_t words; /* the first of its ranges, and how many there are */
 	size_t nwords;
 	double called_cycles; /* of the code that it calls, and its samples */
@@ -45,6 +44,7 @@ enum state { UNSEEN, OPEN, DONE };
 struct procedure {
 	uint64_t vaddr;
 	double entries;
+	double calls;  /* of sites */
 	double cycles; /* its own; when done, with what it calls */
 	double samples;
 	size_t site; /* the first */
@@ -77,8 +77,8 @@ static int fill_region_numbers(const struct vt_region_source *s, struct region_n
 		const struct vt_freq_value *v = &s->freqs->insn[i];
 
 		n->executions[i] = v->executions;
-		/* The limits are two deviations away. */
-		n->doubt[i] = v->executions > 0 ? (v->high - v->low) / 4 / v->executions : 0;
+		/* The upper limit is two deviations away. */
+		n->doubt[i] = v->executions > 0 ? (v->high - v->executions) / 2 / v->executions : 0;
 	}
 	for (i = 0; i < edges; i++)
 		n->edges[i] = s->freqs->edge[i].executions;
@@ -112,7 +112,7 @@ static bool list_ranges(struct vt_regionlist *l, const struct vt_region_source *
 }
 
 static bool list_region(struct vt_regionlist *l, const struct vt_region_source *s,
-			const struct vt_regions *all, uint32_t which, const double *doubt)
+			const struct vt_regions *all, uint32_t which)
 {
 	const struct vt_region *r = &all->list[which];
 	const struct vt_cfg *g = s->flow->cfg;
@@ -123,7 +123,6 @@ static bool list_region(struct vt_regionlist *l, const struct vt_region_source *
 		.image = s->flow->proc.image,
 		.offset = head - s->flow->proc.start + s->offset,
 		.event = s->event,
-		.doubt = g->ninsns ? doubt[entry ? 0 : g->blocks[r->head].insn] : 0,
 	};
 
 	if (!list_ranges(l, s, all, which, &one) ||
@@ -178,7 +177,7 @@ static bool list_sites(struct vt_regionlist *l, const struct vt_region_source *s
 }
 
 static bool list_procedure(struct vt_regionlist *l, const struct vt_region_source *s,
-			   const struct vt_regions *all, const double *doubt)
+			   const struct vt_regions *all)
 {
 	uint64_t vaddr = s->flow->proc.start;
 	size_t *rows = malloc(((size_t)all->count + 1) * sizeof(*rows));
@@ -205,7 +204,7 @@ static bool list_procedure(struct vt_regionlist *l, const struct vt_region_sourc
 		if (!(r->rounds > 0))
 			continue;
 		rows[i] = l->count;
-		ok = list_region(l, s, all, i, doubt);
+		ok = list_region(l, s, all, i);
 	}
 	if (ok && added) {
 		p->entries = all->list[0].rounds;
@@ -234,7 +233,7 @@ int vt_regionlist_add(struct vt_regionlist *l, const struct vt_region_source *s,
 		all = vt_regions_new(&in, err);
 		code = all ? 0 : -VT_E_NOMEM;
 	}
-	if (code == 0 && !list_procedure(l, s, all, n.doubt))
+	if (code == 0 && !list_procedure(l, s, all))
 		code = vt_error_nomem(err);
 	vt_regions_free(all);
 	free(n.executions);
@@ -243,16 +242,20 @@ int vt_regionlist_add(struct vt_regionlist *l, const struct vt_region_source *s,
 
 /* ---- what calls take ---- */
 
-/* Of a call of a procedure that has been looked at; one without samples takes no time. */
+/*
+ * Of a call of a procedure that has been looked at.  One without samples takes no time itself, but
+ * nobody knows what it calls.  No call takes more than all calls do together.
+ */
 static void add_call(const struct vti_call_site *site, const struct procedure *callee,
 		     double *cycles, double *samples, bool *unknown)
 {
-	if (site->unknown || (callee && (callee->state != DONE || callee->unknown)))
-		*unknown = true;
-	if (!callee || callee->state != DONE || !(callee->entries > 0))
+	double times = callee ? fmax(callee->entries, callee->calls) : 0;
+
+	*unknown |= site->unknown || !callee || callee->unknown || !(times > 0);
+	if (site->unknown || !callee || !(times > 0))
 		return;
-	*cycles += site->often * callee->cycles / callee->entries;
-	*samples += site->often * callee->samples / callee->entries;
+	*cycles += site->often * callee->cycles / times;
+	*samples += site->often * callee->samples / times;
 }
 
 static struct procedure *find_callee(const struct vt_regionlist *l,
@@ -261,15 +264,18 @@ static struct procedure *find_callee(const struct vt_regionlist *l,
 	return site->unknown ? NULL : vt_hash_find(&l->procedures, &site->vaddr);
 }
 
-/* All that it calls is done, but for what calls it itself: that is not known. */
+/* All that it calls is done, but for what calls it itself: that call is not known. */
 static void finish_procedure(const struct vt_regionlist *l, struct procedure *p)
 {
 	double cycles = p->cycles, samples = p->samples;
 	size_t i;
 
-	for (i = p->site; i < p->site + p->nsites; i++)
-		add_call(&l->sites[i], find_callee(l, &l->sites[i]), &cycles, &samples,
-			 &p->unknown);
+	for (i = p->site; i < p->site + p->nsites; i++) {
+		const struct procedure *callee = find_callee(l, &l->sites[i]);
+
+		l->sites[i].unknown |= callee && callee->state == OPEN;
+		add_call(&l->sites[i], callee, &cycles, &samples, &p->unknown);
+	}
 	p->cycles = cycles;
 	p->samples = samples;
 	p->state = DONE;
@@ -309,6 +315,12 @@ static int time_calls(struct vt_regionlist *l, struct vt_error *err)
 
 	if (!stack)
 		return vt_error_nomem(err);
+	for (i = 0; i < l->nsites; i++) {
+		struct procedure *callee = find_callee(l, &l->sites[i]);
+
+		if (callee)
+			callee->calls += l->sites[i].often;
+	}
 	for (i = 0; i < n; i++)
 		visit_calls(l, i, stack);
 	free(stack);
@@ -358,7 +370,7 @@ static void set_time_with_calls(uint64_t *row, const struct vti_listed_region *l
 	double samples = l->r.samples + l->called_samples;
 	double half = samples > 0 && cycles > 0 ? sqrt(square(NINETY) / samples +
 						       square(BORDER * l->r.visits / cycles) +
-						       square(NINETY * l->doubt))
+						       square(NINETY * l->r.doubt))
 						: INFINITY;
 
 	vt_row_set_f64(&row[VT_REGION_WITH_CALLS], cycles / l->r.rounds);
@@ -375,7 +387,7 @@ static void write_region(const struct vt_regionlist *list, const struct vti_list
 	row[VT_REGION_IMAGE] = l->image;
 	row[VT_REGION_OFFSET] = l->offset;
 	row[VT_REGION_EVENT] = l->event;
-	row[VT_REGION_SAMPLES] = (uint64_t)r->samples;
+	row[VT_REGION_SAMPLES] = r->samples < 0x1p63 ? (uint64_t)r->samples : UINT64_MAX;
 	vt_row_set_f64(&row[VT_REGION_VISITS], r->visits);
 	vt_row_set_f64(&row[VT_REGION_ROUNDS], r->rounds);
 	vt_row_set_f64(&row[VT_REGION_INSNS], r->executions / r->rounds);

@@ -432,7 +432,7 @@ static int list_regions(struct freq_run *r, const struct freq_job *j, struct vt_
 		.event = vt_profile_event(r->o->profile, r->o->event)->id,
 	};
 
-	if (!r->w || !j->f->costs || r->core.order == VT_IN_ORDER)
+	if (!r->w || !j->f->costs || r->o->untimed || r->core.order == VT_IN_ORDER)
 		return 0;
 	return vt_regionlist_add(&r->regions, &s, err);
 }

@@ -185,6 +185,25 @@ static void test_doubt_of_counts(void **state)
 	s.doubt[1] = 0.1;
 	r = find(&s);
 	assert_true(r->list[2].merged);
+	/* Of what is around it nothing was doubted: 100,000 of 100,201 executions by 0.1 are. */
+	assert_true(nearly_equal(r->list[2].doubt, 0.1));
+	assert_true(nearly_equal(r->list[0].doubt, 10000 / 100201.0));
+	vt_regions_free(r);
+	/* That of the first instruction that was executed, if it is larger. */
+	s.executions[0] = 0;
+	s.doubt[0] = 0.5;
+	s.doubt[1] = 0;
+	s.doubt[2] = 0;
+	s.doubt[3] = 0.3;
+	r = find(&s);
+	assert_true(nearly_equal(r->list[0].doubt, 0.3 / 101));
+	vt_regions_free(r);
+	s.doubt[1] = 0.2;
+	s.doubt[2] = INFINITY;
+	r = find(&s);
+	assert_true(r->list[2].merged && nearly_equal(r->list[2].doubt, 0.2));
+	/* 100,000 by 0.2, 100 by all of them and 1 by 0.3; the head is the loop's then. */
+	assert_true(nearly_equal(r->list[0].doubt, (20000 + 100 + 0.3) / 100101));
 	vt_regions_free(r);
 }
 

@@ -79,6 +79,20 @@ static void begin(struct nest *s)
 					      .event = 3};
 }
 
+/* The same, entered `times` as often; each time takes as long. */
+static void repeat_nest(struct nest *s, double times)
+{
+	uint32_t i;
+
+	for (i = 0; i < 3; i++) {
+		s->insns[i].executions *= times;
+		s->insns[i].low = s->insns[i].high = s->insns[i].executions;
+		s->g.cycles[i] *= times;
+	}
+	for (i = 0; i < 5; i++)
+		s->edges[i].executions *= times;
+}
+
 /* What the records of one or two procedures are read as. */
 static struct vt_freqprofile *write_and_read(const struct vt_region_source *first,
 					     const struct vt_region_source *second)
@@ -140,7 +154,7 @@ static void test_loop_and_around(void **state)
 	vt_freqprofile_free(p);
 }
 
-/* Limits 4 deviations apart: 4 % of doubt, 1.645 times as much for 90 %. */
+/* The limit above is two deviations away: 4 % of doubt, 1.645 times as much for 90 %. */
 static void test_doubtful_counts(void **state)
 {
 	double half = sqrt(pow(1.645 / 100, 2) + pow(4 / 2000.0, 2) + pow(1.645 * 0.04, 2));
@@ -157,6 +171,15 @@ static void test_doubtful_counts(void **state)
 	r = vt_freqprofile_regions(p, 7, 0x510, 0x511, &n);
 	assert_int_equal(n, 1);
 	assert_true(nearly_equal(r->high, 2 * (1 + half)));
+	vt_freqprofile_free(p);
+	/* No limit above: all is one region, and nothing is sure of it. */
+	s.insns[1].low = 0;
+	s.insns[1].high = INFINITY;
+	p = write_and_read(&s.source, NULL);
+	r = vt_freqprofile_regions(p, 7, 0, UINT64_MAX, &n);
+	assert_int_equal(n, 1);
+	assert_true(r->offset == 0x500 && r->nranges == 2);
+	assert_true(r->low <= 0);
 	vt_freqprofile_free(p);
 }
 
@@ -253,12 +276,12 @@ static char *begin_calling(struct calling *c, const uint8_t code[CODE])
 }
 
 /*
- * The callee takes 2 * 1002 cycles by 10,200 samples, each time it is called.  The caller's loop
- * has no samples itself, but 50 times those; what is around it is not known to the end.
+ * The callee is called 50 times and takes 2 * 1002 cycles each, by 10,200 samples of all.  The
+ * caller's loop has no samples itself, but those; what is around it is not known to the end.
  */
 static void test_calls(void **state)
 {
-	double samples = 50 * 10200, cycles = 50 * (3 + 2004.0), half;
+	double samples = 10200, cycles = 50 * (3 + 2004.0), half;
 	const struct vt_regionfreq *r;
 	struct vt_freqprofile *p;
 	struct calling c;
@@ -268,6 +291,7 @@ static void test_calls(void **state)
 
 	(void)state;
 	begin(&s);
+	repeat_nest(&s, 50);
 	dir = begin_calling(&c, caller);
 	p = write_and_read(&c.source, &s.source);
 	r = vt_freqprofile_regions(p, 7, 0x4c0, 0x4d0, &n);
@@ -285,6 +309,22 @@ static void test_calls(void **state)
 	assert_int_equal(n, 1);
 	assert_false(r->flags & (VT_REGION_CALLS | VT_REGION_CALLS_UNKNOWN));
 	assert_true(nearly_equal(r->with_calls, r->cycles));
+	vt_freqprofile_free(p);
+	/* Entered once by its own counts: 50 calls do not take 50 times all that it has. */
+	begin(&s);
+	p = write_and_read(&c.source, &s.source);
+	r = vt_freqprofile_regions(p, 7, 0x4c0, 0x4d0, &n);
+	assert_int_equal(n, 1);
+	assert_true(nearly_equal(r->with_calls, (10 + 150 + 2004.0) / 5));
+	/* Without samples it takes no time, as far as anybody knows. */
+	vt_freqprofile_free(p);
+	c.samples[0] = 1;
+	p = write_and_read(&c.source, NULL);
+	r = vt_freqprofile_regions(p, 7, 0x4c0, 0x4d0, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(r->flags & (VT_REGION_CALLS | VT_REGION_CALLS_UNKNOWN),
+			 VT_REGION_CALLS_UNKNOWN);
+	assert_true(nearly_equal(r->with_calls, (10 + 150) / 5.0));
 	vt_freqprofile_free(p);
 	vt_elf_close(c.elf);
 	proc_drop(c.p);
@@ -305,6 +345,7 @@ static void assert_loop(const uint8_t code[CODE], uint64_t flags, double with_ca
 	char *dir;
 
 	begin(&s);
+	repeat_nest(&s, 50);
 	dir = begin_calling(&c, code);
 	c.samples[0] = 20000;
 	for (i = 0; i < 3; i++)
