@@ -262,6 +262,7 @@ static bool estimate(struct state *s)
 	s->sources[0] = (struct vt_count_source){vt_flowcount_count, NULL, &s->counted};
 	s->sources[1] = (struct vt_count_source){vt_stackflow_count, vt_stackflow_place, s->stacks};
 	how->sources = s->sources;
+	how->stacks = s->stacks;
 	how->nsources = sizeof(s->sources) / sizeof(s->sources[0]);
 	if (vt_freqrun(how, s->writer, &s->totals, &err) < 0)
 		return app_fail(s->app, &err);

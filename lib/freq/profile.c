@@ -39,6 +39,9 @@ struct vt_freqprofile {
 	size_t nregions;
 	size_t regions_cap;
 	struct kept_words ranges;
+	struct vt_mispredict *mispredicts;
+	size_t nmispredicts;
+	size_t mispredicts_cap;
 };
 
 struct vt_freqprofile *vt_freqprofile_new(void)
@@ -63,6 +66,7 @@ void vt_freqprofile_free(struct vt_freqprofile *p)
 	free(p->regions);
 	free(p->ranges.words);
 	free(p->ranges.first);
+	free(p->mispredicts);
 	free(p);
 }
 
@@ -229,16 +233,39 @@ static int add_region_record(struct vt_freqprofile *p, const struct vt_record *r
 	return 0;
 }
 
+static int add_mispredict_record(struct vt_freqprofile *p, const struct vt_record *rec,
+				 struct vt_error *err)
+{
+	const struct vt_mispredict m = {
+		.image = (uint32_t)vt_record_u64(rec, VT_MISPREDICT_IMAGE),
+		.offset = vt_record_u64(rec, VT_MISPREDICT_OFFSET),
+		.event = vt_record_u64(rec, VT_MISPREDICT_EVENT),
+		.branches = vt_record_u64(rec, VT_MISPREDICT_BRANCHES),
+		.mispredicted = vt_record_u64(rec, VT_MISPREDICT_MISPREDICTED),
+		.cost = vt_record_f64(rec, VT_MISPREDICT_COST),
+		.deviation = vt_record_f64(rec, VT_MISPREDICT_DEVIATION),
+	};
+
+	if (m.mispredicted > m.branches || !isfinite(m.cost) || !(m.deviation >= 0))
+		return reject_record("MISPREDICT", err);
+	if (!vt_array_grow(&p->mispredicts, &p->mispredicts_cap, p->nmispredicts + 1,
+			   sizeof(*p->mispredicts)))
+		return vt_error_nomem(err);
+	p->mispredicts[p->nmispredicts++] = m;
+	return 0;
+}
+
 int vt_freqprofile_feed(void *profile, const struct vt_block *block, uint32_t first, uint32_t count,
 			struct vt_error *err)
 {
 	struct vt_record rec = {block, block->kind, first};
 	int (*take)(struct vt_freqprofile *, const struct vt_record *, struct vt_error *) =
-		rec.kind == VT_FREQ	? add_freq_record
-		: rec.kind == VT_EDGE	? add_edge_record
-		: rec.kind == VT_STALL	? add_stall_record
-		: rec.kind == VT_REGION ? add_region_record
-					: NULL;
+		rec.kind == VT_FREQ	    ? add_freq_record
+		: rec.kind == VT_EDGE	    ? add_edge_record
+		: rec.kind == VT_STALL	    ? add_stall_record
+		: rec.kind == VT_REGION	    ? add_region_record
+		: rec.kind == VT_MISPREDICT ? add_mispredict_record
+					    : NULL;
 	int code = 0;
 
 	for (; take && rec.row - first < count && code == 0; rec.row++)
@@ -291,6 +318,19 @@ static int compare_regions(const void *x, const void *y)
 
 	c = c ? c : compare_numbers(a->offset, b->offset);
 	return c ? c : compare_numbers(a->event, b->event);
+}
+
+/* All of it, as those of several processes may be at one place. */
+static int compare_mispredicts(const void *x, const void *y)
+{
+	const struct vt_mispredict *a = x, *b = y;
+	int c = compare_numbers(a->image, b->image);
+
+	c = c ? c : compare_numbers(a->offset, b->offset);
+	c = c ? c : compare_numbers(a->event, b->event);
+	c = c ? c : compare_numbers(a->branches, b->branches);
+	c = c ? c : compare_numbers(a->mispredicted, b->mispredicted);
+	return c ? c : (a->cost > b->cost) - (a->cost < b->cost);
 }
 
 typedef int order_fn(const void *x, const void *y);
@@ -387,6 +427,7 @@ void vt_freqprofile_finish(struct vt_freqprofile *p)
 	sort_records(p->edges, p->nedges, sizeof(*p->edges), compare_edge_ends);
 	sort_records(p->stalls, p->nstalls, sizeof(*p->stalls), compare_stalls);
 	sort_records(p->regions, p->nregions, sizeof(*p->regions), compare_regions);
+	sort_records(p->mispredicts, p->nmispredicts, sizeof(*p->mispredicts), compare_mispredicts);
 	for (p->naccused = 0; p->naccused < p->nstalls; p->naccused++)
 		if (vt_stall_is_acquittal(&p->stalls[p->naccused]))
 			break;
@@ -488,4 +529,17 @@ const struct vt_regionfreq *vt_freqprofile_regions(const struct vt_freqprofile *
 	size_t at = find_freq_range(&r, p->nregions, &from, &to, count);
 
 	return *count ? p->regions + at : NULL;
+}
+
+const struct vt_mispredict *vt_freqprofile_mispredicts(const struct vt_freqprofile *p,
+						       uint32_t image, uint64_t first, uint64_t end,
+						       size_t *count)
+{
+	const struct record_array r = {(char *)p->mispredicts, sizeof(*p->mispredicts),
+				       compare_mispredicts};
+	const struct vt_mispredict from = {.image = image, .offset = first};
+	const struct vt_mispredict to = {.image = image, .offset = end};
+	size_t at = find_freq_range(&r, p->nmispredicts, &from, &to, count);
+
+	return *count ? p->mispredicts + at : NULL;
 }

@@ -12,7 +12,7 @@
 #include "stream/kinds.h"
 #include "stream/record.h"
 
-/* The FREQ, EDGE, STALL and REGION records of a stream, by place. */
+/* The FREQ, EDGE, STALL, REGION and MISPREDICT records of a stream, by place. */
 struct vt_freqprofile;
 
 /* There are millions: their small numbers lie side by side. */
@@ -85,6 +85,17 @@ struct vt_regionfreq {
 	uint32_t nranges; /* words, two for each pair */
 };
 
+/* A MISPREDICT record: what branch stacks tell of the taken branches at a place. */
+struct vt_mispredict {
+	uint32_t image;
+	uint64_t offset;
+	uint64_t event;
+	uint64_t branches; /* whose prediction the processor noted */
+	uint64_t mispredicted;
+	double cost;	  /* cycles of each of these */
+	double deviation; /* of `cost`; infinite: not known */
+};
+
 /* Owned by the caller; NULL when memory runs out. */
 struct vt_freqprofile *vt_freqprofile_new(void);
 void vt_freqprofile_free(struct vt_freqprofile *p);
@@ -126,5 +137,8 @@ const struct vt_stall *vt_freqprofile_acquittals(const struct vt_freqprofile *p,
 						 uint64_t first, uint64_t end, size_t *count);
 const struct vt_regionfreq *vt_freqprofile_regions(const struct vt_freqprofile *p, uint32_t image,
 						   uint64_t first, uint64_t end, size_t *count);
+const struct vt_mispredict *vt_freqprofile_mispredicts(const struct vt_freqprofile *p,
+						       uint32_t image, uint64_t first, uint64_t end,
+						       size_t *count);
 
 #endif

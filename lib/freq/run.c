@@ -835,6 +835,9 @@ int vt_freqrun(const struct vt_freqrun_options *o, struct vt_writer *w,
 		return 0;
 	}
 	code = w ? write_sample_counts(o->profile, w, err) : 0;
+	if (w && o->stacks)
+		vt_stackcount_write_mispredicts(o->stacks,
+						vt_profile_event(o->profile, o->event)->id, w);
 	if (code == 0)
 		code = find_spots(o, &spots, &count, err);
 	if (o->other_run && o->untimed)
@@ -862,6 +865,7 @@ bool vt_freqrun_replaces(const struct vt_record *rec)
 	case VT_EDGE:
 	case VT_STALL:
 	case VT_REGION:
+	case VT_MISPREDICT:
 		return true;
 	case VT_META:
 		key = vt_record_bytes(rec, VT_META_KEY);

@@ -9,6 +9,7 @@
 #include "freq/calls.h"
 #include "freq/other_run.h"
 #include "freq/source.h"
+#include "freq/stack_count.h"
 #include "image/images.h"
 #include "machine/pipeline/core.h"
 #include "profile/block_code.h"
@@ -57,7 +58,8 @@ struct vt_freqrun_options {
 	enum vt_method method;
 	const struct vt_count_source *sources; /* of counts; see struct vt_count_source */
 	size_t nsources;
-	unsigned threads; /* the results do not depend on it; 0: as 1 */
+	const struct vt_stackcount *stacks; /* whose mispredicted branches are written; or NULL */
+	unsigned threads;		    /* the results do not depend on it; 0: as 1 */
 };
 
 /* The samples of the event by what became of them. */
@@ -79,7 +81,8 @@ struct vt_freqrun_totals {
 };
 
 /*
- * Writes COUNT records of all sampled events in order of image, offset and event; then FREQ and
+ * Writes COUNT records of all sampled events in order of image, offset and event; then MISPREDICT
+ * records of branches, in the order of places; then FREQ and
  * EDGE records of each procedure in order of image and address, with the stubs of the procedure
  * linkage table behind the other procedures of an image; then META records about the run.  If `w`
  * is NULL, only computes the totals.  0 or -VT_E_NOMEM; errors of the writer stick to it.

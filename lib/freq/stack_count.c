@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "freq/stack_internal.h"
 #include "stream/kinds.h"
 
@@ -38,8 +39,10 @@ void vt_stackcount_free(struct vt_stackcount *c)
 	free(c->batch.branches);
 	free(c->batch.stacks);
 	free(c->known);
+	free(c->outcomes);
 	free(c->keys);
 	free(c->links);
+	free(c->outcome_of);
 	free(c);
 }
 
@@ -101,6 +104,7 @@ struct branch_stack {
 	size_t count;
 	size_t flagged; /* of which flags are there */
 	double period;
+	bool timed; /* there are cycles between them */
 };
 
 /* Cycles since the branch before: `cycles` of struct perf_branch_entry, 16 bits from bit 4 on. */
@@ -275,6 +279,38 @@ static int find_known_branch(struct vt_stackcount *c, struct sample_at *a,
 	return code;
 }
 
+/* What the processor says of how it predicted branch `i`, and how long the next one took. */
+static int note_outcome(struct vt_stackcount *c, const struct branch_stack *s, size_t i,
+			uint32_t branch, struct vt_error *err)
+{
+	uint64_t flags = i < s->flagged ? s->flags[i] & 3 : 0;
+	struct link_entry *e;
+	struct stack_outcome *o;
+	bool wrong = flags & 1;
+	double cycles;
+
+	if (branch == UINT32_MAX || !flags)
+		return 0;
+	e = vt_hash_at(&c->entries, branch);
+	if (!e->outcome) {
+		if (c->noutcomes >= UINT32_MAX ||
+		    !vt_array_grow(&c->outcomes, &c->outcomes_cap, c->noutcomes + 1,
+				   sizeof(*c->outcomes)))
+			return vt_error_nomem(err);
+		c->outcomes[c->noutcomes++] = (struct stack_outcome){0};
+		e->outcome = (uint32_t)c->noutcomes;
+	}
+	o = &c->outcomes[e->outcome - 1];
+	o->seen[wrong]++;
+	if (!i || !s->timed)
+		return 0;
+	cycles = (double)branch_cycles(s, i - 1);
+	o->timed[wrong]++;
+	o->cycles[wrong] += cycles;
+	o->squares[wrong] += cycles * cycles;
+	return 0;
+}
+
 static enum stack_way way_of(const struct stack_source *source)
 {
 	if (source->e.timed)
@@ -308,9 +344,13 @@ static int keep_stack(struct vt_stackcount *c, struct sample_at *a, const struct
 		return vt_error_nomem(err);
 	if (b->nstacks == MAX_STACKS || b->nbranches + s->count > MAX_BRANCHES)
 		vti_stack_count_waiting(c);
-	for (i = 0; i < s->count; i++)
-		if (find_known_branch(c, a, s, i, way, &b->branches[b->nbranches + i], err) < 0)
+	for (i = 0; i < s->count; i++) {
+		struct stack_branch *branch = &b->branches[b->nbranches + i];
+
+		if (find_known_branch(c, a, s, i, way, branch, err) < 0 ||
+		    note_outcome(c, s, i, branch->branch, err) < 0)
 			return -VT_E_NOMEM;
+	}
 	b->stacks[b->nstacks++] =
 		(struct waiting_stack){s->period, b->nbranches, (size_t)number, way};
 	b->nbranches += s->count;
@@ -332,8 +372,11 @@ static int count_stack(struct vt_stackcount *c, const struct vt_record *rec, str
 	if (!period && !(vt_record_u64(rec, VT_SAMPLE_HAS) & VT_HAS_PERIOD))
 		period = s->period ? s->period : 1;
 	stack.period = (double)period;
-	for (i = 0; i + 1 < stack.count && s->unit == VT_STACK_UNIT_OTHER; i++)
+	for (i = 0; i + 1 < stack.count; i++)
 		cycles += branch_cycles(&stack, i);
+	stack.timed = cycles > 0;
+	if (s->unit != VT_STACK_UNIT_OTHER)
+		cycles = 0;
 	/* A stack within one cycle says nothing of those to come. */
 	if (!s->settled)
 		s->e.timed |= cycles > 0;
@@ -454,7 +497,8 @@ int vt_stackcount_finish(struct vt_stackcount *c, struct vt_error *err)
 	}
 	c->keys = calloc(n + 1, sizeof(*c->keys));
 	c->links = calloc(n + 1, sizeof(*c->links));
-	if (!c->keys || !c->links)
+	c->outcome_of = calloc(n + 1, sizeof(*c->outcome_of));
+	if (!c->keys || !c->links || !c->outcome_of)
 		return vt_error_nomem(err);
 	/* The index of the hash goes, and nothing is added any more: its entries may be moved. */
 	if (n)
@@ -467,6 +511,7 @@ int vt_stackcount_finish(struct vt_stackcount *c, struct vt_error *err)
 			continue;
 		vti_stack_settle(e);
 		c->keys[k] = e->key;
+		c->outcome_of[k] = e->outcome;
 		c->links[k++] = (struct vt_stackcount_link){
 			.from = e->key.from,
 			.to = e->key.to,

@@ -10,6 +10,7 @@
 #include "freq/stack_window.h"
 #include "profile/context.h"
 #include "profile/profile.h"
+#include "stream/writer.h"
 
 /*
  * Counts of executions from the branch stacks of samples: of taken branches, and of runs of code
@@ -104,5 +105,12 @@ const struct vt_stackcount_link *vt_stackcount_links(const struct vt_stackcount 
  */
 bool vt_stackcount_place(const struct vt_stackcount *c, uint64_t event, size_t i,
 			 struct vt_place *place);
+
+/*
+ * Writes MISPREDICT records of the event of vt_stackcount_best(), in the order of places: none if
+ * the processor does not tell how it predicted branches.  An error of the writer stays there.
+ */
+void vt_stackcount_write_mispredicts(const struct vt_stackcount *c, uint64_t time,
+				     struct vt_writer *w);
 
 #endif

@@ -39,7 +39,8 @@ struct link_entry {
 	double current;	 /* what that adds */
 	uint16_t insns;	 /* instructions of a run, once they were counted; 0: unknown */
 	bool decoded;
-	bool inner; /* a run that a stack has behind its newest branch */
+	bool inner;	  /* a run that a stack has behind its newest branch */
+	uint32_t outcome; /* of a branch: the place of its outcomes, from 1 on; 0: none are noted */
 	struct vt_stackcount_sum sum;
 };
 
@@ -116,6 +117,14 @@ struct stack_batch {
 #define MAX_STACKS   16384
 #define MAX_BRANCHES (MAX_STACKS * 32)
 
+/* Of a branch, as predicted and as mispredicted: how often, and the cycles up to the next one. */
+struct stack_outcome {
+	uint64_t seen[2];
+	uint64_t timed[2];
+	double cycles[2];
+	double squares[2];
+};
+
 struct vt_stackcount {
 	const struct vt_context *stream;
 	struct vt_hash starts;
@@ -126,8 +135,12 @@ struct vt_stackcount {
 	struct known_branch *known; /* KNOWN_BRANCHES, by hash of the key */
 	uint64_t stack;		    /* the number of the one at hand */
 	bool instructions;	    /* stacks of instructions wait, or did */
+	struct stack_outcome *outcomes;
+	size_t noutcomes;
+	size_t outcomes_cap;
 	struct link_key *keys;
 	struct vt_stackcount_link *links;
+	uint32_t *outcome_of; /* by link, as in its entry */
 	size_t count;
 };
 

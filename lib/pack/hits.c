@@ -167,6 +167,9 @@ int vti_pack_record(void *pack, const struct vt_record *rec, struct vt_error *er
 		return hit_place(p, rec, VT_STALL_IMAGE, VT_STALL_OFFSET, VTI_HIT_CODE, err);
 	case VT_REGION:
 		return hit_place(p, rec, VT_REGION_IMAGE, VT_REGION_OFFSET, VTI_HIT_CODE, err);
+	case VT_MISPREDICT:
+		return hit_place(p, rec, VT_MISPREDICT_IMAGE, VT_MISPREDICT_OFFSET, VTI_HIT_CODE,
+				 err);
 	case VT_EDGE:
 		return hit_two(p, rec, edge, VTI_HIT_CODE, err);
 	case VT_CHAIN:

@@ -262,6 +262,51 @@ static void test_acquittals(void **state)
 	vt_freqprofile_free(m.profile);
 }
 
+static void write_mispredict(struct vt_writer *w, const struct vt_mispredict *m)
+{
+	uint64_t *row = vt_writer_row(w, VT_MISPREDICT);
+
+	row[VT_MISPREDICT_IMAGE] = m->image;
+	row[VT_MISPREDICT_OFFSET] = m->offset;
+	row[VT_MISPREDICT_EVENT] = m->event;
+	row[VT_MISPREDICT_BRANCHES] = m->branches;
+	row[VT_MISPREDICT_MISPREDICTED] = m->mispredicted;
+	put_f64(&row[VT_MISPREDICT_COST], m->cost);
+	put_f64(&row[VT_MISPREDICT_DEVIATION], m->deviation);
+}
+
+/* By place; two processes may tell of one. */
+static void test_mispredicts(void **state)
+{
+	static const struct vt_mispredict list[] = {
+		{1, 0x20, 5, 30, 20, 2.5, 0.5}, {1, 0x10, 5, 9, 9, -1, (double)INFINITY},
+		{1, 0x20, 5, 10, 0, 0, 0},	{2, 0x10, 5, 1, 0, 0, 0},
+		{1, 0x20, 5, 10, 11, 0, 0},	{1, 0x20, 5, 10, 1, (double)INFINITY, 0},
+		{1, 0x20, 5, 10, 1, 0, -0.5},	{1, 0x20, 5, 10, 1, 0, (double)NAN},
+	};
+	const struct vt_mispredict *m;
+	struct made made;
+	size_t n, i;
+
+	(void)state;
+	begin(&made);
+	for (i = 0; i < 8; i++)
+		write_mispredict(made.w, &list[i]);
+	read_back(&made);
+	/* Of those that cannot be, as much is mispredicted at most as there is, and costs a number.
+	 */
+	assert_int_equal(made.refused, 4);
+	m = vt_freqprofile_mispredicts(made.profile, 1, 0, 0x21, &n);
+	assert_int_equal(n, 3);
+	assert_true(m[0].offset == 0x10 && m[0].cost == -1 && isinf(m[0].deviation));
+	assert_true(m[1].branches == 10 && m[1].mispredicted == 0);
+	assert_true(m[2].branches == 30 && m[2].mispredicted == 20 && m[2].event == 5);
+	assert_true(m[2].cost == 2.5 && m[2].deviation == 0.5);
+	assert_null(vt_freqprofile_mispredicts(made.profile, 1, 0x21, UINT64_MAX, &n));
+	assert_int_equal(n, 0);
+	vt_freqprofile_free(made.profile);
+}
+
 /* ---- what cannot be ---- */
 
 #define INF ((double)INFINITY)
@@ -603,6 +648,7 @@ int main(void)
 		cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_regions),
 		cmocka_unit_test(test_acquittals),
+		cmocka_unit_test(test_mispredicts),
 		cmocka_unit_test(test_impossible_regions),
 		cmocka_unit_test(test_impossible_freqs),
 		cmocka_unit_test(test_impossible_edges),

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* MISPREDICT records of branch stacks. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "freq/profile.h"
+#include "freq/stack_count.h"
+#include "tests/unit/common/streams.h"
+#include "tests/unit/freq/stacks.h"
+
+static struct vt_error err;
+
+/* `times` stacks in which a branch at 0x20 led to `to`, 10 cycles and `more` before the next one.
+ */
+static void put_branches(struct vt_writer *w, unsigned times, uint64_t to, uint64_t prediction,
+			 uint64_t more)
+{
+	const uint64_t stack[][3] = {
+		{0x30, 0x40, 10 + more}, {0x20, to, 5 | prediction}, {0x50, 0x18, 9}};
+
+	while (times--)
+		stacks_put(w, 1, 100, stack, 3);
+}
+
+/* What is told of the stacks, as it is read. */
+static struct vt_freqprofile *tell(struct vt_writer *stacks, int fd)
+{
+	struct vt_stackcount *c = stacks_read(stacks, fd);
+	struct vt_freqprofile *p = vt_freqprofile_new();
+	int out = scratch_file();
+	struct vt_writer *w = start_stream(out);
+	struct vt_record rec;
+	struct vt_reader *r;
+
+	assert_non_null(p);
+	vt_stackcount_write_mispredicts(c, 1, w);
+	r = reread_stream(out, w);
+	while (vt_reader_next(r, &rec, &err) > 0)
+		assert_int_equal(vt_freqprofile_feed(p, rec.block, rec.row, 1, &err), 0);
+	vt_reader_close(r);
+	close(out);
+	vt_freqprofile_finish(p);
+	vt_stackcount_free(c);
+	return p;
+}
+
+static const struct vt_mispredict *only(const struct vt_freqprofile *p)
+{
+	size_t n;
+	const struct vt_mispredict *m = vt_freqprofile_mispredicts(p, 7, 0, UINT64_MAX, &n);
+
+	assert_int_equal(n, 1);
+	assert_true(m->image == 7 && m->offset == 0x20 && m->event == 1);
+	return m;
+}
+
+/*
+ * To 0x10: 16 mispredicted, half of them 28 cycles before the next one and half 32, and 20
+ * predicted by 10: 20 cycles more, whose variance is that of a mean of 16, 4 / 15.  To 0x14: 32 and
+ * 16, 15 and 10 cycles.  Together (16 * 20 + 32 * 5) / 48 cycles; what is to 0x1c is too rarely
+ * predicted.
+ */
+static void test_cost(void **state)
+{
+	const struct vt_mispredict *m;
+	struct vt_freqprofile *p;
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+
+	(void)state;
+	put_branches(w, 8, 0x10, STACKS_MISPREDICTED, 18);
+	put_branches(w, 8, 0x10, STACKS_MISPREDICTED, 22);
+	put_branches(w, 20, 0x10, STACKS_PREDICTED, 0);
+	put_branches(w, 3, 0x10, 0, 50);
+	put_branches(w, 32, 0x14, STACKS_MISPREDICTED, 5);
+	put_branches(w, 16, 0x14, STACKS_PREDICTED, 0);
+	put_branches(w, 40, 0x1c, STACKS_MISPREDICTED, 99);
+	put_branches(w, 15, 0x1c, STACKS_PREDICTED, 0);
+	p = tell(w, fd);
+	m = only(p);
+	assert_int_equal(m->branches, 36 + 48 + 55);
+	assert_int_equal(m->mispredicted, 16 + 32 + 40);
+	assert_true(stacks_near(m->cost, 10));
+	assert_true(stacks_near(m->deviation, 16 * sqrt(4 / 15.0) / 48));
+	vt_freqprofile_free(p);
+}
+
+/* Fifteen do not tell a cost; a branch that is always predicted has none. */
+static void test_few(void **state)
+{
+	const struct vt_mispredict *m;
+	struct vt_freqprofile *p;
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+
+	(void)state;
+	put_branches(w, 15, 0x10, STACKS_MISPREDICTED, 20);
+	put_branches(w, 100, 0x10, STACKS_PREDICTED, 0);
+	p = tell(w, fd);
+	m = only(p);
+	assert_true(m->branches == 115 && m->mispredicted == 15);
+	assert_true(m->cost == 0 && isinf(m->deviation));
+	vt_freqprofile_free(p);
+}
+
+/* Processors that do not tell how they predicted are not taken to have been right. */
+static void test_silent(void **state)
+{
+	struct vt_freqprofile *p;
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	size_t n;
+
+	(void)state;
+	put_branches(w, 50, 0x10, 0, 0);
+	p = tell(w, fd);
+	assert_null(vt_freqprofile_mispredicts(p, 7, 0, UINT64_MAX, &n));
+	vt_freqprofile_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cost),
+		cmocka_unit_test(test_few),
+		cmocka_unit_test(test_silent),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
