@@ -40,6 +40,7 @@
 /* What is known of a cause of one stall. */
 struct suspicion {
 	double bound;
+	double sure; /* what was measured of it at least */
 	double most; /* of one instruction */
 	enum vt_stall_why why;
 	uint32_t nguilty;
@@ -80,6 +81,7 @@ static void suspect_insn(struct suspicion *s, uint32_t insn, const struct vti_fa
 	if (!(f->bound > 0))
 		return;
 	s->bound += f->bound;
+	s->sure += f->sure;
 	if (f->bound > s->most) {
 		s->most = f->bound;
 		s->why = f->why;
@@ -127,7 +129,7 @@ static void add_fetches(const struct judge *j, uint32_t insn, struct suspicion *
 				add_facts(j, g->blocks[g->edges[i].to].insn, behind);
 	for (i = 0; i < VTI_FACTS; i++) {
 		enum vt_stall_cause cause = vti_culprit_fact_cause(i);
-		const struct vti_fact f = {behind[i].bound, behind[i].why};
+		const struct vti_fact f = {behind[i].bound, behind[i].sure, behind[i].why};
 
 		if ((cause == VT_STALL_ICACHE || cause == VT_STALL_ITLB) && behind[i].why)
 			suspect_insn(&s[i], behind[i].nguilty ? behind[i].guilty[0] : insn, &f);
@@ -136,9 +138,11 @@ static void add_fetches(const struct judge *j, uint32_t insn, struct suspicion *
 
 /* ---- one stall ---- */
 
-/* The order of suspects: what facts allow most first. */
+/* The order of suspects: what was measured most of first, then what facts allow most. */
 static bool goes_before(const struct suspicion *a, const struct suspicion *b)
 {
+	if (a->sure != b->sure)
+		return a->sure > b->sure;
 	return a->bound > b->bound;
 }
 
@@ -176,8 +180,8 @@ static double acquit(const struct excess *x, const struct suspicion *s, enum vt_
 	for (i = VTI_FACTS; i-- > 0;) {
 		const struct suspicion *one = &s[order[i]];
 
-		if (why[order[i]] >= VT_WHY_ABSENT || one->bound >= MINOR * x->high ||
-		    all - one->bound < x->high)
+		if (why[order[i]] >= VT_WHY_ABSENT || one->sure > 0 ||
+		    one->bound >= MINOR * x->high || all - one->bound < x->high)
 			continue;
 		all -= one->bound;
 		*minor += one->bound;
@@ -189,19 +193,30 @@ static double acquit(const struct excess *x, const struct suspicion *s, enum vt_
 /* That a miss is the cause is claimed only where it shows at one instruction. */
 static bool may_claim(const struct excess *x, enum vt_stall_cause cause)
 {
-	if (x->flags & VT_STALL_OVERLAPS)
-		return false;
 	return x->peak || (cause != VT_STALL_DCACHE && cause != VT_STALL_DTLB);
 }
 
-static void set_cycles(const struct excess *x, double others, struct vt_culprit_stall *stall)
+/* What all others can account for, at most and, as measured, at least. */
+struct others {
+	double most;
+	double least;
+};
+
+/* `sure` is what was measured of the cause itself. */
+static void set_cycles(const struct excess *x, double sure, const struct others *others,
+		       struct vt_culprit_stall *stall)
 {
 	stall->high = fmin(stall->bound, x->high);
-	stall->low = may_claim(x, stall->cause) ? fmin(fmax(0, x->low - others), stall->high) : 0;
+	if (x->flags & VT_STALL_OVERLAPS)
+		return;
+	if (may_claim(x, stall->cause))
+		stall->low = fmin(fmax(sure, x->low - others->most), stall->high);
+	stall->high = fmax(fmin(stall->high, x->high - others->least), stall->low);
 }
 
 static int append_cause(const struct judge *j, const struct excess *x, enum vt_stall_cause cause,
-			const struct suspicion *s, enum vt_stall_why why, double others)
+			const struct suspicion *s, enum vt_stall_why why,
+			const struct others *others)
 {
 	struct vt_culprit_stall stall = {
 		.insn = x->insn,
@@ -216,7 +231,7 @@ static int append_cause(const struct judge *j, const struct excess *x, enum vt_s
 	};
 
 	if (!vt_culprit_is_acquittal(&stall))
-		set_cycles(x, others, &stall);
+		set_cycles(x, s->sure, others, &stall);
 	memcpy(stall.guilty, s->guilty, sizeof(stall.guilty));
 	return vti_culprit_append(j->out, &stall, j->err);
 }
@@ -240,17 +255,24 @@ static int append_unexplained(const struct judge *j, const struct excess *x, dou
 	return left > NEXT_TO_NOTHING * x->cycles ? vti_culprit_append(j->out, &stall, j->err) : 0;
 }
 
-/* A cause's least is what all others together cannot account for. */
+/* A cause's least is what was measured of it, or what all others together cannot account for. */
 static int judge_excess(const struct judge *j, const struct excess *x, const struct suspicion *s)
 {
 	enum vt_stall_why why[VTI_FACTS];
-	double minor, all = acquit(x, s, why, &minor);
+	double minor, all = acquit(x, s, why, &minor), sure = 0;
 	uint32_t i;
 	int code = 0;
 
-	for (i = 0; i < VTI_FACTS && code == 0; i++)
-		code = append_cause(j, x, vti_culprit_fact_cause(i), &s[i], why[i],
-				    all - fmin(s[i].bound, x->high) + minor + x->others);
+	for (i = 0; i < VTI_FACTS; i++)
+		sure += s[i].sure;
+	for (i = 0; i < VTI_FACTS && code == 0; i++) {
+		const struct others others = {
+			.most = all - fmin(s[i].bound, x->high) + minor + x->others,
+			.least = sure - s[i].sure,
+		};
+
+		code = append_cause(j, x, vti_culprit_fact_cause(i), &s[i], why[i], &others);
+	}
 	return code ? code : append_unexplained(j, x, x->sure - all - minor - x->others);
 }
 

@@ -34,6 +34,14 @@ enum vt_culprit_event {
 enum vt_culprit_event vt_culprit_event_of(const char *name);
 
 /* Measurements of an instruction. */
+/* What branch stacks tell of a branch that was taken; see the MISPREDICT record. */
+struct vt_culprit_branch {
+	double branches; /* whose prediction is known; 0: nothing is */
+	double mispredicted;
+	double cost;	  /* cycles of each of these */
+	double deviation; /* of `cost`; infinite: not known */
+};
+
 struct vt_culprit_insn {
 	double executions; /* 0 or NaN: unknown */
 	double cycles;	   /* at the head of the queue, per execution */
@@ -42,6 +50,7 @@ struct vt_culprit_insn {
 	float samples[VT_NCULPRIT_EVENTS]; /* of the events */
 	uint64_t time_samples;		   /* that the cycles rest on */
 	double doubt;			   /* relative deviation of the executions */
+	struct vt_culprit_branch branch;
 };
 
 /*

@@ -190,6 +190,38 @@ static void take_freq(struct culprit_job *j, const struct vt_freq *f, struct vt_
 	j->exact_time |= f->method == VT_METHOD_MODEL;
 }
 
+/* What two processes tell of one branch adds up. */
+static void take_branch(struct vt_culprit_branch *b, const struct vt_mispredict *m)
+{
+	double n = (double)m->mispredicted, all = b->mispredicted + n;
+
+	if (!(b->branches > 0))
+		b->deviation = INFINITY;
+	if (isfinite(m->deviation) && isfinite(b->deviation)) {
+		b->cost = (b->cost * b->mispredicted + m->cost * n) / all;
+		b->deviation = hypot(b->deviation * b->mispredicted, m->deviation * n) / all;
+	} else if (isfinite(m->deviation)) {
+		b->cost = m->cost;
+		b->deviation = m->deviation;
+	}
+	b->branches += (double)m->branches;
+	b->mispredicted = all;
+}
+
+static void take_mispredicts(const struct run *r, struct culprit_job *j, uint64_t end)
+{
+	size_t i, n;
+	const struct vt_mispredict *m =
+		vt_freqprofile_mispredicts(r->src->freq, j->w->proc.image, j->w->offset, end, &n);
+
+	for (i = 0; i < n; i++) {
+		uint32_t insn = find_job_insn(j, m[i].offset);
+
+		if (insn != UINT32_MAX)
+			take_branch(&j->insns[insn].branch, &m[i]);
+	}
+}
+
 static void take_procedure_events(const struct run *r, struct culprit_job *j, uint64_t end)
 {
 	uint32_t image = j->w->proc.image;
@@ -333,6 +365,7 @@ static int fill_graph_counts(const struct run *r, struct culprit_job *j,
 	for (i = 0; i < w->nrecords; i++)
 		take_freq(j, &w->records[i], t);
 	take_procedure_events(r, j, end);
+	take_mispredicts(r, j, end);
 	take_edges(r, j, end);
 	make_input(r, j);
 	return 0;
@@ -407,6 +440,7 @@ static int report_procedure(struct run *r, const struct culprit_job *j)
 	struct vt_culprits_proc p = {.flow = j->flow,
 				     .offset = j->w->offset,
 				     .freqs = j->freqs,
+				     .insns = j->insns,
 				     .stalls = j->stalls.list,
 				     .nstalls = j->stalls.count,
 				     .regions = j->stalls.regions};

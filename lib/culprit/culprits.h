@@ -32,8 +32,9 @@ struct vt_culprits_source {
 /* A procedure and its stalls. */
 struct vt_culprits_proc {
 	const struct vt_procflow *flow;
-	uint64_t offset;	      /* of its start in the image */
-	const struct vt_freq **freqs; /* by instruction of the graph; NULL: there is none */
+	uint64_t offset;		     /* of its start in the image */
+	const struct vt_freq **freqs;	     /* by instruction of the graph; NULL: there is none */
+	const struct vt_culprit_insn *insns; /* likewise: what the stalls are judged from */
 	const struct vt_culprit_stall *stalls;
 	size_t nstalls;
 	const struct vt_regions *regions;  /* out of order; else NULL */

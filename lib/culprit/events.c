@@ -54,11 +54,7 @@ enum vt_culprit_event vt_culprit_event_of(const char *name)
 	return VT_NCULPRIT_EVENTS;
 }
 
-/*
- * How many samples there may have been where n were seen: the upper end of a Poisson mean's 97.5 %
- * interval (n + 2 sqrt(n) + 4 is above it for every n).
- */
-static double at_most(double n)
+double vti_culprit_at_most(double n)
 {
 	return n + 2 * sqrt(n) + 4;
 }
@@ -146,5 +142,5 @@ double vti_culprit_events(const struct vti_stalled *st, enum vt_culprit_event ev
 	n = samples_behind(c, event, insn);
 	if (insn != st->insn)
 		n += samples_behind(c, event, st->insn);
-	return (st->expected ? n + UNSEEN : at_most(n)) * period;
+	return (st->expected ? n + UNSEEN : vti_culprit_at_most(n)) * period;
 }

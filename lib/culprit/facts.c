@@ -15,7 +15,7 @@
 
 #define BIT(c) (UINT32_C(1) << (c))
 
-static const struct vti_fact absent = {0, VT_WHY_ABSENT};
+static const struct vti_fact absent = {0, 0, VT_WHY_ABSENT};
 
 static double get_slowest_miss(const struct vti_stalled *st)
 {
@@ -30,9 +30,9 @@ static struct vti_fact bound_accesses(const struct vti_stalled *st, double units
 	bool anywhere = units >= st->executions;
 
 	if (anywhere && isinf(events))
-		return (struct vti_fact){INFINITY, VT_WHY_ANYWHERE};
+		return (struct vti_fact){INFINITY, 0, VT_WHY_ANYWHERE};
 	return (struct vti_fact){fmin(units, fmin(st->executions, events)) * get_slowest_miss(st),
-				 anywhere ? VT_WHY_ANYWHERE : VT_WHY_STEPS};
+				 0, anywhere ? VT_WHY_ANYWHERE : VT_WHY_STEPS};
 }
 
 /* A place that does not move stays in the cache unless others take its line. */
@@ -41,7 +41,8 @@ static struct vti_fact bound_lines(const struct vti_stalled *st, double events)
 	double lines = st->c->data_lines[st->insn];
 
 	if (lines >= st->executions && vti_culprit_is_fixed(st->c, st->insn))
-		return (struct vti_fact){st->executions * get_slowest_miss(st), VT_WHY_DISPLACED};
+		return (struct vti_fact){st->executions * get_slowest_miss(st), 0,
+					 VT_WHY_DISPLACED};
 	return bound_accesses(st, lines, events);
 }
 
@@ -139,7 +140,7 @@ static struct vti_fact get_forward_fact(const struct vti_stalled *st)
 		return absent;
 	return (struct vti_fact){fmin(st->executions, x.often) * SURE *
 					 ((double)m->forward + m->blocked),
-				 VT_WHY_STORE};
+				 0, VT_WHY_STORE};
 }
 
 /* ---- fetching ---- */
@@ -150,9 +151,9 @@ static struct vti_fact get_icache_fact(const struct vti_stalled *st)
 	struct vti_suspect s = {.bound = INFINITY};
 
 	if ((flags & VT_FACT_CALL) && (flags & VT_FACT_INDIRECT))
-		return (struct vti_fact){INFINITY, VT_WHY_CALLED};
+		return (struct vti_fact){INFINITY, 0, VT_WHY_CALLED};
 	vti_rule_icache(st, &s);
-	return (struct vti_fact){SURE * s.bound, s.bound > 0 ? VT_WHY_DISPLACED : VT_WHY_ABSENT};
+	return (struct vti_fact){SURE * s.bound, 0, s.bound > 0 ? VT_WHY_DISPLACED : VT_WHY_ABSENT};
 }
 
 static struct vti_fact get_itlb_fact(const struct vti_stalled *st)
@@ -164,7 +165,7 @@ static struct vti_fact get_itlb_fact(const struct vti_stalled *st)
 	vti_rule_itlb(st, &s);
 	if (!(s.bound > 0) || !(cost > 0))
 		return absent;
-	return (struct vti_fact){s.bound / cost * get_slowest_miss(st), VT_WHY_DISPLACED};
+	return (struct vti_fact){s.bound / cost * get_slowest_miss(st), 0, VT_WHY_DISPLACED};
 }
 
 /* ---- branches ---- */
@@ -194,9 +195,55 @@ static double count_surprises(const struct vti_stalled *st, bool conditional)
 	return fmin(st->executions, (conditional ? 2 : 1) * (sum - most));
 }
 
+/* Executions of a branch that control did not leave by: stacks do not have these. */
+static double count_not_taken(const struct vti_stalled *st)
+{
+	const struct vti_culprit *c = st->c;
+	const struct vt_cfg_block *b = &c->cfg->blocks[c->block[st->insn]];
+	double sum = 0;
+	uint32_t i;
+
+	if (!(vti_stalled_op(st)->flags & VT_FACT_CONDITIONAL))
+		return 0;
+	for (i = b->out; i < b->out + b->nout; i++)
+		if (c->cfg->edges[i].kind == VT_EDGE_FALL)
+			sum += c->in->edges ? c->in->edges[i] : NAN;
+	return isnan(sum) ? st->executions : fmin(sum, st->executions);
+}
+
+/*
+ * Stacks show how many of the taken branches were mispredicted, and what that took up to the next
+ * one where they have cycles: within 2 deviations.  What it takes later, as nothing was begun
+ * ahead, is not in that, so that the bound is not below the core's cost; and code that is new to
+ * the caches is mispredicted, too, so that no more is claimed than a mispredicted branch may take.
+ * Of those not taken, each may have been, `n` at most in all.
+ */
+static struct vti_fact narrow_by_stacks(const struct vti_stalled *st, double n,
+					struct vti_fact fact)
+{
+	const struct vt_culprit_insn *in = &st->c->in->insns[st->insn];
+	const struct vt_culprit_branch *b = &in->branch;
+	double most = fmin(vti_culprit_at_most(b->mispredicted) / b->branches, 1);
+	double least = fmax(b->mispredicted - 2 * sqrt(b->mispredicted), 0) / b->branches;
+	double missed = count_not_taken(st), taken = st->executions - missed;
+	double cost = vti_culprit_mispredict(st->c->core);
+
+	n = fmin(n, most * taken + missed);
+	if (isinf(b->deviation)) {
+		fact.bound = n * SURE * cost;
+		return fact;
+	}
+	fact.bound = n * fmax(b->cost + 2 * b->deviation, cost);
+	fact.sure = least * taken * fmax(1 - 2 * in->doubt, 0) *
+		    fmin(fmax(b->cost - 2 * b->deviation, 0), SURE * cost);
+	fact.sure = fmin(fact.sure, fact.bound);
+	return fact;
+}
+
 static struct vti_fact get_mispredict_fact(const struct vti_stalled *st)
 {
 	uint32_t flags = vti_stalled_op(st)->flags;
+	struct vti_fact fact;
 	double n;
 	enum vt_stall_why why;
 
@@ -215,7 +262,9 @@ static struct vti_fact get_mispredict_fact(const struct vti_stalled *st)
 		return absent;
 	}
 	n = fmin(n, vti_culprit_events(st, VT_CULPRIT_BRANCHMP, st->insn));
-	return (struct vti_fact){n * SURE * vti_culprit_mispredict(st->c->core), why};
+	fact = (struct vti_fact){n * SURE * vti_culprit_mispredict(st->c->core), 0, why};
+	return st->c->in->insns[st->insn].branch.branches > 0 ? narrow_by_stacks(st, n, fact)
+							      : fact;
 }
 
 /* ---- the rest ---- */
@@ -227,21 +276,21 @@ static struct vti_fact get_divider_fact(const struct vti_stalled *st)
 
 	if (!vt_mop_has(op, BIT(VT_OP_DIVIDE) | BIT(VT_OP_FDIV)))
 		return absent;
-	return (struct vti_fact){st->executions * vti_mop_latency(op), VT_WHY_OPERANDS};
+	return (struct vti_fact){st->executions * vti_mop_latency(op), 0, VT_WHY_OPERANDS};
 }
 
 static struct vti_fact get_sync_fact(const struct vti_stalled *st)
 {
 	if (!vt_mop_has(vti_stalled_op(st), BIT(VT_OP_SLOW) | BIT(VT_OP_SYNC)))
 		return absent;
-	return (struct vti_fact){INFINITY, VT_WHY_DRAINS};
+	return (struct vti_fact){INFINITY, 0, VT_WHY_DRAINS};
 }
 
 static struct vti_fact get_other_fact(const struct vti_stalled *st)
 {
 	if (!(vti_stalled_op(st)->flags & VT_FACT_SYSCALL))
 		return absent;
-	return (struct vti_fact){INFINITY, VT_WHY_KERNEL};
+	return (struct vti_fact){INFINITY, 0, VT_WHY_KERNEL};
 }
 
 /* In the order in which they are named where facts allow two as much. */

@@ -164,6 +164,12 @@ void vti_culprit_likely(const struct vti_stalled *st, const struct vti_suspect *
 			double *typical, double *likely);
 
 /*
+ * How many samples there may have been where n were seen: the upper end of a Poisson mean's 97.5 %
+ * interval (n + 2 sqrt(n) + 4 is above it for every n).
+ */
+double vti_culprit_at_most(double n);
+
+/*
  * Returns an upper bound of the number of events at an instruction, from the samples at it and just
  * behind it; INFINITY if the event was not sampled.
  */
@@ -189,10 +195,12 @@ bool vti_culprit_are_near(const struct vti_culprit *c, uint32_t a, uint32_t b, d
 
 /*
  * What the code and its counts allow a cause at an instruction: upper bounds of cycles that rest on
- * no cost of the core as it is (facts.c).  INFINITY: any number.
+ * no cost of the core as it is (facts.c).  INFINITY: any number.  Of a few, a lower bound was
+ * measured.
  */
 struct vti_fact {
 	double bound;
+	double sure;
 	enum vt_stall_why why; /* VT_WHY_ABSENT: no instruction like it does that */
 };
 

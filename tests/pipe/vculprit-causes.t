@@ -53,4 +53,33 @@ main = regions["main"][0]
 sum = main["cycles"] + sum(2000 * r[0]["cycles"] for r in four)
 assert not main["loop"] and main["rounds"] == 1, main
 assert 0.99 * sum < main["with_calls"] < 1.05 * sum, (main, sum)'
+# The loop of each branch loses the cycles between two readings of the truth's: those of mispredicted branches.
+t_ok "branches compiles" gcc -O1 -no-pie -o branches "$ROOT/tests/data/cycles/branches.c"
+t_ok "and is recorded" vtrace record --full --mem --toggle main -o branches.vt -- ./branches 20000
+for model in zen4 skylake; do
+	t_pipe "$model: stacks show how branches were predicted" \
+		"vsim --model $model -S cycles:500 --branches 16 --truth true.vt branches.vt 2>/dev/null | vfreq -o b.vt"
+	vculprit -n 0 --json b.vt >c.json
+	vtrace dump -k STALL -F offset,cause,low true.vt | awk '$2 == "mispredict"' >true.txt
+	nm branches | awk '$2 == "T"' >names.txt
+	t_ok "what they cost is claimed, and no more" "$PYTHON" -c '
+import json
+names = {l.split()[2]: int(l.split()[0], 16) - 0x400000 for l in open("names.txt")}
+true = {n: 0 for n in names}
+for line in open("true.txt"):
+    offset, cause, cycles = line.split()
+    below = [n for n in names if names[n] <= int(offset, 16)]
+    if below:
+        true[max(below, key=names.get)] += float(cycles)
+rows = {}
+for r in json.load(open("c.json"))["rows"]:
+    rows.setdefault(r["procedure"], []).append(r)
+[r] = rows["random_branch"]
+cause, low, high = r["causes"].replace("-", " ").split(", ")[0].split()
+assert cause == "mispredict" and r["scope"] == "loop", r
+assert 0.5 * true["random_branch"] < float(low) < true["random_branch"] < float(high), (r, true)
+assert true["random_branch"] > 100000 > 1000 > true["regular_branch"], true
+assert "regular_branch" not in rows, rows'
+done
+
 t_done

@@ -183,6 +183,31 @@ static void test_claim(void **state)
 	proc_drop(p);
 }
 
+/*
+ * A loop that takes 15 cycles more a round, of which its branch was measured to take 10 at least:
+ * that is claimed, and what others may have taken is less by as much.
+ */
+static void test_measured(void **state)
+{
+	struct proc *p = make_loop(chase);
+	double best = get_best(p), cycles = best + 15, half, high;
+	struct vt_culprit_branch *b = &p->insns[proc_at(p, 5)].branch;
+
+	(void)state;
+	p->insns[0].cycles += 15;
+	p->insns[0].time_samples = 10000;
+	/* 10,000 - 2 * 100 of 10,000, 11 - 2 * 0.5 cycles; of half of the rounds. */
+	*b = (struct vt_culprit_branch){10000, 10000, 11, 0.5};
+	proc_set_edge(p, 5, 0, ROUNDS / 2);
+	proc_set_edge(p, 5, 7, ROUNDS / 2);
+	find(p);
+	half = sqrt(pow(1.645, 2) / 10200 + pow(4 * VISITS / (cycles * ROUNDS), 2));
+	high = ROUNDS * (cycles * (1 + half) - 0.9 * best);
+	check_stall(p, 0, VT_STALL_SCOPE, VT_STALL_MISPREDICT, 0.98 * ROUNDS / 2 * 10, high);
+	check_stall(p, 0, VT_STALL_SCOPE, VT_STALL_DCACHE, 0, high - 0.98 * ROUNDS / 2 * 10);
+	proc_drop(p);
+}
+
 /* Fewer cycles, or fewer samples, than an instruction's own stall has: it is the loop's. */
 static void test_no_peak(void **state)
 {
@@ -299,8 +324,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_peak),	cmocka_unit_test(test_claim),
-		cmocka_unit_test(test_no_peak), cmocka_unit_test(test_nobody),
-		cmocka_unit_test(test_gain),	cmocka_unit_test(test_overlap),
+		cmocka_unit_test(test_no_peak), cmocka_unit_test(test_measured),
+		cmocka_unit_test(test_nobody),	cmocka_unit_test(test_gain),
+		cmocka_unit_test(test_overlap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -171,6 +171,35 @@ static const double periods[VT_NCULPRIT_EVENTS] = {[VT_CULPRIT_IMISS] = 3,
 						   [VT_CULPRIT_BRANCHMP] = 7,
 						   [VT_CULPRIT_ITBMISS] = 2};
 
+/*
+ * What branch stacks tell, of one branch in two processes and of one that is known in one of them
+ * only; and what it is together: 20 by 10 and 10 by 4 cycles, each with 20 of the deviation.
+ */
+static const struct {
+	uint32_t image;
+	uint32_t addr;
+	uint64_t branches;
+	uint64_t mispredicted;
+	double cost;
+	double deviation;
+} mispredicts[] = {
+	{FIRST, 0x401013, 100, 20, 10, 1},
+	{FIRST, 0x401013, 50, 10, 4, 2},
+	{FIRST, 0x401002, 30, 1, 0, (double)INFINITY},
+	{FIRST, 0x401002, 40, 5, 3, 0.5},
+	{AGAIN, 0x401015, 9, 2, 0, (double)INFINITY},
+};
+
+static const struct {
+	uint32_t image;
+	uint32_t addr;
+	struct vt_culprit_branch told;
+} branches[] = {
+	{FIRST, 0x401013, {150, 30, 8, 20 * 1.4142135623730951 / 30}},
+	{FIRST, 0x401002, {70, 6, 3, 0.5}},
+	{AGAIN, 0x401015, {9, 2, 0, (double)INFINITY}},
+};
+
 /* ---- the stream ---- */
 
 static void put_f64(uint64_t *field, double v)
@@ -203,6 +232,22 @@ static void put_measured(struct vt_writer *w)
 		row[VT_EDGE_FROM] = edges[i].from - TEXT;
 		row[VT_EDGE_TO] = edges[i].to - TEXT;
 		put_f64(&row[VT_EDGE_EXECUTIONS], edges[i].executions);
+	}
+}
+
+static void put_mispredicts(struct vt_writer *w)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(mispredicts) / sizeof(mispredicts[0]); i++) {
+		uint64_t *row = vt_writer_row(w, VT_MISPREDICT);
+
+		row[VT_MISPREDICT_IMAGE] = mispredicts[i].image;
+		row[VT_MISPREDICT_OFFSET] = mispredicts[i].addr - TEXT;
+		row[VT_MISPREDICT_BRANCHES] = mispredicts[i].branches;
+		row[VT_MISPREDICT_MISPREDICTED] = mispredicts[i].mispredicted;
+		put_f64(&row[VT_MISPREDICT_COST], mispredicts[i].cost);
+		put_f64(&row[VT_MISPREDICT_DEVIATION], mispredicts[i].deviation);
 	}
 }
 
@@ -239,6 +284,7 @@ static void read_scene(struct scene *s, bool sampled)
 	scene_image(w, GONE, toolbox_path(dir, "none"));
 	put_events(w, sampled);
 	put_measured(w);
+	put_mispredicts(w);
 	scene_read(s, fd, w, false);
 }
 
@@ -314,6 +360,17 @@ static void fill_insns(struct input *x, bool sampled)
 	}
 }
 
+static void fill_branches(struct input *x)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(branches) / sizeof(branches[0]); i++)
+		if (branches[i].image == x->proc.image && branches[i].addr < x->proc.end &&
+		    branches[i].addr >= x->proc.start)
+			x->insns[vt_cfg_insn_at(x->flow->cfg, branches[i].addr)].branch =
+				branches[i].told;
+}
+
 static void expect_procedure(struct expected *x, uint32_t image, uint64_t start, uint64_t end,
 			     const char *name)
 {
@@ -339,6 +396,7 @@ static void expect_procedure(struct expected *x, uint32_t image, uint64_t start,
 					  .footprint = x->footprint,
 					  .least_peak = 10};
 	fill_insns(p, x->sampled);
+	fill_branches(p);
 	p->in.code =
 		vt_elf_bytes(vt_images_elf(x->scene.images, image, &why), start, &p->in.code_size);
 	if (x->sampled)
@@ -405,6 +463,14 @@ static void check_stalls(struct expected *x, const struct vt_culprits_proc *p,
 	}
 }
 
+static void check_branch(const struct vt_culprit_branch *a, const struct vt_culprit_branch *b)
+{
+	assert_true(a->branches == b->branches && a->mispredicted == b->mispredicted);
+	assert_true(a->cost == b->cost);
+	assert_true(isinf(b->deviation) ? isinf(a->deviation)
+					: fabs(a->deviation - b->deviation) < 1e-12);
+}
+
 static void check_insns(const struct expected *x, const struct input *want,
 			const struct vt_culprits_proc *p)
 {
@@ -420,6 +486,7 @@ static void check_insns(const struct expected *x, const struct input *want,
 		if (p->freqs[i])
 			assert_int_equal(p->freqs[i]->offset,
 					 want->flow->cfg->insns[i].addr - TEXT);
+		check_branch(&p->insns[i].branch, &want->insns[i].branch);
 		for (e = 0; e < VT_NCULPRIT_EVENTS; e++)
 			sum[e] += (double)want->insns[i].samples[e] * periods[e];
 	}

@@ -24,7 +24,7 @@ static struct vt_error err;
 
 static struct vti_fact ask(struct proc *p, uint64_t offset, enum vt_stall_cause cause)
 {
-	struct vti_fact fact = {-1, VT_WHY_NONE};
+	struct vti_fact fact = {-1, 0, VT_WHY_NONE};
 	struct vti_stalled st;
 	struct vti_culprit c;
 	uint32_t i;
@@ -164,6 +164,55 @@ static void test_sampled_misses(void **state)
 }
 
 /*
+ * Stacks have 100 of the branch's 990 taken ones, 9 of which were mispredicted: 9 + 2 * 3 + 4 may
+ * have been, and 9 - 2 * 3 were.  Each of the 10 ways out may have been, too.
+ */
+static void test_mispredicted_in_stacks(void **state)
+{
+	struct proc *p = make_loop(chase, sizeof(chase), 5);
+	struct vt_culprit_branch *b = &p->insns[proc_at(p, 5)].branch;
+
+	(void)state;
+	/* Bounded by its ways as it is: 20 times. */
+	*b = (struct vt_culprit_branch){100, 9, 0, INFINITY};
+	check(p, 5, VT_STALL_MISPREDICT, 20 * WRONG, VT_WHY_BOTH_WAYS);
+	/* Half of the time to each side, it may be wrong each time, but for what stacks show. */
+	proc_set_edge(p, 5, 0, 500);
+	proc_set_edge(p, 5, 7, 500);
+	check(p, 5, VT_STALL_MISPREDICT, (500 * 0.19 + 500) * WRONG, VT_WHY_BOTH_WAYS);
+	assert_true(ask(p, 5, VT_STALL_MISPREDICT).sure == 0);
+	/* What one took, within 2 deviations; in the model 27 cycles. */
+	*b = (struct vt_culprit_branch){100, 9, 30, 2};
+	check(p, 5, VT_STALL_MISPREDICT, (500 * 0.19 + 500) * 34, VT_WHY_BOTH_WAYS);
+	assert_true(fabs(ask(p, 5, VT_STALL_MISPREDICT).sure - 500 * 0.03 * 26) < 1e-6);
+	p->insns[proc_at(p, 5)].doubt = 0.1;
+	assert_true(fabs(ask(p, 5, VT_STALL_MISPREDICT).sure - 500 * 0.03 * 26 * 0.8) < 1e-6);
+	p->insns[proc_at(p, 5)].doubt = 0;
+	/* It may take more later, as nothing was begun ahead. */
+	*b = (struct vt_culprit_branch){100, 9, 3, 2};
+	check(p, 5, VT_STALL_MISPREDICT, (500 * 0.19 + 500) * WRONG / 3, VT_WHY_BOTH_WAYS);
+	assert_true(ask(p, 5, VT_STALL_MISPREDICT).sure == 0);
+	/* New code misses caches, too: no more is claimed than 3 times the model's. */
+	*b = (struct vt_culprit_branch){100, 100, 500, 1};
+	assert_true(fabs(ask(p, 5, VT_STALL_MISPREDICT).sure - 500 * 0.8 * WRONG) < 1e-6);
+	/* Not a branch that any other instruction is. */
+	p->insns[0].branch = *b;
+	check(p, 0, VT_STALL_MISPREDICT, 0, VT_WHY_ABSENT);
+	proc_drop(p);
+}
+
+/* A return that was predicted 1,000 times: 4 of 1,000 may not have been. */
+static void test_predicted_return(void **state)
+{
+	struct proc *p = make_loop(chase, sizeof(chase), 5);
+
+	(void)state;
+	p->insns[proc_at(p, 7)].branch = (struct vt_culprit_branch){1000, 0, 0, INFINITY};
+	check(p, 7, VT_STALL_MISPREDICT, 10 * 0.004 * WRONG, VT_WHY_RETURNS);
+	proc_drop(p);
+}
+
+/*
  *  0: 8a 07           mov (%rdi),%al
  *  2: 88 44 24 f8     mov %al,-8(%rsp)
  *  6: 48 ff c7        inc %rdi
@@ -252,9 +301,14 @@ static void test_other_causes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_chain_of_loads), cmocka_unit_test(test_sampled_misses),
-		cmocka_unit_test(test_lines_of_steps), cmocka_unit_test(test_stores_before),
-		cmocka_unit_test(test_other_causes),   cmocka_unit_test(test_reach_of_outside),
+		cmocka_unit_test(test_chain_of_loads),
+		cmocka_unit_test(test_sampled_misses),
+		cmocka_unit_test(test_lines_of_steps),
+		cmocka_unit_test(test_stores_before),
+		cmocka_unit_test(test_other_causes),
+		cmocka_unit_test(test_mispredicted_in_stacks),
+		cmocka_unit_test(test_predicted_return),
+		cmocka_unit_test(test_reach_of_outside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
