@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "calibrate/clock.h"
 #include "cmd/common/app.h"
 #include "cmd/common/counts.h"
 #include "cmd/common/options.h"
@@ -43,6 +44,7 @@ struct state {
 	struct vt_stackcount *stacks;
 	struct vt_count_source sources[2];
 	struct vt_cpu cpu;
+	struct vt_calibrated_clock calibrated;
 	struct vt_core core;
 	struct vt_freqrun_options how;
 	struct vt_freqrun_totals totals;
@@ -56,6 +58,7 @@ static int take_freq_record(void *arg, const struct vt_record *rec, struct vt_er
 	int64_t pid = rec->kind == VT_SAMPLE ? vt_record_i64(rec, VT_SAMPLE_PID) : 0;
 	int code = vt_cpu_feed(&s->cpu, rec, err);
 
+	vt_calibrated_clock_feed(&s->calibrated, rec);
 	if (code >= 0 && pid > 0 && s->o->exact && !vt_hash_add(&s->pids, &pid, NULL))
 		return vt_error_nomem(err);
 
@@ -135,6 +138,12 @@ static bool choose_stack_event(struct state *s)
 	return false;
 }
 
+/* Samples in a second of an event that counts nanoseconds. */
+static double get_rate(const struct vt_profile_event *e)
+{
+	return e->period ? 1e9 * (double)e->samples / (double)e->period : 0;
+}
+
 static bool choose_freq_event(struct state *s)
 {
 	struct vt_freqrun_options *how = &s->how;
@@ -157,7 +166,9 @@ static bool choose_freq_event(struct state *s)
 	e = vt_profile_event(s->in.profile, how->event);
 	stacks = vt_stackcount_event(s->stacks, e->id);
 	how->untimed = stacks && stacks->counted;
-	how->clock = vt_freqrun_scale(e, s->o->clock, s->cpu.description, &how->scale);
+	how->clock = vt_freqrun_scale(e, s->o->clock,
+				      vt_calibrated_clock_at(&s->calibrated, get_rate(e)),
+				      s->cpu.description, &how->scale);
 	how->fit_clock = how->clock && !s->o->clock_given;
 	return true;
 }
@@ -216,6 +227,11 @@ static void report_clock(struct state *s, const struct vt_freqrun_totals *t)
 			"%s counts nanoseconds; the effective clock is %.2f GHz, fitted to %zu "
 			"loops that nothing stalls",
 			event, t->scale, t->loops);
+	else if (strcmp(t->clock, "calibrated") == 0)
+		app_say(s->app,
+			"%s counts nanoseconds; the effective clock is %.2f GHz by the "
+			"recording's calibration",
+			event, t->scale);
 	else if (strcmp(t->clock, "assumed") == 0)
 		app_say(s->app,
 			"%s counts nanoseconds, and the stream does not have the processor's "

@@ -98,7 +98,7 @@ static double described_clock(const char *text)
 	return at && strstr(at, "GHz") && ghz > 0 && ghz < 100 ? ghz : 0;
 }
 
-const char *vt_freqrun_scale(const struct vt_profile_event *e, double given,
+const char *vt_freqrun_scale(const struct vt_profile_event *e, double given, double calibrated,
 			     const char *description, double *scale)
 {
 	*scale = 1;
@@ -107,6 +107,10 @@ const char *vt_freqrun_scale(const struct vt_profile_event *e, double given,
 	if (given > 0) {
 		*scale = given;
 		return "given";
+	}
+	if (calibrated > 0) {
+		*scale = calibrated;
+		return "calibrated";
 	}
 	if (!(described_clock(description) > 0))
 		return "assumed";

@@ -98,6 +98,17 @@ for how in "" --pack; do
 	vtrace info --json c.vt | jq -c .facts >whole
 	t_same "[$how] are all facts" kept whole
 done
+t_ok "of something that takes time" \
+	vtrace record --calibration c.vt -F 4000 -o x.vt -- "$PYTHON" -c 'for i in range(2000000): pass'
+t_ok "is told the clock of its rate" vfreq --model skylake -o f.vt x.vt
+t_ok "between those of the two rates" "$PYTHON" -c '
+import json, sys
+rates = json.load(open("c.json"))["rates"]
+facts = dict(line.rstrip("\n").split("\t") for line in sys.stdin)
+clocks = sorted(r["effective"] for r in rates)
+assert facts["vfreq.clock"] == "calibrated", facts
+assert clocks[0] <= float(facts["vfreq.scale"]) <= clocks[1], (facts, clocks)' \
+	< <(vtrace dump -k META -F key,value f.vt | grep '^vfreq\.')
 t_like "and the option is in its provenance" '"--calibration"' <(vtrace info --json x.vt)
 t_ok "of another event" "$make" "$(jq -r .cpu c.json)" no-such-event event.vt
 refuse "is none" event.vt 'the calibration of another event: no-such-event, not c'

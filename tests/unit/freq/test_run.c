@@ -465,19 +465,21 @@ static void test_scale(void **state)
 	static const struct {
 		const char *unit;
 		double given;
+		double calibrated;
 		const char *description;
 		const char *how; /* NULL: cycles */
 		double scale;
 	} rows[] = {
-		{"cycles", 2, "CPU @ 3GHz", NULL, 1},
-		{"ns", 2, "CPU @ 3GHz", "given", 2},
-		{"ns", 0, "CPU @ 2.50GHz", "described", 2.5},
-		{"ns", 0, "CPU @ home @ 3.5 GHz", "described", 3.5},
-		{"ns", 0, "CPU @ 100GHz", "assumed", 1},
-		{"ns", 0, "CPU @ 0GHz", "assumed", 1},
-		{"ns", 0, "CPU @ 3MHz", "assumed", 1},
-		{"ns", 0, "CPU 3GHz", "assumed", 1},
-		{"ns", 0, NULL, "assumed", 1},
+		{"cycles", 2, 4, "CPU @ 3GHz", NULL, 1},
+		{"ns", 2, 4, "CPU @ 3GHz", "given", 2},
+		{"ns", 0, 2.25, "CPU @ 3GHz", "calibrated", 2.25},
+		{"ns", 0, 0, "CPU @ 2.50GHz", "described", 2.5},
+		{"ns", 0, 0, "CPU @ home @ 3.5 GHz", "described", 3.5},
+		{"ns", 0, 0, "CPU @ 100GHz", "assumed", 1},
+		{"ns", 0, 0, "CPU @ 0GHz", "assumed", 1},
+		{"ns", 0, 0, "CPU @ 3MHz", "assumed", 1},
+		{"ns", 0, 0, "CPU 3GHz", "assumed", 1},
+		{"ns", 0, 0, NULL, "assumed", 1},
 	};
 	unsigned i;
 
@@ -489,7 +491,8 @@ static void test_scale(void **state)
 		const char *how;
 
 		strcpy(unit, rows[i].unit);
-		how = vt_freqrun_scale(&e, rows[i].given, rows[i].description, &scale);
+		how = vt_freqrun_scale(&e, rows[i].given, rows[i].calibrated, rows[i].description,
+				       &scale);
 		if (strcmp(how ? how : "", rows[i].how ? rows[i].how : "") != 0 ||
 		    scale != rows[i].scale)
 			fail_msg("row %u: %s, %g", i, how ? how : "NULL", scale);
