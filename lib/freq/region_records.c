@@ -85,17 +85,46 @@ static int fill_region_numbers(const struct vt_region_source *s, struct region_n
 	return 0;
 }
 
+/* The blocks of each region, in order: blocks[first[r]..first[r + 1]). */
+struct region_blocks {
+	uint32_t *first;
+	uint32_t *blocks;
+};
+
+/* False: no memory; free both in either case. */
+static bool sort_blocks(const struct vt_cfg *g, const struct vt_regions *all,
+			struct region_blocks *to)
+{
+	uint32_t b, i;
+
+	to->first = calloc((size_t)all->count + 2, sizeof(*to->first));
+	to->blocks = malloc(((size_t)g->nblocks + 1) * sizeof(*to->blocks));
+	if (!to->first || !to->blocks)
+		return false;
+	/* As each one is put down, the place of its region moves from its begin to its end. */
+	for (b = VT_CFG_FIRST; b < g->nblocks; b++)
+		to->first[all->of[b] + 2]++;
+	for (i = 2; i < all->count + 2; i++)
+		to->first[i] += to->first[i - 1];
+	for (b = VT_CFG_FIRST; b < g->nblocks; b++)
+		to->blocks[to->first[all->of[b] + 1]++] = b;
+	return true;
+}
+
 /* Pieces of code that lie behind each other are one.  False: no memory. */
 static bool list_ranges(struct vt_regionlist *l, const struct vt_region_source *s,
-			const struct vt_regions *all, uint32_t which, struct vti_listed_region *to)
+			const struct region_blocks *of, uint32_t which,
+			struct vti_listed_region *to)
 {
 	const struct vt_cfg *g = s->flow->cfg;
 	uint64_t base = s->offset - s->flow->proc.start;
-	uint32_t b;
+	uint32_t i;
 
 	to->words = l->nwords;
-	for (b = VT_CFG_FIRST; b < g->nblocks; b++) {
-		if (all->of[b] != which || !g->blocks[b].ninsns)
+	for (i = of->first[which]; i < of->first[which + 1]; i++) {
+		uint32_t b = of->blocks[i];
+
+		if (!g->blocks[b].ninsns)
 			continue;
 		if (l->nwords == to->words ||
 		    l->words[l->nwords - 1] != g->blocks[b].start + base) {
@@ -112,7 +141,8 @@ static bool list_ranges(struct vt_regionlist *l, const struct vt_region_source *
 }
 
 static bool list_region(struct vt_regionlist *l, const struct vt_region_source *s,
-			const struct vt_regions *all, uint32_t which)
+			const struct vt_regions *all, const struct region_blocks *of,
+			uint32_t which)
 {
 	const struct vt_region *r = &all->list[which];
 	const struct vt_cfg *g = s->flow->cfg;
@@ -125,7 +155,7 @@ static bool list_region(struct vt_regionlist *l, const struct vt_region_source *
 		.event = s->event,
 	};
 
-	if (!list_ranges(l, s, all, which, &one) ||
+	if (!list_ranges(l, s, of, which, &one) ||
 	    !vt_array_grow(&l->regions, &l->cap, l->count + 1, sizeof(*l->regions)))
 		return false;
 	l->regions[l->count++] = one;
@@ -181,9 +211,10 @@ static bool list_procedure(struct vt_regionlist *l, const struct vt_region_sourc
 {
 	uint64_t vaddr = s->flow->proc.start;
 	size_t *rows = malloc(((size_t)all->count + 1) * sizeof(*rows));
+	struct region_blocks of = {NULL, NULL};
 	struct procedure *p;
 	uint32_t i;
-	bool added, ok = rows != NULL;
+	bool added, ok = sort_blocks(s->flow->cfg, all, &of) && rows;
 
 	if (!l->started)
 		vt_hash_init(&l->procedures, sizeof(struct procedure), sizeof(uint64_t));
@@ -204,12 +235,14 @@ static bool list_procedure(struct vt_regionlist *l, const struct vt_region_sourc
 		if (!(r->rounds > 0))
 			continue;
 		rows[i] = l->count;
-		ok = list_region(l, s, all, i);
+		ok = list_region(l, s, all, &of, i);
 	}
 	if (ok && added) {
 		p->entries = all->list[0].rounds;
 		ok = list_sites(l, s, all, rows, p);
 	}
+	free(of.first);
+	free(of.blocks);
 	free(rows);
 	return ok;
 }
