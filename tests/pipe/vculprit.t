@@ -133,9 +133,14 @@ t_is "and a line for each row" "$(wc -l <"$T_OUT")" 4
 vsim -m skylake -S cycles:200 --truth sky.vt -o sky-samples.vt x.vt 2>/dev/null
 t_ok "causes on a machine that issues out of order" vculprit --json --top 0 --truth sky.vt sky.vt
 cp "$T_OUT" sky.json
+t_unlike "with executions, nothing is said of that" 'no executions' "$T_ERR"
 check "only its own misses stall a load there" sky.json '
 c = causes(worst("chase"))
 assert "dcache" in c and doc["truth"]["dynamic_main_listed"] > 90, (c, doc["truth"])'
+
+vfreq <sky-samples.vt >uncounted.vt 2>/dev/null
+t_ok "without executions" vculprit -n 3 uncounted.vt
+t_like "it says so" '^vculprit: uncounted.vt: no executions are known, and so no stalls' "$T_ERR"
 
 # ---- threads ----
 
