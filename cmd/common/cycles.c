@@ -53,9 +53,12 @@ static bool check_stalls(struct app *a, const struct app_cycles *o, const struct
 	return true;
 }
 
-static void tell_left_out(void *app, const char *text)
+static void tell_left_out(void *left_out, const char *text)
 {
-	app_say_lossy(app, "%s", text);
+	struct app_warnings *w = left_out;
+
+	app_warn(w, text);
+	app_raise(w->app, APP_LOSSY);
 }
 
 /* Prints what was checked. */
@@ -76,6 +79,7 @@ static bool print_list(struct app *a, struct vt_cyclelist *l, const struct vt_fo
 bool app_cycles_list(struct app *a, const struct app_cycles *o, const struct app_profile *p,
 		     const struct vt_found *found)
 {
+	struct app_warnings left_out = {a, "procedures that are not listed", 0};
 	struct vt_cyclelist l = {
 		.view = o->view,
 		.src = {p->profile, p->in.images.store, p->freqs, p->code, o->syntax, SIZE_MAX},
@@ -90,9 +94,10 @@ bool app_cycles_list(struct app *a, const struct app_cycles *o, const struct app
 		.losses = o->form.json ? &a->losses : NULL,
 		.form = app_table_form(&o->form),
 		.warn = tell_left_out,
-		.arg = a,
+		.arg = &left_out,
 	};
 	const char *unknown = vt_cyclelist_unknown(&l);
+	bool ok;
 
 	if (!check_stalls(a, o, p))
 		return false;
@@ -102,5 +107,7 @@ bool app_cycles_list(struct app *a, const struct app_cycles *o, const struct app
 		return app_usage(a, "--cfg=svg draws one procedure");
 	l.out = app_text(a, o->form.output);
 	l.color = l.out && app_form_color(a, &o->form);
-	return l.out && print_list(a, &l, found);
+	ok = l.out && print_list(a, &l, found);
+	app_warnings_end(&left_out);
+	return ok;
 }

@@ -305,6 +305,19 @@ t_status "--image with another listing" 2 list --image copy copy
 mkdir none
 t_ok "a summary needs no code" vlist -i x.vt --symfs none --summary --image copy
 t_status "--calc does" 2 vlist -i x.vt --symfs none --calc copy
+{
+	echo "IMAGE id=2 type=1 path=[kernel.kallsyms] machine=62"
+	echo "EVENT id=7 name=cycles unit=cycles"
+	for i in $(seq 10 21); do
+		place="image=2 offset=0xffffffff81000${i}0"
+		echo "SYMBOL image=2 addr=0xffffffff81000${i}0 size=16 name=k$i"
+		echo "COUNT $place event=7 samples=5 period=500"
+		echo "FREQ $place event=7 samples=5 period=500 executions=5 low=4 high=6 cycles=1"
+	done
+} | "$text" >kernel.vt
+t_status "twelve procedures without code" 3 vlist -i kernel.vt --calc --all
+t_is "ten are named" "$(grep -c '^vlist: k[0-9]*: its code is not there$' "$T_ERR")" 10
+t_like "the others are counted" '^vlist: 2 more procedures that are not listed$' "$T_ERR"
 t_status "a full disk" 4 list --calc copy -o /dev/full
 
 # What a simulator knows has no samples: cycles stand for them.
