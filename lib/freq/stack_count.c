@@ -279,6 +279,12 @@ static int find_known_branch(struct vt_stackcount *c, struct sample_at *a,
 	return code;
 }
 
+/*
+ * A sample of time falls where time passes, as behind a mispredicted branch, which is then the
+ * newest one more often than it is executed; those before follow from it in loops.
+ */
+#define BIASED 4
+
 /* What the processor says of how it predicted branch `i`, and how long the next one took. */
 static int note_outcome(struct vt_stackcount *c, const struct branch_stack *s, size_t i,
 			uint32_t branch, struct vt_error *err)
@@ -289,7 +295,7 @@ static int note_outcome(struct vt_stackcount *c, const struct branch_stack *s, s
 	bool wrong = flags & 1;
 	double cycles;
 
-	if (branch == UINT32_MAX || !flags)
+	if (i < BIASED || branch == UINT32_MAX || !flags)
 		return 0;
 	e = vt_hash_at(&c->entries, branch);
 	if (!e->outcome) {
@@ -297,12 +303,12 @@ static int note_outcome(struct vt_stackcount *c, const struct branch_stack *s, s
 		    !vt_array_grow(&c->outcomes, &c->outcomes_cap, c->noutcomes + 1,
 				   sizeof(*c->outcomes)))
 			return vt_error_nomem(err);
-		c->outcomes[c->noutcomes++] = (struct stack_outcome){0};
+		c->outcomes[c->noutcomes++] = (struct stack_outcome){.next = s->from[i - 1]};
 		e->outcome = (uint32_t)c->noutcomes;
 	}
 	o = &c->outcomes[e->outcome - 1];
 	o->seen[wrong]++;
-	if (!i || !s->timed)
+	if (!s->timed || s->from[i - 1] != o->next)
 		return 0;
 	cycles = (double)branch_cycles(s, i - 1);
 	o->timed[wrong]++;

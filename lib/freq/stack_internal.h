@@ -117,8 +117,12 @@ struct stack_batch {
 #define MAX_STACKS   16384
 #define MAX_BRANCHES (MAX_STACKS * 32)
 
-/* Of a branch, as predicted and as mispredicted: how often, and the cycles up to the next one. */
+/*
+ * Of a branch, as predicted and as mispredicted: how often, and the cycles up to the next taken one
+ * if that is `next`: the code between is the same then.
+ */
 struct stack_outcome {
+	uint64_t next; /* address */
 	uint64_t seen[2];
 	uint64_t timed[2];
 	double cycles[2];

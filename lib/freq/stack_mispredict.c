@@ -7,13 +7,13 @@
 /* Fewer do not tell how much they differ. */
 #define MIN_TIMED 16
 
-/* The sums of a branch; the cost is that on its ways, weighted by how often each was wrong. */
+/* The sums of a branch over its ways; the cost is of all mispredicted ones that are compared. */
 struct mispredict_sum {
 	double branches;
 	double mispredicted;
-	double weight;
-	double cost;	 /* times weight */
-	double variance; /* times its square */
+	double compared;
+	double cost;
+	double variance;
 };
 
 /* Of a mean. */
@@ -24,7 +24,6 @@ static double get_variance(const struct stack_outcome *o, unsigned wrong)
 	return fmax(o->squares[wrong] / n - mean * mean, 0) / (n - 1);
 }
 
-/* What follows a branch is the same code on the same way, whether it was predicted or not. */
 static void add_outcome(struct mispredict_sum *s, const struct stack_outcome *o)
 {
 	double n = (double)o->timed[1];
@@ -33,7 +32,7 @@ static void add_outcome(struct mispredict_sum *s, const struct stack_outcome *o)
 	s->mispredicted += (double)o->seen[1];
 	if (o->timed[0] < MIN_TIMED || o->timed[1] < MIN_TIMED)
 		return;
-	s->weight += n;
+	s->compared += n;
 	s->cost += n * (o->cycles[1] / n - o->cycles[0] / (double)o->timed[0]);
 	s->variance += n * n * (get_variance(o, 0) + get_variance(o, 1));
 }
@@ -42,16 +41,16 @@ static void write_mispredict(const struct link_key *k, const struct mispredict_s
 			     struct vt_writer *w)
 {
 	uint64_t *row = vt_writer_row(w, VT_MISPREDICT);
-	bool known = s->weight > 0;
+	bool known = s->compared > 0;
 
 	row[VT_MISPREDICT_IMAGE] = k->image;
 	row[VT_MISPREDICT_OFFSET] = k->from;
 	row[VT_MISPREDICT_EVENT] = k->event;
 	row[VT_MISPREDICT_BRANCHES] = (uint64_t)s->branches;
 	row[VT_MISPREDICT_MISPREDICTED] = (uint64_t)s->mispredicted;
-	vt_row_set_f64(&row[VT_MISPREDICT_COST], known ? s->cost / s->weight : 0);
+	vt_row_set_f64(&row[VT_MISPREDICT_COST], known ? s->cost / s->mispredicted : 0);
 	vt_row_set_f64(&row[VT_MISPREDICT_DEVIATION],
-		       known ? sqrt(s->variance) / s->weight : INFINITY);
+		       known ? sqrt(s->variance) / s->mispredicted : INFINITY);
 }
 
 static bool is_same_branch(const struct link_key *a, const struct link_key *b)

@@ -16,16 +16,28 @@
 
 static struct vt_error err;
 
-/* `times` stacks in which a branch at 0x20 led to `to`, 10 cycles and `more` before the next one.
+/*
+ * `times` stacks in which a branch at 0x20 led to `to`, 10 cycles and `more` before the next one,
+ * at `next`.  `newer` are behind that, 3 if the branch is the first that counts.
  */
+static void put_stacks(struct vt_writer *w, unsigned times, uint64_t to, uint64_t prediction,
+		       uint64_t more, uint64_t next, size_t newer)
+{
+	const uint64_t stack[][3] = {{0x48, 0x40, 2},
+				     {0x48, 0x40, 2},
+				     {0x48, 0x40, 2},
+				     {next, 0x40, 10 + more},
+				     {0x20, to, 200 | prediction},
+				     {0x50, 0x18, 9}};
+
+	while (times--)
+		stacks_put(w, 1, 100, stack + 3 - newer, 3 + newer);
+}
+
 static void put_branches(struct vt_writer *w, unsigned times, uint64_t to, uint64_t prediction,
 			 uint64_t more)
 {
-	const uint64_t stack[][3] = {
-		{0x30, 0x40, 10 + more}, {0x20, to, 5 | prediction}, {0x50, 0x18, 9}};
-
-	while (times--)
-		stacks_put(w, 1, 100, stack, 3);
+	put_stacks(w, times, to, prediction, more, 0x30, 3);
 }
 
 /* What is told of the stacks, as it is read. */
@@ -63,8 +75,8 @@ static const struct vt_mispredict *only(const struct vt_freqprofile *p)
 /*
  * To 0x10: 16 mispredicted, half of them 28 cycles before the next one and half 32, and 20
  * predicted by 10: 20 cycles more, whose variance is that of a mean of 16, 4 / 15.  To 0x14: 32 and
- * 16, 15 and 10 cycles.  Together (16 * 20 + 32 * 5) / 48 cycles; what is to 0x1c is too rarely
- * predicted.
+ * 16, 15 and 10 cycles; others are before another branch, behind other code.  What is to 0x1c is
+ * too rarely predicted to be compared.  Of all 98, 16 took 20 cycles and 32 took 5.
  */
 static void test_cost(void **state)
 {
@@ -80,14 +92,15 @@ static void test_cost(void **state)
 	put_branches(w, 3, 0x10, 0, 50);
 	put_branches(w, 32, 0x14, STACKS_MISPREDICTED, 5);
 	put_branches(w, 16, 0x14, STACKS_PREDICTED, 0);
+	put_stacks(w, 10, 0x14, STACKS_MISPREDICTED, 77, 0x34, 3);
 	put_branches(w, 40, 0x1c, STACKS_MISPREDICTED, 99);
 	put_branches(w, 15, 0x1c, STACKS_PREDICTED, 0);
 	p = tell(w, fd);
 	m = only(p);
-	assert_int_equal(m->branches, 36 + 48 + 55);
-	assert_int_equal(m->mispredicted, 16 + 32 + 40);
-	assert_true(stacks_near(m->cost, 10));
-	assert_true(stacks_near(m->deviation, 16 * sqrt(4 / 15.0) / 48));
+	assert_int_equal(m->branches, 36 + 58 + 55);
+	assert_int_equal(m->mispredicted, 16 + 42 + 40);
+	assert_true(stacks_near(m->cost, (16 * 20 + 32 * 5) / 98.0));
+	assert_true(stacks_near(m->deviation, 16 * sqrt(4 / 15.0) / 98));
 	vt_freqprofile_free(p);
 }
 
@@ -106,6 +119,25 @@ static void test_few(void **state)
 	m = only(p);
 	assert_true(m->branches == 115 && m->mispredicted == 15);
 	assert_true(m->cost == 0 && isinf(m->deviation));
+	vt_freqprofile_free(p);
+}
+
+/* Of the newest four, samples choose those that took long. */
+static void test_newest(void **state)
+{
+	const struct vt_mispredict *m;
+	struct vt_freqprofile *p;
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++)
+		put_stacks(w, 5, 0x10, STACKS_PREDICTED, 20, 0x30, i);
+	put_branches(w, 200, 0x10, STACKS_MISPREDICTED, 20);
+	p = tell(w, fd);
+	m = only(p);
+	assert_true(m->branches == 200 && m->mispredicted == 200);
 	vt_freqprofile_free(p);
 }
 
@@ -129,6 +161,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_few),
+		cmocka_unit_test(test_newest),
 		cmocka_unit_test(test_silent),
 	};
 
