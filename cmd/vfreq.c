@@ -273,6 +273,9 @@ static bool estimate(struct state *s)
 	how->model = strchr(s->o->cpu, '/') ? s->o->cpu : s->core.name;
 	how->method = methods[s->o->method];
 	how->other_run = s->o->exact && is_other_run(s);
+	/* A clock that is known tells the factor of another run's counts. */
+	if (how->other_run && how->clock && strcmp(how->clock, "calibrated") == 0)
+		how->fit_clock = false;
 	how->threads = (unsigned)s->o->jobs;
 	s->counted = (struct vt_flowcount_source){s->exact.counts, s->exact.in.images.store};
 	s->sources[0] = (struct vt_count_source){vt_flowcount_count, NULL, &s->counted};

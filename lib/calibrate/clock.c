@@ -31,6 +31,8 @@ void vt_calibrated_clock_feed(struct vt_calibrated_clock *c, const struct vt_rec
 	char key[64];
 	size_t i;
 
+	if (rec->kind != VT_META)
+		return;
 	take_number(rec, "record.calibrate.nanoseconds", 1, &c->nanoseconds);
 	for (i = 0; i < VT_CALIBRATION_RATES; i++) {
 		snprintf(key, sizeof(key), "record.calibrate.rate.%zu.hz", i);

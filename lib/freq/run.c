@@ -848,7 +848,9 @@ int vt_freqrun(const struct vt_freqrun_options *o, struct vt_writer *w,
 		totals->other = (struct vt_otherrun_factor){VT_OTHERRUN_UNTOLD, .factor = 1};
 	else if (code == 0 && o->other_run)
 		code = fit_factor(o, spots, count, totals, err);
-	if (code == 0 && o->fit_clock && o->core->order == VT_OUT_OF_ORDER)
+	/* Counts of a run that did something else show no clock. */
+	if (code == 0 && o->fit_clock && totals->other.verdict != VT_OTHERRUN_RATIOS &&
+	    o->core->order == VT_OUT_OF_ORDER)
 		code = fit_clock(o, spots, count, totals, err);
 	if (code == 0)
 		code = each_image(&r, spots, count, err);
