@@ -136,10 +136,11 @@ static bool find_culprits(struct job *j)
 		app_say(j->app, "%s: the code of %" PRIu64 " procedure%s is not there", name,
 			t->without_code, t->without_code == 1 ? "" : "s");
 	if (t->samples + t->unknown && !(t->cycles > 0))
-		app_say(j->app,
-			"%s: no executions are known, and so no stalls: see what vfreq says of how "
-			"to count them",
-			name);
+		app_say(j->app, "%s: no %s", name,
+			t->executions > 0
+				? "cycles are known, and so no stalls: nothing measures time"
+				: "executions are known, and so no stalls: see what vfreq says of "
+				  "how to count them");
 	if (t->outside)
 		app_say(j->app,
 			"%s: %" PRIu64 " of %" PRIu64

@@ -166,6 +166,8 @@ static void count_freq(struct vt_culprits_totals *t, const struct vt_freq *f, bo
 		t->by_confidence[f->confidence] += f->samples;
 	if (f->executions > 0 && f->cycles > 0)
 		t->cycles += f->executions * f->cycles;
+	if (f->executions > 0)
+		t->executions += f->executions;
 }
 
 static void take_freq(struct culprit_job *j, const struct vt_freq *f, struct vt_culprits_totals *t)

@@ -49,6 +49,7 @@ struct vt_culprits_totals {
 	uint64_t samples;      /* of the time event, at instructions in procedures */
 	uint64_t by_confidence[VT_NCONFIDENCES];
 	uint64_t unknown;	/* other samples of that event */
+	double executions;	/* of all these instructions */
 	double cycles;		/* executions times cycles */
 	double low[VT_NSTALLS]; /* cycles lost to each cause */
 	double high[VT_NSTALLS];
