@@ -58,6 +58,7 @@ struct excess {
 	double high;
 	double sure;   /* what not even a better processor than the model's could save */
 	double others; /* what other programs may have taken */
+	double told;   /* of what was measured of causes, what other stalls may have had of it */
 	bool peak;     /* so that something at this instruction must be the cause */
 };
 
@@ -210,8 +211,13 @@ static void set_cycles(const struct excess *x, double sure, const struct others 
 	if (x->flags & VT_STALL_OVERLAPS)
 		return;
 	if (may_claim(x, stall->cause))
-		stall->low = fmin(fmax(sure, x->low - others->most), stall->high);
+		stall->low = fmin(fmax(fmin(sure, x->low), x->low - others->most), stall->high);
 	stall->high = fmax(fmin(stall->high, x->high - others->least), stall->low);
+}
+
+static double get_sure(const struct excess *x, const struct suspicion *s)
+{
+	return s->sure > x->told ? s->sure - x->told : 0;
 }
 
 static int append_cause(const struct judge *j, const struct excess *x, enum vt_stall_cause cause,
@@ -231,7 +237,7 @@ static int append_cause(const struct judge *j, const struct excess *x, enum vt_s
 	};
 
 	if (!vt_culprit_is_acquittal(&stall))
-		set_cycles(x, s->sure, others, &stall);
+		set_cycles(x, get_sure(x, s), others, &stall);
 	memcpy(stall.guilty, s->guilty, sizeof(stall.guilty));
 	return vti_culprit_append(j->out, &stall, j->err);
 }
@@ -264,11 +270,11 @@ static int judge_excess(const struct judge *j, const struct excess *x, const str
 	int code = 0;
 
 	for (i = 0; i < VTI_FACTS; i++)
-		sure += s[i].sure;
+		sure += get_sure(x, &s[i]);
 	for (i = 0; i < VTI_FACTS && code == 0; i++) {
 		const struct others others = {
 			.most = all - fmin(s[i].bound, x->high) + minor + x->others,
-			.least = sure - s[i].sure,
+			.least = sure - get_sure(x, &s[i]),
 		};
 
 		code = append_cause(j, x, vti_culprit_fact_cause(i), &s[i], why[i], &others);
@@ -346,6 +352,8 @@ static int judge_peak(const struct judge *j, uint32_t insn)
 	add_facts(j, insn, own);
 	add_fetches(j, insn, own);
 	x.peak = has_suspects(own, x.cycles);
+	/* What its region's causes are known to have taken may be of any of its instructions. */
+	x.told = x.peak ? 0 : INFINITY;
 	return judge_excess(j, &x, x.peak ? own : &j->sums[(size_t)x.region * VTI_FACTS]);
 }
 
@@ -386,6 +394,7 @@ static int judge_region(const struct judge *j, uint32_t which, double peaks)
 		return append_gain(j, &x, fmax(r->best, r->least) - r->cycles);
 	set_excess(j, r->cycles - peaks, r->best, r->half * r->cycles, &x);
 	x.others = j->c->in->exact_time ? 0 : OTHERS * r->cycles;
+	x.told = peaks;
 	/* What others may have taken is no stall of the region. */
 	if (!(r->half <= VT_REGIONS_WIDTH) || !(x.low > x.others))
 		return 0;

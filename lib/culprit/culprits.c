@@ -188,7 +188,7 @@ static void take_freq(struct culprit_job *j, const struct vt_freq *f, struct vt_
 	j->insns[i].time_samples = f->samples;
 	/* The upper limit is two deviations away. */
 	if (f->executions > 0)
-		j->insns[i].doubt = (f->high - f->executions) / 2 / f->executions;
+		j->insns[i].doubt = fmax(f->high - f->executions, 0) / 2 / f->executions;
 	j->exact_time |= f->method == VT_METHOD_MODEL;
 }
 
@@ -199,7 +199,7 @@ static void take_branch(struct vt_culprit_branch *b, const struct vt_mispredict 
 
 	if (!(b->branches > 0))
 		b->deviation = INFINITY;
-	if (isfinite(m->deviation) && isfinite(b->deviation)) {
+	if (isfinite(m->deviation) && isfinite(b->deviation) && all > 0) {
 		b->cost = (b->cost * b->mispredicted + m->cost * n) / all;
 		b->deviation = hypot(b->deviation * b->mispredicted, m->deviation * n) / all;
 	} else if (isfinite(m->deviation)) {

@@ -171,9 +171,8 @@ static struct vti_fact get_itlb_fact(const struct vti_stalled *st)
 /* ---- branches ---- */
 
 /*
- * How often a branch at most went where nobody could expect: a conditional one on its rarer way,
- * and, having learnt from that, once more on the other one; an indirect one elsewhere than to its
- * usual target.
+ * How often a branch at most went where nobody could expect: elsewhere than on its usual way, and,
+ * having learnt from that, once more on the usual one.
  */
 static double count_surprises(const struct vti_stalled *st, bool conditional)
 {
@@ -192,7 +191,7 @@ static double count_surprises(const struct vti_stalled *st, bool conditional)
 	}
 	if (b->incomplete || (!conditional && b->nout < 2))
 		return st->executions;
-	return fmin(st->executions, (conditional ? 2 : 1) * (sum - most));
+	return fmin(st->executions, 2 * (sum - most));
 }
 
 /* Executions of a branch that control did not leave by: stacks do not have these. */
@@ -211,12 +210,15 @@ static double count_not_taken(const struct vti_stalled *st)
 	return isnan(sum) ? st->executions : fmin(sum, st->executions);
 }
 
+/* What is left of a rate for its bias: samples of time do not fall on all branches alike. */
+#define UNBIASED 0.9
+
 /*
  * Stacks show how many of the taken branches were mispredicted, and what that took up to the next
- * one where they have cycles: within 2 deviations.  What it takes later, as nothing was begun
- * ahead, is not in that, so that the bound is not below the core's cost; and code that is new to
- * the caches is mispredicted, too, so that no more is claimed than a mispredicted branch may take.
- * Of those not taken, each may have been, `n` at most in all.
+ * one where they have cycles: within 2 deviations.  It may take more later, as nothing was begun
+ * ahead; and code that is new to the caches is mispredicted, too, so that no more is claimed than
+ * a mispredicted branch may take.  Of those not taken, each may have been, `n` at most in all: if
+ * less than was measured may have been, one of both is wrong, and nothing is claimed.
  */
 static struct vti_fact narrow_by_stacks(const struct vti_stalled *st, double n,
 					struct vti_fact fact)
@@ -226,17 +228,15 @@ static struct vti_fact narrow_by_stacks(const struct vti_stalled *st, double n,
 	double most = fmin(vti_culprit_at_most(b->mispredicted) / b->branches, 1);
 	double least = fmax(b->mispredicted - 2 * sqrt(b->mispredicted), 0) / b->branches;
 	double missed = count_not_taken(st), taken = st->executions - missed;
-	double cost = vti_culprit_mispredict(st->c->core);
+	double cost = SURE * vti_culprit_mispredict(st->c->core);
 
-	n = fmin(n, most * taken + missed);
-	if (isinf(b->deviation)) {
-		fact.bound = n * SURE * cost;
+	fact.bound = fmin(n, most / UNBIASED * taken + missed) * cost;
+	if (!isfinite(b->deviation))
 		return fact;
-	}
-	fact.bound = n * fmax(b->cost + 2 * b->deviation, cost);
-	fact.sure = least * taken * fmax(1 - 2 * in->doubt, 0) *
-		    fmin(fmax(b->cost - 2 * b->deviation, 0), SURE * cost);
-	fact.sure = fmin(fact.sure, fact.bound);
+	fact.sure = UNBIASED * least * fmax(taken - 2 * in->doubt * st->executions, 0) *
+		    fmin(fmax(b->cost - 2 * b->deviation, 0), cost);
+	if (!(fact.sure <= fact.bound))
+		fact.sure = 0;
 	return fact;
 }
 

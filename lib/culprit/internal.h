@@ -36,7 +36,7 @@ struct vti_culprit {
 	 */
 	double *line_entries;
 	double *page_entries;
-	/* By block: micro-operations of a round of the smallest loop without calls; INFINITY: none.
+	/* By block: micro-operations of the shortest round of a loop without calls; INFINITY: none.
 	 */
 	double *round_slots;
 	/* By instruction: maximum number of its data TLB misses, and of its data cache misses. */

@@ -147,21 +147,21 @@ static bool pages_fit(const struct regions *r, const struct vt_tlb_shape *tlb)
 	return last - first < tlb->ways;
 }
 
-/* Micro-operations of all its executions, by those of its head. */
+/* Micro-operations of the shortest round: of blocks that are executed as often as its head. */
 static double count_round_slots(const struct regions *r)
 {
 	const struct vti_culprit *c = r->c;
-	double sum = 0;
+	double rounds = c->in->insns[c->cfg->blocks[r->body[0]].insn].executions, sum = 0;
 	uint32_t at, i;
 
 	for (at = 0; at < r->nbody; at++) {
 		const struct vt_cfg_block *b = &c->cfg->blocks[r->body[at]];
 
 		for (i = b->insn; i < b->insn + b->ninsns; i++)
-			if (c->in->insns[i].executions > 0)
-				sum += c->in->insns[i].executions * c->ops[i].slots;
+			if (c->in->insns[i].executions >= rounds)
+				sum += c->ops[i].slots;
 	}
-	return sum / c->in->insns[c->cfg->blocks[r->body[0]].insn].executions;
+	return sum;
 }
 
 static void take_loop(struct regions *r, uint32_t head, uint32_t tail)

@@ -4,7 +4,8 @@
  *
  * Two loops of the same instructions: a branch that goes both ways by a random bit, and one that
  * goes each way 1,024 times in a row.  What is behind the branch waits for nothing, so that a wrong
- * prediction costs what there is to fetch.
+ * prediction costs what there is to fetch.  The third has an indirect jump to one of two places, to
+ * the rarer one at random in 3 of 16 rounds.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -56,9 +57,28 @@ ALONE uint64_t regular_branch(uint64_t rounds)
 	return ways + x;
 }
 
+ALONE uint64_t indirect_jump(uint64_t rounds)
+{
+	static const void *const targets[] = {&&rare, &&usual};
+	uint64_t ways = 0, x = 88172645463325252;
+
+	while (rounds--) {
+		x = draw_number(x);
+		goto *targets[(x & 15) > 2];
+	rare:
+		ways ^= 5;
+		goto on;
+	usual:
+		ways += 3;
+	on:
+		__asm__ volatile("" : "+r"(ways));
+	}
+	return ways + x;
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t rounds = argc > 1 ? strtoull(argv[1], NULL, 10) : 20000;
 
-	return random_branch(rounds) + regular_branch(rounds) == 7;
+	return random_branch(rounds) + regular_branch(rounds) + indirect_jump(rounds) == 7;
 }
