@@ -14,6 +14,7 @@
 #include "cmd/common/slice.h"
 #include "cmd/common/stream.h"
 #include "cmd/programs.h"
+#include "freq/event.h"
 #include "freq/run.h"
 #include "freq/stack_flow.h"
 #include "listing/cycles/estimates.h"

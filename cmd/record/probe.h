@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "freq/stack_event.h"
+#include "freq/event.h"
 
 /* The recording features of this machine for this user. */
 struct probe {

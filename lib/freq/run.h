@@ -22,24 +22,6 @@
  * source of counts has places in.
  */
 
-/*
- * Finds the event that measures time: the one called `name`, with or without modifiers, or, if
- * `name` is NULL, the most suitable one.  -VT_E_NOTFOUND, or -VT_E_ABSENT if `name` is NULL; the
- * text lists the events with samples.
- */
-int vt_freqrun_event(const struct vt_profile *p, const char *name, size_t *event,
-		     struct vt_error *err);
-
-/*
- * Sets *scale to the cycles in a unit of an event's period.  For an event that counts nanoseconds
- * this is the clock in GHz: `given` unless that is 0, else `calibrated` unless that is 0, else the
- * clock at the end of the processor's description ("... CPU @ 2.50GHz"), else 1.  Returns the
- * clock's origin: "given", "calibrated", "described" or "assumed"; NULL if the event does not count
- * nanoseconds.
- */
-const char *vt_freqrun_scale(const struct vt_profile_event *e, double given, double calibrated,
-			     const char *description, double *scale);
-
 struct vt_freqrun_options {
 	const struct vt_profile *profile;
 	struct vt_images *images;

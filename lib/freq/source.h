@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "freq/freq.h"
@@ -38,7 +39,13 @@ struct vt_freq_counts {
 	bool measure_timed;
 };
 
-void vt_freq_counts_fini(struct vt_freq_counts *c);
+static inline void vt_freq_counts_fini(struct vt_freq_counts *c)
+{
+	free(c->exact);
+	free(c->exact_edges);
+	free(c->measured);
+	free(c->measured_edges);
+}
 
 struct vt_count_source {
 	/*

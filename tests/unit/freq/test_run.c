@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "freq/counted.h"
+#include "freq/event.h"
 #include "freq/run.h"
 #include "tests/unit/common/profiles.h"
 #include "tests/unit/common/streams.h"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "freq/stack_event.h"
+#include "freq/event.h"
 #include "freq/stack_length.h"
 
 static void test_machines(void **state)
