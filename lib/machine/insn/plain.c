@@ -255,6 +255,6 @@ uint8_t vti_plain_branch(const uint8_t *bytes, size_t size, struct vti_plain *p)
 	if (n == 2)
 		p->target = 2 + (int8_t)bytes[1];
 	else if (n > 2)
-		p->target = n + (int32_t)vt_le32(bytes + n - 4);
+		p->target = n + (int64_t)(int32_t)vt_le32(bytes + n - 4);
 	return n;
 }

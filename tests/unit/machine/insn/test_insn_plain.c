@@ -130,12 +130,27 @@ static void test_branches(void **state)
 	assert_int_equal(branches, (20 * 256 + 16) * sizeof(fills));
 }
 
+/* As far as there is: the distance is from the end of the instruction. */
+static void test_far_targets(void **state)
+{
+	static const uint8_t jump[] = {0xe9, 0xff, 0xff, 0xff, 0x7f};
+	static const uint8_t branch[] = {0x0f, 0x84, 0x00, 0x00, 0x00, 0x80};
+	struct vti_plain p;
+
+	(void)state;
+	assert_int_equal(vti_plain_branch(jump, sizeof(jump), &p), 5);
+	assert_true(p.kind == VTI_PLAIN_JUMP && p.target == INT64_C(0x80000004));
+	assert_int_equal(vti_plain_branch(branch, sizeof(branch), &p), 6);
+	assert_true(p.kind == VTI_PLAIN_BRANCH && p.target == 6 - INT64_C(0x80000000));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all),
 		cmocka_unit_test(test_some),
 		cmocka_unit_test(test_branches),
+		cmocka_unit_test(test_far_targets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
