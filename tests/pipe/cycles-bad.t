@@ -26,7 +26,9 @@ run()
 
 t_ok "a program in assembly language" gcc -no-pie -o odd "$ROOT/tests/data/odd/odd.s"
 run odd ./odd
-t_is "is estimated without a word" "$(cat odd.err)" ""
+# In order, the label in a procedure makes two of it, each with few samples: that calls contradict them is true.
+t_is "is estimated, and at most calls are said to disagree" \
+	"$(grep -v '^vfreq: [0-9]*% of direct calls disagree with ' odd.err)" ""
 t_ok "a jump table in the text" vlist --calc -i odd.c switch3
 cp "$T_OUT" switch.txt
 t_is "is no code" "$(grep -c '(bad)\|\.byte' switch.txt)" 0

@@ -75,7 +75,8 @@ def same(made, got):
 ENUMS = {("EVENT", "policy"), ("IMAGE", "type"), ("THREAD", "op"), ("BLOCK", "end"), ("VALUE", "what"),
          ("HOT", "what"), ("HOT", "algo"), ("STATE", "reason"), ("TRACE", "event"),
          ("CONFLICT", "type"), ("FREQ", "confidence"), ("FREQ", "method"), ("EDGE", "confidence"),
-         ("EDGE", "method"), ("STALL", "cause"), ("STALL", "confidence")}
+         ("EDGE", "method"), ("STALL", "cause"), ("STALL", "confidence"),
+         ("STALL", "why")}
 checked = 0
 made_lines = open("made").read().split("\n")[:-1]
 got_lines = open("got").read().split("\n")[:-1]
