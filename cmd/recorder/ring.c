@@ -6,6 +6,7 @@
 #include <pub_tool_aspacemgr.h>
 #include <pub_tool_libcfile.h>
 #include <pub_tool_libcproc.h>
+#include <pub_tool_libcsignal.h>
 #include <pub_tool_machine.h>
 #include <pub_tool_vki.h>
 #include <pub_tool_vkiscnums.h>
@@ -90,6 +91,25 @@ static void end_recording(void)
 	control = -1;
 }
 
+/* Writes to the reader.  If that ends just now, the program must not get a SIGPIPE for it. */
+static Bool write_message(const struct vt_ring_message *m)
+{
+	const vki_sigset_t broken = {{1ul << (VKI_SIGPIPE - 1)}};
+	const struct vki_timespec at_once = {0};
+	vki_sigset_t old, before = {{0}};
+	Bool written;
+
+	VG_(sigprocmask)(VKI_SIG_BLOCK, &broken, &old);
+	make_syscall(__NR_rt_sigpending, (UWord)&before, sizeof(before), 0, 0, 0, 0);
+	written = VG_(write)(control, m, sizeof(*m)) == sizeof(*m);
+	/* The program's own one stays. */
+	if (!written && !(before.sig[0] & broken.sig[0]))
+		make_syscall(__NR_rt_sigtimedwait, (UWord)&broken, 0, (UWord)&at_once,
+			     sizeof(broken), 0, 0);
+	VG_(sigprocmask)(VKI_SIG_SETMASK, &old, NULL);
+	return written;
+}
+
 static Bool send_message(UInt type, UInt buffer)
 {
 	struct vt_ring_message m = {.type = type,
@@ -100,7 +120,7 @@ static Bool send_message(UInt type, UInt buffer)
 	Bool writable = False;
 
 	while (is_reader_there(PATIENCE_MS, &writable)) {
-		if (writable && VG_(write)(control, &m, sizeof(m)) == sizeof(m))
+		if (writable && write_message(&m))
 			return True;
 	}
 	return False;
