@@ -11,12 +11,16 @@
 #include "machine/pipeline/schedule.h"
 
 /*
- * The instructions of a walk: several times what a reorder buffer holds, so that its first half
- * brings the machine into the steady state, and the second has enough iterations for a mean.  A
- * walk through much code is longer: MIN_PASSES times the code.
+ * A walk begins with what fills the machine, and brings it into the steady state: WARM_BUFFERS
+ * times what a reorder buffer holds.  The means are those of as many instructions again, or of
+ * MIN_PASSES times the code if that is more.  Against walks of 16384 instructions, the
+ * best case of a region is off by 1.3 % on the average (skylake, 9344 regions).
  */
-#define MIN_INSNS  2048
-#define MIN_PASSES 4
+#define WARM_BUFFERS 2
+#define MIN_PASSES   2
+
+/* The buffer of a core that does not say: as large as the largest known. */
+#define LARGE_BUFFER 512
 
 /* More iterations than these do not change the mean of a short loop. */
 #define MAX_ROUNDS 256
@@ -171,12 +175,17 @@ static uint32_t first_block(struct walk *w)
 	return edge == NONE ? NONE : w->code->cfg->edges[edge].to;
 }
 
+static size_t warm_length(const struct walk *w)
+{
+	return (size_t)WARM_BUFFERS * (w->m->rob ? w->m->rob : LARGE_BUFFER);
+}
+
 static size_t walk_length(const struct walk *w)
 {
 	uint32_t loop = w->loop == VT_LOOP_NONE ? w->loops->count : w->loop;
-	size_t n = (size_t)w->nown[loop] * MIN_PASSES;
+	size_t n = (size_t)w->nown[loop] * MIN_PASSES, warm = warm_length(w);
 
-	return n > MIN_INSNS ? n : MIN_INSNS;
+	return warm + (n > warm ? n : warm);
 }
 
 static void make_path(struct walk *w)
@@ -257,7 +266,8 @@ static void walk_region(struct walk *w, uint32_t loop)
 	make_path(w);
 	if (w->n < 2)
 		return;
-	warm = w->n / 2;
+	/* A walk that ends early has no more than half of it for that. */
+	warm = warm_length(w) < w->n / 2 ? warm_length(w) : w->n / 2;
 	vt_schedule_on(w->ooo, w->m, w->ops, w->n, warm, w->costs);
 	name_culprits(w, warm);
 	add_costs(w, warm);
@@ -335,7 +345,7 @@ static bool walk_init(struct walk *w)
 			w->cap = g->blocks[b].ninsns;
 	}
 	/* The last block that begins before the walk is long enough, and the end of a loop. */
-	w->cap = MIN_INSNS + (size_t)g->ninsns * MIN_PASSES + 8 * w->cap;
+	w->cap = 2 * warm_length(w) + (size_t)g->ninsns * MIN_PASSES + 8 * w->cap;
 	w->path = malloc(w->cap * sizeof(*w->path));
 	w->ops = malloc(w->cap * sizeof(const struct vt_mop *));
 	w->costs = malloc(w->cap * sizeof(*w->costs));

@@ -29,7 +29,7 @@ struct vt_walked_code {
  * loop overlap, so that a block scheduled alone tells little.  Walks through each loop, and through
  * the code outside of loops, for many iterations; each edge is as likely as `edges` has executions
  * of it.  An inner loop is left at once where one of the edges out of it leads.  The cost of an
- * instruction becomes the mean of its executions in the second half of the walk.
+ * instruction becomes the mean of its executions once the walk has filled the machine.
  *
  * Sets walked[b] of the blocks whose instructions got costs.  The walks are the same for the same
  * executions.  0 or -VT_E_NOMEM.
