@@ -21,6 +21,9 @@
 /* Executions of a repeated instruction; all but the first follow another. */
 #define REPEATS 4
 
+/* Instructions of blocks that were not executed, and are scheduled together. */
+#define MAX_RUN 256
+
 #define NONE UINT32_MAX /* no edge, no block; in paths: a return */
 
 /* ---- which block comes before which ---- */
@@ -332,12 +335,12 @@ static int32_t graph_index(const struct scheduler *s, uint32_t warm, int32_t ind
 	return insn == NONE ? VT_SCHEDULE_NONE : (int32_t)insn;
 }
 
-/* Appends a block's instructions to path[0..n); returns the new n. */
-static uint32_t append_block(const struct scheduler *s, const struct vt_cfg_block *b, uint32_t n)
+/* Appends `count` instructions of the graph to path[0..n); returns the new n. */
+static uint32_t append_insns(const struct scheduler *s, uint32_t first, uint32_t count, uint32_t n)
 {
 	uint32_t i, k;
 
-	for (i = b->insn; i < b->insn + b->ninsns; i++) {
+	for (i = first; i < first + count; i++) {
 		s->path[n++] = i;
 		for (k = 0; k < VT_CALL_RETURNS && s->f->cfg->insns[i].flags & VT_FACT_CALL; k++)
 			s->path[n++] = NONE;
@@ -348,21 +351,16 @@ static uint32_t append_block(const struct scheduler *s, const struct vt_cfg_bloc
 }
 
 /*
- * Computes s->costs for a block that control enters by `edge`.  UINT32_MAX and edges of the entry
- * mean an empty machine.
+ * Computes s->costs for `count` instructions from `first` on, one behind the other, which control
+ * enters by `edge`.  UINT32_MAX and edges of the entry mean an empty machine.
  */
-static int schedule_behind(struct scheduler *s, uint32_t block, uint32_t edge, struct vt_error *err)
+static int schedule_insns(struct scheduler *s, uint32_t first, uint32_t count, uint32_t edge,
+			  struct vt_error *err)
 {
-	const struct vt_cfg_block *b = &s->f->cfg->blocks[block];
-	uint32_t warm, n, i, j, k = 0;
+	uint32_t warm = gather_before(s, edge), n = append_insns(s, first, count, warm);
+	uint32_t i, j, k = 0;
 	int code = 0;
 
-	if (s->chain) {
-		cost_block_behind(s->chain, block, edge, s->costs);
-		return 0;
-	}
-	warm = gather_before(s, edge);
-	n = append_block(s, b, warm);
 	for (i = 0; i < n; i++)
 		s->ops[i] = s->path[i] == NONE ? &s->ret : &s->f->ops[s->path[i]];
 	if (s->ooo)
@@ -382,6 +380,17 @@ static int schedule_behind(struct scheduler *s, uint32_t block, uint32_t edge, s
 			c->stalls[j].culprit = graph_index(s, warm, c->stalls[j].culprit);
 	}
 	return code;
+}
+
+/* Likewise, for a block. */
+static int schedule_behind(struct scheduler *s, uint32_t block, uint32_t edge, struct vt_error *err)
+{
+	const struct vt_cfg_block *b = &s->f->cfg->blocks[block];
+
+	if (!s->chain)
+		return schedule_insns(s, b->insn, b->ninsns, edge, err);
+	cost_block_behind(s->chain, block, edge, s->costs);
+	return 0;
 }
 
 static int schedule_block(struct scheduler *s, uint32_t block, struct vt_error *err)
@@ -409,7 +418,7 @@ static int scheduler_init(struct scheduler *s, struct vt_procflow *f, const stru
 	for (b = VT_CFG_FIRST; b < g->nblocks; b++)
 		if (g->blocks[b].ninsns > s->cap)
 			s->cap = g->blocks[b].ninsns;
-	s->cap = (s->cap + s->warm) * (VT_CALL_RETURNS + REPEATS);
+	s->cap = (s->cap + MAX_RUN + s->warm) * (VT_CALL_RETURNS + REPEATS);
 	vt_core_op(m, ret, sizeof(ret), &s->ret);
 	s->path = malloc(s->cap * sizeof(*s->path));
 	s->ops = malloc(s->cap * sizeof(const struct vt_mop *));
@@ -527,16 +536,41 @@ static bool is_executed(const struct vt_cfg *g, uint32_t block, const double *ed
 }
 
 /*
+ * Schedules a block that was not executed, with those behind it that were not either and that
+ * control most likely enters from the one before; *end becomes the block behind them.
+ */
+static int schedule_unexecuted(struct scheduler *s, uint32_t block, const bool *skip,
+			       const double *edges, uint32_t *end, struct vt_error *err)
+{
+	const struct vt_cfg *g = s->f->cfg;
+	const struct vt_cfg_block *b = &g->blocks[block];
+	uint32_t count = b->ninsns, next, before;
+	int code;
+
+	for (next = block + 1; next < g->nblocks && count < MAX_RUN; next++) {
+		before = s->before[next];
+		if ((skip && skip[next]) || is_executed(g, next, edges) || before == NONE ||
+		    g->edges[before].from != next - 1 || g->blocks[next].insn != b->insn + count)
+			break;
+		count += g->blocks[next].ninsns;
+	}
+	*end = next;
+	code = schedule_insns(s, b->insn, count, s->before[block], err);
+	if (code == 0)
+		memcpy(s->f->costs + b->insn, s->costs, count * sizeof(*s->costs));
+	return code;
+}
+
+/*
  * Schedules all blocks but those that get their costs in another way; `skip` and `edges` may be
  * NULL.  What was not executed does not need much code before it: it is most of a program.
  */
 static int schedule_blocks(struct vt_procflow *f, const struct vt_core *m, const bool *skip,
 			   const double *edges, struct vt_error *err)
 {
-	uint32_t warm;
 	struct scheduler s;
 	struct visit_order o;
-	uint32_t b;
+	uint32_t b, end, warm;
 	int code = scheduler_init(&s, f, m, err);
 
 	if (!visit_order_init(&o, f->cfg))
@@ -544,12 +578,16 @@ static int schedule_blocks(struct vt_procflow *f, const struct vt_core *m, const
 	else
 		set_before(&s, o.before);
 	warm = s.warm;
-	for (b = VT_CFG_FIRST; b < f->cfg->nblocks && code == 0; b++) {
+	for (b = VT_CFG_FIRST; b < f->cfg->nblocks && code == 0; b = end) {
+		bool executed = !edges || is_executed(f->cfg, b, edges);
+
+		end = b + 1;
 		/* The results of a chain depend on the order of its calls. */
 		if (skip && skip[b] && !s.chain)
 			continue;
-		s.warm = edges && !is_executed(f->cfg, b, edges) ? WARM_IN_ORDER : warm;
-		code = schedule_block(&s, b, err);
+		s.warm = executed ? warm : WARM_IN_ORDER;
+		code = executed || s.chain ? schedule_block(&s, b, err)
+					   : schedule_unexecuted(&s, b, skip, edges, &end, err);
 	}
 	visit_order_fini(&o);
 	scheduler_fini(&s);

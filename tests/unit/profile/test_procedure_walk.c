@@ -40,6 +40,10 @@ static const char program[] = ".text\n.globl _start\n_start:\n"
 	/* a loop in a loop, each with a chain of its own */
 	PROCEDURE("nest", "1: imul %rbx,%rsi\n2: imul %rbx,%rax\ndec %rcx\njne 2b\n"
 			  "imul %rbx,%rsi\ndec %rdx\njne 1b\nret\n")
+	/* a chain over three blocks, which nobody enters */
+	PROCEDURE("cold", "test %rdx,%rdx\nje 1f\nimul %rbx,%rax\ndec %rcx\nje 1f\n"
+			  "imul %rbx,%rax\nimul %rbx,%rax\ndec %rcx\nje 1f\n"
+			  "imul %rbx,%rax\ndec %rcx\n1: ret\n")
 	/* behind a call comes what was called */
 	PROCEDURE("calls", "1: call chain\ndec %rcx\njne 1b\nret\n");
 
@@ -216,6 +220,35 @@ static void test_code_that_is_not_executed(void **state)
 	vt_procflow_free(w.f);
 }
 
+/* Blocks that follow each other and were not executed are one schedule: each waits for the last. */
+static void test_cold_blocks(void **state)
+{
+	/* The instructions of the chain: of the blocks behind the first. */
+	static const uint32_t chain[] = {2, 5, 6, 9};
+	struct walked w;
+	uint32_t i, k;
+	double cycles;
+
+	(void)state;
+	begin_walk(&w, "cold");
+	weigh(&w, VT_CFG_ENTRY, FIRST, 100);
+	weigh(&w, FIRST, FIRST + 4, 100);
+	weigh(&w, FIRST + 4, VT_CFG_EXIT, 100);
+	free(w.f->costs);
+	w.f->costs = NULL;
+	assert_int_equal(vt_procflow_schedule(w.f, images, NULL, &core, w.edges, &err), 0);
+	for (i = 1; i < 4; i++) {
+		/* With those between that retire meanwhile. */
+		for (k = chain[i - 1] + 1, cycles = 0; k <= chain[i]; k++)
+			cycles += (double)w.f->costs[k].head;
+		assert_near(cycles, 3, 1e-6);
+		assert_int_equal(w.f->costs[chain[i]].depends, chain[i - 1]);
+	}
+	/* One slot of four. */
+	assert_float_equal(w.f->costs[10].best, 0.25, 1e-6);
+	vt_procflow_free(w.f);
+}
+
 /* The same executions give the same costs, to the last bit. */
 static void test_repeatable(void **state)
 {
@@ -286,6 +319,7 @@ int main(void)
 		cmocka_unit_test(test_inner_loop_has_its_own),
 		cmocka_unit_test(test_call),
 		cmocka_unit_test(test_code_that_is_not_executed),
+		cmocka_unit_test(test_cold_blocks),
 		cmocka_unit_test(test_repeatable),
 		cmocka_unit_test(test_culprits_are_of_the_graph),
 	};
