@@ -9,6 +9,7 @@
 #include "calibrate/clock.h"
 #include "cmd/common/app.h"
 #include "cmd/common/counts.h"
+#include "cmd/common/heap.h"
 #include "cmd/common/options.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/slice.h"
@@ -73,7 +74,7 @@ static bool start_vfreq(struct state *s)
 	vt_hash_init(&s->pids, sizeof(int64_t), sizeof(int64_t));
 	if (!app_profile_open(s->app, &s->in, s->o->symfs))
 		return false;
-	s->stacks = vt_stackcount_new(s->in.in.context);
+	s->stacks = vt_stackcount_new(s->in.in.context, (unsigned)s->o->jobs);
 	if (!s->stacks)
 		return app_no_memory(s->app);
 	vt_context_add(s->in.in.context, &(struct vt_consumer){.record = vt_stackcount_feed,
@@ -93,6 +94,7 @@ static bool read_freq_input(struct state *s, struct vt_reader *r)
 	if (vt_profile_finish(s->in.profile, &err) < 0 ||
 	    vt_blockcode_finish(s->in.code, &err) < 0 || vt_stackcount_finish(s->stacks, &err) < 0)
 		return app_fail(s->app, &err);
+	heap_give_back();
 	return true;
 }
 

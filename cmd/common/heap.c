@@ -48,3 +48,8 @@ void heap_use_huge_pages(void)
 	if (end > start)
 		madvise(start, (size_t)(end - start), MADV_HUGEPAGE);
 }
+
+void heap_give_back(void)
+{
+	malloc_trim(0);
+}

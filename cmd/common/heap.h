@@ -11,4 +11,7 @@
  */
 void heap_use_huge_pages(void);
 
+/* Gives free memory back to the system: what was large lies between small things. */
+void heap_give_back(void);
+
 #endif

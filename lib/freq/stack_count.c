@@ -14,31 +14,74 @@
 /* No compiler makes code without a taken branch that is longer. */
 #define RUN_MAX 65536 /* bytes */
 
-struct vt_stackcount *vt_stackcount_new(struct vt_context *context)
+static void weigh_batch(void *unused, void *weigher)
+{
+	(void)unused;
+	vti_stack_weigh(weigher);
+}
+
+static void take_batch(void *unused, void *weigher)
+{
+	(void)unused;
+	(void)weigher;
+}
+
+struct vt_stackcount *vt_stackcount_new(struct vt_context *context, unsigned threads)
 {
 	struct vt_stackcount *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
 	c->stream = context;
+	c->nthreads = threads;
 	vt_hash_init(&c->sources, sizeof(struct stack_source), sizeof(uint64_t));
 	vt_hash_init(&c->entries, sizeof(struct link_entry), sizeof(struct link_key));
-	vt_hash_init(&c->starts, sizeof(struct run_start), offsetof(struct run_start, reach));
-	vt_hash_init(&c->contexts, sizeof(struct run_context), offsetof(struct run_context, times));
+	vt_hash_init(&c->starts, sizeof(struct run_start), sizeof(struct run_start));
+	vt_hash_init(&c->contexts, sizeof(struct run_context), sizeof(struct run_context));
 	return c;
+}
+
+static void batch_fini(struct stack_batch *b)
+{
+	free(b->branches);
+	free(b->stacks);
+	*b = (struct stack_batch){0};
+}
+
+/* What nobody asks for once the last batch is weighed. */
+static void free_batches(struct vt_stackcount *c)
+{
+	struct stack_weigher *w = &c->weigher;
+
+	vt_ordered_free(c->threads);
+	c->threads = NULL;
+	vt_hash_fini(&c->starts);
+	vt_hash_fini(&c->contexts);
+	batch_fini(&c->batch);
+	batch_fini(&w->batch);
+	free(w->starts);
+	free(w->contexts);
+	w->starts = NULL;
+	w->contexts = NULL;
+	free(c->known);
+	c->known = NULL;
+}
+
+static void free_counts(struct vt_stackcount *c)
+{
+	vt_hash_fini(&c->entries);
+	free(c->weigher.links);
+	free(c->weigher.sources);
+	c->weigher = (struct stack_weigher){0};
 }
 
 void vt_stackcount_free(struct vt_stackcount *c)
 {
 	if (!c)
 		return;
+	free_batches(c);
+	free_counts(c);
 	vt_hash_fini(&c->sources);
-	vt_hash_fini(&c->entries);
-	vt_hash_fini(&c->starts);
-	vt_hash_fini(&c->contexts);
-	free(c->batch.branches);
-	free(c->batch.stacks);
-	free(c->known);
 	free(c->outcomes);
 	free(c->keys);
 	free(c->links);
@@ -324,6 +367,103 @@ static enum stack_way way_of(const struct stack_source *source)
 	return source->unit == VT_STACK_UNIT_INSTRUCTIONS ? STACK_LENGTHS : STACK_UNTIMED;
 }
 
+/* ---- batches ---- */
+
+/*
+ * A few zeros do not show that a processor reports them: the first branch has one after the stack
+ * was switched on.
+ */
+static bool has_zeros(const struct stack_source *s)
+{
+	return 20 * s->zeros > s->ones;
+}
+
+/*
+ * Whether the newest branch is there twice for no other reason than how the processor writes
+ * stacks: then the run between the two is seen nowhere else.  A loop of one block is.
+ */
+static bool has_newest_twice(const struct vt_stackcount *c, const struct waiting_stack *s)
+{
+	const struct stack_branch *newest = &c->batch.branches[s->first];
+
+	if (s->count < 3 || newest->run == UINT32_MAX || newest->branch == UINT32_MAX ||
+	    newest->branch != newest[1].branch)
+		return false;
+	return !((const struct link_entry *)vt_hash_at(&c->entries, newest->run))->inner;
+}
+
+/* What the others of a batch tell of each. */
+static void settle_batch(struct vt_stackcount *c)
+{
+	struct stack_batch *b = &c->batch;
+	size_t i;
+
+	for (i = 0; i < b->nstacks; i++) {
+		struct waiting_stack *s = &b->stacks[i];
+		struct stack_source *source = vt_hash_at(&c->sources, s->source);
+		size_t twice = has_newest_twice(c, s);
+
+		assert(s->count >= 2 && s->first + s->count <= b->nbranches);
+		s->first += twice;
+		s->count -= twice;
+		s->zeros = has_zeros(source);
+		s->counted = source->e.counted;
+		/* Those of a timed event came before it was known to be one. */
+		if (s->way == STACK_UNTIMED && source->e.timed)
+			s->way = STACK_UNUSED;
+		source->settled |= s->way != STACK_UNUSED;
+	}
+}
+
+/* Makes an array as long as there are entries; the new elements are zeros.  False: no memory. */
+static bool extend_counts(void *array, size_t *count, size_t *cap, size_t need, size_t size)
+{
+	uint8_t *elements;
+
+	if (!vt_array_grow(array, cap, need, size))
+		return false;
+	memcpy(&elements, array, sizeof(elements));
+	if (need > *count)
+		memset(elements + *count * size, 0, (need - *count) * size);
+	*count = need;
+	return true;
+}
+
+static bool extend_weigher(const struct vt_stackcount *c, struct stack_weigher *w)
+{
+	return extend_counts(&w->links, &w->nlinks, &w->links_cap, c->entries.count,
+			     sizeof(*w->links)) &&
+	       extend_counts(&w->starts, &w->nstarts, &w->starts_cap, c->starts.count,
+			     sizeof(*w->starts)) &&
+	       extend_counts(&w->contexts, &w->ncontexts, &w->contexts_cap, c->contexts.count,
+			     sizeof(*w->contexts)) &&
+	       extend_counts(&w->sources, &w->nsources, &w->sources_cap, c->sources.count,
+			     sizeof(*w->sources));
+}
+
+/* Gives what waits to the weigher, once it is done with what it has. */
+static int weigh_waiting(struct vt_stackcount *c, struct vt_error *err)
+{
+	const struct vt_ordered_work how = {weigh_batch, take_batch, NULL, 1};
+	struct stack_weigher *w = &c->weigher;
+	struct stack_batch empty;
+
+	if (!c->threads)
+		c->threads = vt_ordered_new(c->nthreads < 2 ? c->nthreads : 2, &how);
+	if (!c->threads)
+		return vt_error_nomem(err);
+	vt_ordered_finish(c->threads);
+	settle_batch(c);
+	if (!extend_weigher(c, w))
+		return vt_error_nomem(err);
+	empty = w->batch;
+	w->batch = c->batch;
+	w->instructions = c->instructions;
+	c->batch = empty;
+	vt_ordered_put(c->threads, w, 1);
+	return 0;
+}
+
 static bool make_batch(struct vt_stackcount *c)
 {
 	struct stack_batch *b = &c->batch;
@@ -346,10 +486,11 @@ static int keep_stack(struct vt_stackcount *c, struct sample_at *a, const struct
 	enum stack_way way = way_of(source);
 	size_t i;
 
+	if ((b->nstacks == MAX_STACKS || b->nbranches + s->count > MAX_BRANCHES) &&
+	    weigh_waiting(c, err) < 0)
+		return -VT_E_NOMEM;
 	if (!make_batch(c))
 		return vt_error_nomem(err);
-	if (b->nstacks == MAX_STACKS || b->nbranches + s->count > MAX_BRANCHES)
-		vti_stack_count_waiting(c);
 	for (i = 0; i < s->count; i++) {
 		struct stack_branch *branch = &b->branches[b->nbranches + i];
 
@@ -357,8 +498,11 @@ static int keep_stack(struct vt_stackcount *c, struct sample_at *a, const struct
 		    note_outcome(c, s, i, branch->branch, err) < 0)
 			return -VT_E_NOMEM;
 	}
-	b->stacks[b->nstacks++] =
-		(struct waiting_stack){s->period, b->nbranches, (size_t)number, way};
+	b->stacks[b->nstacks++] = (struct waiting_stack){.period = s->period,
+							 .first = b->nbranches,
+							 .count = s->count,
+							 .source = (uint32_t)number,
+							 .way = (uint8_t)way};
 	b->nbranches += s->count;
 	return 0;
 }
@@ -488,50 +632,64 @@ static int by_key(const void *x, const void *y)
 	return by_words(p, q, 6);
 }
 
-int vt_stackcount_finish(struct vt_stackcount *c, struct vt_error *err)
+static void finish_sources(struct vt_stackcount *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->weigher.nsources; i++) {
+		const struct source_count *w = &c->weigher.sources[i];
+		struct stack_source *s = vt_hash_at(&c->sources, i);
+
+		s->e.stacks = w->stacks;
+		s->e.weight = w->stacks ? w->weight / (double)w->stacks : 0;
+	}
+}
+
+/* In the order of their keys.  The index of the hash goes: nothing is added any more. */
+static void finish_links(struct vt_stackcount *c)
 {
 	size_t i, n = c->entries.count, k = 0;
 
-	vti_stack_count_waiting(c);
-	free(c->known);
-	c->known = NULL;
-	for (i = 0; i < c->sources.count; i++) {
-		struct stack_source *s = vt_hash_at(&c->sources, i);
-
-		if (s->e.stacks)
-			s->e.weight /= (double)s->e.stacks;
-	}
-	c->keys = calloc(n + 1, sizeof(*c->keys));
-	c->links = calloc(n + 1, sizeof(*c->links));
-	c->outcome_of = calloc(n + 1, sizeof(*c->outcome_of));
-	if (!c->keys || !c->links || !c->outcome_of)
-		return vt_error_nomem(err);
-	/* The index of the hash goes, and nothing is added any more: its entries may be moved. */
+	for (i = 0; i < n; i++)
+		((struct link_entry *)vt_hash_at(&c->entries, i))->number = (uint32_t)i;
 	if (n)
 		qsort(c->entries.entries, n, sizeof(struct link_entry), by_key);
 	for (i = 0; i < n; i++) {
-		struct link_entry *e = vt_hash_at(&c->entries, i);
+		const struct link_entry *e = vt_hash_at(&c->entries, i);
+		struct link_count *l = &c->weigher.links[e->number];
 
 		/* What lies in no window counts for nothing. */
-		if (!e->stacks)
+		if (!l->stacks)
 			continue;
-		vti_stack_settle(e);
+		vti_stack_settle(l);
 		c->keys[k] = e->key;
 		c->outcome_of[k] = e->outcome;
 		c->links[k++] = (struct vt_stackcount_link){
 			.from = e->key.from,
 			.to = e->key.to,
-			.sum = e->sum,
-			.stacks = e->stacks,
+			.sum = l->sum,
+			.stacks = l->stacks,
 		};
 	}
 	c->count = k;
-	vt_hash_fini(&c->entries);
-	vt_hash_fini(&c->starts);
-	vt_hash_fini(&c->contexts);
-	free(c->batch.branches);
-	free(c->batch.stacks);
-	c->batch = (struct stack_batch){0};
+}
+
+int vt_stackcount_finish(struct vt_stackcount *c, struct vt_error *err)
+{
+	size_t n = c->entries.count;
+	int code = weigh_waiting(c, err);
+
+	if (code < 0)
+		return code;
+	free_batches(c);
+	finish_sources(c);
+	c->keys = calloc(n + 1, sizeof(*c->keys));
+	c->links = calloc(n + 1, sizeof(*c->links));
+	c->outcome_of = calloc(n + 1, sizeof(*c->outcome_of));
+	if (!c->keys || !c->links || !c->outcome_of)
+		return vt_error_nomem(err);
+	finish_links(c);
+	free_counts(c);
 	return 0;
 }
 

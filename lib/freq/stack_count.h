@@ -55,8 +55,11 @@ struct vt_stackcount_link {
 double vt_stackcount_count(const struct vt_stackcount_sum *s);
 double vt_stackcount_sigma(const struct vt_stackcount_sum *s);
 
-/* Borrows the context.  Owned by the caller; NULL when memory runs out. */
-struct vt_stackcount *vt_stackcount_new(struct vt_context *context);
+/*
+ * Borrows the context.  Of two `threads` or more, one weighs stacks while the caller's reads
+ * others; the results are the same.  Owned by the caller; NULL when memory runs out.
+ */
+struct vt_stackcount *vt_stackcount_new(struct vt_context *context, unsigned threads);
 void vt_stackcount_free(struct vt_stackcount *c);
 
 /* A vt_consume_record_fn for records of VT_STACKCOUNT_KINDS.  0 or -VT_E_NOMEM. */

@@ -3,6 +3,7 @@
 #define VT_FREQ_STACK_INTERNAL_H
 
 #include "base/hash.h"
+#include "base/ordered.h"
 #include "freq/stack_count.h"
 #include "freq/stack_length.h"
 
@@ -34,14 +35,11 @@ struct link_key {
 
 struct link_entry {
 	struct link_key key;
-	uint64_t stacks; /* that count for it */
-	uint64_t last;	 /* the number of the last of them */
-	double current;	 /* what that adds */
-	uint16_t insns;	 /* instructions of a run, once they were counted; 0: unknown */
-	bool decoded;
-	bool inner;	  /* a run that a stack has behind its newest branch */
+	uint32_t number;  /* of the entry, in the order of their making */
 	uint32_t outcome; /* of a branch: the place of its outcomes, from 1 on; 0: none are noted */
-	struct vt_stackcount_sum sum;
+	uint16_t insns;	  /* instructions of a run, once they were counted; 0: unknown */
+	bool decoded;
+	bool inner; /* a run that a stack has behind its newest branch */
 };
 
 /* Where control continues after a branch. */
@@ -49,10 +47,6 @@ struct run_start {
 	uint64_t image;
 	int64_t pid;
 	uint64_t offset;
-	struct vt_stackreach reach;
-	double window; /* of `reach`, once all that wait are in it */
-	struct vt_stacktimes times;
-	struct vt_stacklength length;
 };
 
 /*
@@ -65,11 +59,10 @@ struct run_context {
 	uint64_t offset;
 	uint64_t before;
 	uint64_t bin; /* of the time between the two */
-	struct vt_stacktimes times;
 };
 
 /* What a stack is weighed by: the taken branches in it, cycles, or instructions. */
-enum stack_way { STACK_UNTIMED, STACK_TIMED, STACK_LENGTHS };
+enum stack_way { STACK_UNTIMED, STACK_TIMED, STACK_LENGTHS, STACK_UNUSED };
 
 /* A branch of a stack, and the run before it, by the numbers of their entries. */
 struct stack_branch {
@@ -106,11 +99,54 @@ struct stack_batch {
 	size_t nbranches;
 	struct waiting_stack {
 		double period;
-		size_t first; /* of its branches; they end where those of the next one begin */
-		size_t source;
-		enum stack_way way; /* as its branches were looked up */
+		size_t first; /* of its branches */
+		size_t count;
+		uint32_t source;
+		uint8_t way; /* enum stack_way, as its branches were looked up */
+		bool zeros; /* its processor reports 0 cycles; once all are there, likewise below */
+		bool counted; /* the unit of its period is known */
 	} * stacks;
 	size_t nstacks;
+};
+
+/* ---- what is counted, by the numbers of entries ---- */
+
+struct link_count {
+	uint64_t stacks; /* that count for it */
+	uint64_t last;	 /* the number of the last of them */
+	double current;	 /* what that adds */
+	struct vt_stackcount_sum sum;
+};
+
+struct start_count {
+	struct vt_stackreach reach;
+	double window; /* of `reach`, once all that wait are in it */
+	struct vt_stacktimes times;
+	struct vt_stacklength length;
+};
+
+struct source_count {
+	uint64_t stacks;
+	double weight;
+};
+
+/* Weighs stacks while others come: it uses nothing that their collection does. */
+struct stack_weigher {
+	struct stack_batch batch; /* at hand */
+	struct link_count *links;
+	struct start_count *starts;
+	struct vt_stacktimes *contexts;
+	struct source_count *sources;
+	size_t nlinks;
+	size_t links_cap;
+	size_t nstarts;
+	size_t starts_cap;
+	size_t ncontexts;
+	size_t contexts_cap;
+	size_t nsources;
+	size_t sources_cap;
+	uint64_t stack;	   /* the number of the one at hand */
+	bool instructions; /* stacks of instructions are there, or were */
 };
 
 /* As many wait at once, of as many branches all in all. */
@@ -135,10 +171,12 @@ struct vt_stackcount {
 	struct vt_hash contexts;
 	struct vt_hash sources;
 	struct vt_hash entries;
-	struct stack_batch batch;
+	struct stack_batch batch;   /* what waits */
 	struct known_branch *known; /* KNOWN_BRANCHES, by hash of the key */
-	uint64_t stack;		    /* the number of the one at hand */
 	bool instructions;	    /* stacks of instructions wait, or did */
+	struct stack_weigher weigher;
+	struct vt_ordered *threads; /* for one batch at a time; NULL: there was none */
+	unsigned nthreads;
 	struct stack_outcome *outcomes;
 	size_t noutcomes;
 	size_t outcomes_cap;
@@ -165,12 +203,12 @@ struct stack_share {
 #define VTI_STACK_TIME_BIAS 0.04
 
 /* A stack's part of an entry is known when another stack has it, or none comes. */
-void vti_stack_settle(struct link_entry *e);
+void vti_stack_settle(struct link_count *l);
 
 /* Counts a branch of the stack at hand. */
-void vti_stack_add(struct vt_stackcount *c, uint32_t entry, const struct stack_share *s);
+void vti_stack_add(struct stack_weigher *c, uint32_t entry, const struct stack_share *s);
 
-/* Counts the stacks that wait, and forgets them. */
-void vti_stack_count_waiting(struct vt_stackcount *c);
+/* Counts the stacks of the batch, and forgets them. */
+void vti_stack_weigh(struct stack_weigher *c);
 
 #endif

@@ -7,39 +7,38 @@
 
 /* ---- what stacks add ---- */
 
-void vti_stack_settle(struct link_entry *e)
+void vti_stack_settle(struct link_count *l)
 {
-	e->sum.variance += e->current * e->current;
-	e->current = 0;
+	l->sum.variance += l->current * l->current;
+	l->current = 0;
 }
 
-void vti_stack_add(struct vt_stackcount *c, uint32_t entry, const struct stack_share *s)
+void vti_stack_add(struct stack_weigher *c, uint32_t entry, const struct stack_share *s)
 {
-	struct link_entry *e;
+	struct link_count *l;
 	double all = 0;
 	size_t i;
 
 	if (entry == UINT32_MAX)
 		return;
-	e = vt_hash_at(&c->entries, entry);
-	if (e->last != c->stack) {
-		vti_stack_settle(e);
-		e->stacks++;
-		e->last = c->stack;
+	l = &c->links[entry];
+	if (l->last != c->stack) {
+		vti_stack_settle(l);
+		l->stacks++;
+		l->last = c->stack;
 	}
 	for (i = 0; i < VT_STACK_PARTS; i++) {
-		e->sum.parts[i] += s->parts[i];
+		l->sum.parts[i] += s->parts[i];
 		all += s->parts[i];
 	}
-	e->current += all;
-	e->sum.bias += all * s->bias;
+	l->current += all;
+	l->sum.bias += all * s->bias;
 }
 
-static void begin_stack(struct vt_stackcount *c, struct stack_source *source, double weight)
+static void begin_stack(struct stack_weigher *c, const struct waiting_stack *s, double weight)
 {
-	source->e.stacks++;
-	source->e.weight += weight;
-	source->settled = true;
+	c->sources[s->source].stacks++;
+	c->sources[s->source].weight += weight;
 	c->stack++;
 }
 
@@ -58,15 +57,6 @@ static void begin_stack(struct vt_stackcount *c, struct stack_source *source, do
  * reported, they would count 2,230 million.)
  */
 #define HALF 0.5
-
-/*
- * A few zeros do not show that a processor reports them: the first branch has one after the stack
- * was switched on.
- */
-static bool has_zeros(const struct stack_source *s)
-{
-	return 20 * s->zeros > s->ones;
-}
 
 struct timed_stack {
 	const struct stack_branch *branches;
@@ -95,10 +85,10 @@ static double reach_of(const struct timed_stack *s)
 	return before;
 }
 
-static struct run_start *branch_start(const struct vt_stackcount *c, const struct timed_stack *s,
-				      size_t i)
+static struct start_count *branch_start(const struct stack_weigher *c, const struct timed_stack *s,
+					size_t i)
 {
-	return vt_hash_at(&c->starts, s->branches[i].start);
+	return &c->starts[s->branches[i].start];
 }
 
 struct stack_window {
@@ -133,7 +123,7 @@ static double doubt_of(const struct timed_stack *s, const struct stack_window *w
  * that all stacks of a loop have the same: a pattern in it would otherwise be looked at for longer
  * from some places than from others.
  */
-static struct stack_window window_of(const struct vt_stackcount *c, const struct timed_stack *s)
+static struct stack_window window_of(const struct stack_weigher *c, const struct timed_stack *s)
 {
 	struct stack_window w = {.length = reach_of(s)};
 	size_t i;
@@ -144,12 +134,12 @@ static struct stack_window window_of(const struct vt_stackcount *c, const struct
 	return w;
 }
 
-static void note_reach(struct vt_stackcount *c, const struct timed_stack *s)
+static void note_reach(struct stack_weigher *c, const struct timed_stack *s)
 {
 	vt_stackreach_add(&branch_start(c, s, 0)->reach, reach_of(s));
 }
 
-static void note_runs(struct vt_stackcount *c, const struct timed_stack *s)
+static void note_runs(struct stack_weigher *c, const struct timed_stack *s)
 {
 	struct stack_window w = window_of(c, s);
 	double before = 0;
@@ -157,14 +147,12 @@ static void note_runs(struct vt_stackcount *c, const struct timed_stack *s)
 
 	for (i = 0; i + 1 < s->count && before < w.length; i++) {
 		const struct stack_branch *b = &s->branches[i + 1];
-		struct run_context *context;
 
 		vt_stacktimes_add(&branch_start(c, s, i + 1)->times, s->branches[i].cycles,
 				  w.weight);
-		if (b->context != UINT32_MAX) {
-			context = vt_hash_at(&c->contexts, b->context);
-			vt_stacktimes_add(&context->times, s->branches[i].cycles, w.weight);
-		}
+		if (b->context != UINT32_MAX)
+			vt_stacktimes_add(&c->contexts[b->context], s->branches[i].cycles,
+					  w.weight);
 		before = add_time(s, i, before);
 	}
 }
@@ -174,15 +162,13 @@ static void note_runs(struct vt_stackcount *c, const struct timed_stack *s)
  * guess.
  */
 static const struct vt_stacktimes *
-find_times(const struct vt_stackcount *c, const struct timed_stack *s, struct vt_stacktimes *own)
+find_times(const struct stack_weigher *c, const struct timed_stack *s, struct vt_stacktimes *own)
 {
-	const struct run_context *context;
 	const struct vt_stacktimes *times;
 	size_t i;
 
 	assert(s->branches->context != UINT32_MAX);
-	context = vt_hash_at(&c->contexts, s->branches->context);
-	times = &context->times;
+	times = &c->contexts[s->branches->context];
 	if (vt_stacktimes_sum(times) > 0)
 		return times;
 	times = &branch_start(c, s, 0)->times;
@@ -193,8 +179,8 @@ find_times(const struct vt_stackcount *c, const struct timed_stack *s, struct vt
 	return own;
 }
 
-static void count_timed(struct vt_stackcount *c, const struct timed_stack *s,
-			struct stack_source *source)
+static void count_timed(struct stack_weigher *c, const struct timed_stack *s,
+			const struct waiting_stack *of)
 {
 	struct stack_window w = window_of(c, s);
 	struct vt_stacktimes own = {.times = {0}};
@@ -205,7 +191,7 @@ static void count_timed(struct vt_stackcount *c, const struct timed_stack *s,
 
 	/* What is in doubt here is part of what is not known of the unit. */
 	share.bias = fmax(doubt_of(s, &w, &behind), VTI_STACK_TIME_BIAS);
-	begin_stack(c, source, w.weight);
+	begin_stack(c, of, w.weight);
 	for (i = 0; i + 1 < s->count && before < w.length; i++) {
 		vt_stackwindow_share(&behind, w.length, before, share.parts);
 		for (k = 0; k < VT_STACK_PARTS; k++)
@@ -216,55 +202,22 @@ static void count_timed(struct vt_stackcount *c, const struct timed_stack *s,
 	}
 }
 
-static struct stack_source *source_at(const struct vt_stackcount *c, size_t i)
+static struct timed_stack timed_at(const struct stack_weigher *c, size_t i)
 {
-	return vt_hash_at(&c->sources, c->batch.stacks[i].source);
+	const struct waiting_stack *w = &c->batch.stacks[i];
+
+	return (struct timed_stack){c->batch.branches + w->first, w->count, w->period, w->zeros};
 }
 
-/*
- * Whether the newest branch is there twice for no other reason than how the processor writes
- * stacks: then the run between the two is seen nowhere else.  A loop of one block is.
- */
-static bool has_newest_twice(const struct vt_stackcount *c, const struct timed_stack *s)
-{
-	const struct stack_branch *newest = s->branches;
-
-	if (s->count < 3 || newest->run == UINT32_MAX || newest->branch == UINT32_MAX ||
-	    newest->branch != newest[1].branch)
-		return false;
-	return !((const struct link_entry *)vt_hash_at(&c->entries, newest->run))->inner;
-}
-
-static struct timed_stack timed_at(const struct vt_stackcount *c, size_t i)
-{
-	const struct stack_batch *b = &c->batch;
-	const struct waiting_stack *w = &b->stacks[i];
-	const struct stack_source *source = source_at(c, i);
-	size_t end = i + 1 < b->nstacks ? w[1].first : b->nbranches;
-	struct timed_stack s;
-
-	assert(end >= w->first + 2 && end <= b->nbranches);
-	s = (struct timed_stack){b->branches + w->first, end - w->first, w->period,
-				 has_zeros(source)};
-	if (has_newest_twice(c, &s)) {
-		s.branches++;
-		s.count--;
-	}
-	return s;
-}
-
-static void set_windows(struct vt_stackcount *c)
+static void set_windows(struct stack_weigher *c)
 {
 	size_t i;
 
-	for (i = 0; i < c->starts.count; i++) {
-		struct run_start *start = vt_hash_at(&c->starts, i);
-
-		start->window = vt_stackreach_window(&start->reach);
-	}
+	for (i = 0; i < c->nstarts; i++)
+		c->starts[i].window = vt_stackreach_window(&c->starts[i].reach);
 }
 
-static void count_waiting_timed(struct vt_stackcount *c)
+static void count_waiting_timed(struct stack_weigher *c)
 {
 	struct stack_batch *b = &c->batch;
 	struct timed_stack s;
@@ -284,7 +237,7 @@ static void count_waiting_timed(struct vt_stackcount *c)
 	for (i = 0; i < b->nstacks; i++) {
 		s = timed_at(c, i);
 		if (b->stacks[i].way == STACK_TIMED)
-			count_timed(c, &s, source_at(c, i));
+			count_timed(c, &s, &b->stacks[i]);
 	}
 }
 
@@ -298,7 +251,7 @@ static void count_waiting_timed(struct vt_stackcount *c)
 #define WEIGHINGS 5
 
 /* The instructions of the run that a stack was taken in. */
-static double open_length(const struct vt_stackcount *c, const struct timed_stack *s)
+static double open_length(const struct stack_weigher *c, const struct timed_stack *s)
 {
 	double mean = vt_stacklength_mean(&branch_start(c, s, 0)->length);
 	struct vt_stacklength own = {0};
@@ -314,7 +267,7 @@ static double open_length(const struct vt_stackcount *c, const struct timed_stac
 	return mean > 0 ? mean : 1;
 }
 
-static void weigh_lengths(struct vt_stackcount *c, bool last)
+static void weigh_lengths(struct stack_weigher *c, bool last)
 {
 	struct stack_batch *b = &c->batch;
 	size_t i, k;
@@ -330,18 +283,17 @@ static void weigh_lengths(struct vt_stackcount *c, bool last)
 			vt_stacklength_add(&branch_start(c, &s, k + 1)->length,
 					   s.branches[k].cycles, weight);
 	}
-	for (i = 0; i < c->starts.count; i++)
-		vt_stacklength_settle(&((struct run_start *)vt_hash_at(&c->starts, i))->length,
-				      last);
+	for (i = 0; i < c->nstarts; i++)
+		vt_stacklength_settle(&c->starts[i].length, last);
 }
 
-static void count_instructions(struct vt_stackcount *c, const struct timed_stack *s,
-			       struct stack_source *source)
+static void count_instructions(struct stack_weigher *c, const struct timed_stack *s,
+			       const struct waiting_stack *of)
 {
 	double weight = s->period / open_length(c, s) / (double)(s->count - 1);
 	size_t i;
 
-	begin_stack(c, source, weight);
+	begin_stack(c, of, weight);
 	for (i = 0; i + 1 < s->count; i++) {
 		struct stack_share share = {.bias = VTI_STACK_UNIT_BIAS};
 
@@ -351,7 +303,7 @@ static void count_instructions(struct vt_stackcount *c, const struct timed_stack
 	}
 }
 
-static void count_waiting_instructions(struct vt_stackcount *c)
+static void count_waiting_instructions(struct stack_weigher *c)
 {
 	struct stack_batch *b = &c->batch;
 	struct timed_stack s;
@@ -362,7 +314,7 @@ static void count_waiting_instructions(struct vt_stackcount *c)
 	for (i = 0; i < b->nstacks && c->instructions; i++) {
 		s = timed_at(c, i);
 		if (b->stacks[i].way == STACK_LENGTHS)
-			count_instructions(c, &s, source_at(c, i));
+			count_instructions(c, &s, &b->stacks[i]);
 	}
 }
 
@@ -372,15 +324,15 @@ static void count_waiting_instructions(struct vt_stackcount *c)
  * Without cycles, or with as many samples for each branch, all of the stack is the window, and
  * branches are what it is measured in.
  */
-static void count_untimed(struct vt_stackcount *c, const struct timed_stack *s,
-			  struct stack_source *source)
+static void count_untimed(struct stack_weigher *c, const struct timed_stack *s,
+			  const struct waiting_stack *of)
 {
 	double weight = s->period / (double)(s->count - 1);
 	size_t i;
 
-	begin_stack(c, source, weight);
+	begin_stack(c, of, weight);
 	for (i = 0; i + 1 < s->count; i++) {
-		struct stack_share share = {.bias = source->e.counted ? VTI_STACK_UNIT_BIAS : 0};
+		struct stack_share share = {.bias = of->counted ? VTI_STACK_UNIT_BIAS : 0};
 
 		share.parts[i * VT_STACK_PARTS / (s->count - 1)] = weight;
 		vti_stack_add(c, s->branches[i].branch, &share);
@@ -388,22 +340,20 @@ static void count_untimed(struct vt_stackcount *c, const struct timed_stack *s,
 	}
 }
 
-static void count_waiting_untimed(struct vt_stackcount *c)
+static void count_waiting_untimed(struct stack_weigher *c)
 {
+	const struct stack_batch *b = &c->batch;
 	struct timed_stack s;
 	size_t i;
 
-	for (i = 0; i < c->batch.nstacks; i++) {
-		struct stack_source *source = source_at(c, i);
-
+	for (i = 0; i < b->nstacks; i++) {
 		s = timed_at(c, i);
-		/* Those of a timed event came before it was known to be one. */
-		if (c->batch.stacks[i].way == STACK_UNTIMED && !source->e.timed)
-			count_untimed(c, &s, source);
+		if (b->stacks[i].way == STACK_UNTIMED)
+			count_untimed(c, &s, &b->stacks[i]);
 	}
 }
 
-void vti_stack_count_waiting(struct vt_stackcount *c)
+void vti_stack_weigh(struct stack_weigher *c)
 {
 	count_waiting_timed(c);
 	count_waiting_instructions(c);

@@ -87,7 +87,7 @@ static void readers_init(struct readers *r, bool counts)
 	check(r->context != NULL, "no memory");
 	r->profile = vt_profile_new(r->context);
 	r->counts = counts ? vt_flowcount_new(r->context) : NULL;
-	r->stacks = vt_stackcount_new(r->context);
+	r->stacks = vt_stackcount_new(r->context, 2);
 	r->chains = vt_callgather_new(r->context);
 	check(r->images && r->freqs && r->profile && !r->counts == !counts && r->stacks &&
 		      r->chains,

@@ -73,10 +73,10 @@ uint64_t *stacks_put(struct vt_writer *w, uint64_t event, uint64_t period,
 	return row;
 }
 
-struct vt_stackcount *stacks_read(struct vt_writer *w, int fd)
+struct vt_stackcount *stacks_read_by(struct vt_writer *w, int fd, unsigned threads)
 {
 	struct vt_context *context = vt_context_new(NULL);
-	struct vt_stackcount *c = vt_stackcount_new(context);
+	struct vt_stackcount *c = vt_stackcount_new(context, threads);
 	struct vt_reader *r = reread_stream(fd, w);
 	const struct vt_block *block;
 	uint32_t first, count;
@@ -92,6 +92,11 @@ struct vt_stackcount *stacks_read(struct vt_writer *w, int fd)
 	assert_int_equal(vt_stackcount_finish(c, &err), 0);
 	vt_context_free(context);
 	return c;
+}
+
+struct vt_stackcount *stacks_read(struct vt_writer *w, int fd)
+{
+	return stacks_read_by(w, fd, 1);
 }
 
 const struct vt_stackcount_link *stacks_only(const struct vt_stackcount *c, uint64_t event,

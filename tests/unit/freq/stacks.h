@@ -31,8 +31,9 @@ struct vt_writer *stacks_begin(int fd);
 uint64_t *stacks_put(struct vt_writer *w, uint64_t event, uint64_t period,
 		     const uint64_t (*branches)[3], size_t n);
 
-/* Ends the stream and counts what is in it; owned by the caller. */
+/* Ends the stream and counts what is in it, in one thread or several; owned by the caller. */
 struct vt_stackcount *stacks_read(struct vt_writer *w, int fd);
+struct vt_stackcount *stacks_read_by(struct vt_writer *w, int fd, unsigned threads);
 
 /* The one link of the image 7 that begins there. */
 const struct vt_stackcount_link *stacks_only(const struct vt_stackcount *c, uint64_t event,

@@ -252,9 +252,10 @@ static void test_batch(void **state)
 	enum { BATCH = 16384, MORE = 400 };
 	uint64_t stack[32][3];
 	size_t i, n;
+	unsigned threads;
 
 	(void)state;
-	for (n = 31; n <= 32; n++) {
+	for (n = 31, threads = 1; threads <= 3; n = 63 - n, threads += n == 31) {
 		int fd = scratch_file();
 		struct vt_writer *w = stacks_begin(fd);
 		struct vt_stackcount *c;
@@ -269,7 +270,7 @@ static void test_batch(void **state)
 			stacks_put(w, 1, 100, stack, n);
 		for (i = 0; i < MORE; i++)
 			stacks_put(w, 1, 100, stack + 1, 8);
-		c = stacks_read(w, fd);
+		c = stacks_read_by(w, fd, threads);
 		/* 31 times 3 cycles; 7 times, in more than 2 % of all. */
 		assert_int_equal(vt_stackcount_event(c, 1)->stacks, BATCH + MORE);
 		assert_true(stacks_near(

@@ -74,7 +74,7 @@ static struct vt_writer *begin_insns(int fd)
 static struct vt_stackcount *read_insns(struct vt_writer *w, int fd)
 {
 	struct vt_context *context = vt_context_new(images);
-	struct vt_stackcount *c = vt_stackcount_new(context);
+	struct vt_stackcount *c = vt_stackcount_new(context, 2);
 
 	assert_non_null(c);
 	vt_context_add(context, &(struct vt_consumer){.record = vt_stackcount_feed,
