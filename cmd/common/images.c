@@ -18,6 +18,7 @@ struct vt_images *app_images_open(struct app *a, struct app_images *i, const cha
 		.perf_map_dir = symfs ? NULL : "/tmp",
 		.warn = app_warn,
 		.warn_arg = &i->warnings,
+		.threads = a->threads + 1,
 	};
 	struct vt_error err = VT_ERROR_INIT;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/ordered.h"
 #include "image/packed.h"
 #include "machine/insn/insn.h"
 #include "stream/kinds.h"
@@ -84,6 +85,8 @@ struct calls {
 struct candidate {
 	uint64_t start;
 	uint64_t end;
+	const uint8_t *code; /* NULL: it is not decoded */
+	size_t size;
 	bool ends; /* it may never return */
 };
 
@@ -91,10 +94,22 @@ struct survey {
 	struct calls *calls;
 	const struct vt_elf *elf;
 	struct vt_symbols *symbols;
+	unsigned threads;
 	struct candidate *list; /* sorted by start */
 	size_t count;
 	uint64_t left; /* bytes of code that may still be decoded */
+	bool failed;   /* no memory */
 };
+
+/* Candidates that a thread decodes at once; `calls` gets their jumps. */
+struct survey_part {
+	struct candidate *list;
+	size_t count;
+	struct calls calls;
+	bool ok;
+};
+
+#define PART_CODE ((size_t)64 << 10)
 
 /* Limit on the sum of all symbols' sizes, in multiples of the code: symbols hardly overlap. */
 #define MAX_OVERLAP 8
@@ -113,8 +128,10 @@ static bool append_outward_jump(struct calls *c, uint64_t from, uint64_t to)
  * Decodes the instructions of a procedure.  It may never return only if it has no return, no
  * indirect jump, and does not fall through its end.  Returns false when memory runs out.
  */
-static bool survey_code(struct survey *s, struct candidate *k, const uint8_t *code, size_t size)
+static bool survey_code(struct calls *c, struct candidate *k)
 {
+	const uint8_t *code = k->code;
+	size_t size = k->size;
 	uint32_t last = 0;
 	struct vt_flow f;
 	bool stops = false;
@@ -138,7 +155,7 @@ static bool survey_code(struct survey *s, struct candidate *k, const uint8_t *co
 			k->ends = false;
 		to = from + (uint64_t)f.target;
 		if (f.has_target && !(f.flags & VT_FACT_CALL) && to - k->start >= size &&
-		    !append_outward_jump(s->calls, from, to))
+		    !append_outward_jump(c, from, to))
 			return false;
 	}
 	k->ends &= stops || (last & (VT_FACT_JUMP | VT_FACT_CALL));
@@ -157,29 +174,84 @@ static uint64_t get_text_size(const struct vt_elf *e)
 	return size;
 }
 
-static bool survey_symbol(struct survey *s, const struct vt_symbol *sym)
+static void list_candidate(struct survey *s, const struct vt_symbol *sym)
 {
 	struct candidate *k = &s->list[s->count];
 	const uint8_t *code;
 	size_t size;
 
-	*k = (struct candidate){sym->start, sym->end, is_noreturn_name(sym->name)};
+	*k = (struct candidate){
+		.start = sym->start, .end = sym->end, .ends = is_noreturn_name(sym->name)};
 	if ((sym->flags & VT_SYMBOL_OBJECT) || sym->end <= sym->start ||
 	    !vt_elf_is_code(s->elf, sym->start))
-		return true;
+		return;
 	s->count++;
 	if (k->ends || (sym->flags & VT_SYMBOL_PLT))
-		return true;
+		return;
 	code = vt_elf_bytes(s->elf, sym->start, &size);
 	if (!code)
-		return true;
+		return;
 	if (size > sym->end - sym->start)
 		size = (size_t)(sym->end - sym->start);
 	if (size > s->left)
-		return true;
+		return;
 	s->left -= size;
 	k->ends = true;
-	return survey_code(s, k, code, size);
+	k->code = code;
+	k->size = size;
+}
+
+static void survey_part(void *survey, void *part)
+{
+	struct survey_part *p = part;
+	size_t i;
+
+	(void)survey;
+	for (i = 0; i < p->count && p->ok; i++)
+		if (p->list[i].code)
+			p->ok = survey_code(&p->calls, &p->list[i]);
+}
+
+static void take_part(void *survey, void *part)
+{
+	struct survey *s = survey;
+	struct survey_part *p = part;
+	struct calls *c = s->calls;
+
+	if (p->ok && vt_array_grow(&c->jumps, &c->jumps_cap, c->njumps + p->calls.njumps + 1,
+				   sizeof(*c->jumps))) {
+		if (p->calls.njumps)
+			memcpy(c->jumps + c->njumps, p->calls.jumps,
+			       p->calls.njumps * sizeof(*c->jumps));
+		c->njumps += p->calls.njumps;
+	} else {
+		s->failed = true;
+	}
+	free(p->calls.jumps);
+	free(p);
+}
+
+/* Decodes the code of all that are listed, in several threads.  False: no memory. */
+static bool survey_listed(struct survey *s)
+{
+	const struct vt_ordered_work how = {survey_part, take_part, s, UINT64_MAX};
+	struct vt_ordered *o = vt_ordered_new(s->threads, &how);
+	size_t first, end, size;
+
+	for (first = 0; o && first < s->count && !s->failed; first = end) {
+		struct survey_part *p = malloc(sizeof(*p));
+
+		for (end = first, size = 0; end < s->count && size < PART_CODE; end++)
+			size += s->list[end].size;
+		if (p) {
+			*p = (struct survey_part){
+				.list = s->list + first, .count = end - first, .ok = true};
+			vt_ordered_put(o, p, 1);
+		}
+		s->failed |= !p;
+	}
+	vt_ordered_free(o);
+	return o && !s->failed;
 }
 
 /* ---- all procedures ---- */
@@ -249,8 +321,9 @@ static bool survey_all(struct survey *s)
 	struct calls *c = s->calls;
 
 	for (i = 0; i < n; i++)
-		if (!survey_symbol(s, vt_symbols_at(s->symbols, i)))
-			return false;
+		list_candidate(s, vt_symbols_at(s->symbols, i));
+	if (!survey_listed(s))
+		return false;
 	if (c->njumps)
 		qsort(c->jumps, c->njumps, sizeof(*c->jumps), compare_jump_targets);
 	if (!find_returning(s))
@@ -289,6 +362,7 @@ static bool survey_image(struct calls *c, struct vt_images *images, uint32_t ima
 		return false;
 	s.list = calloc(vt_symbols_count(s.symbols) + 1, sizeof(*s.list));
 	s.left = MAX_OVERLAP * get_text_size(s.elf);
+	s.threads = vt_images_threads(images);
 	ok = s.list && survey_all(&s);
 	free(s.list);
 	return ok;

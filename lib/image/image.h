@@ -24,6 +24,7 @@ struct vt_images_options {
 	const char *perf_map_dir; /* directory of perf-PID.map files, usually /tmp; NULL: none */
 	vt_find_warn_fn *warn;	  /* may be NULL */
 	void *warn_arg;
+	unsigned threads; /* for what is asked of a whole file; 0: the caller's */
 };
 
 /* Why an address has no symbol. */

@@ -289,6 +289,11 @@ int vt_images_feed(struct vt_images *im, const struct vt_record *rec, struct vt_
 	}
 }
 
+unsigned vt_images_threads(const struct vt_images *im)
+{
+	return im->finder.opt.threads ? im->finder.opt.threads : 1;
+}
+
 size_t vt_images_count(const struct vt_images *im)
 {
 	return im->slots.count;

@@ -45,6 +45,9 @@ void vt_images_free(struct vt_images *im);
  */
 int vt_images_feed(struct vt_images *im, const struct vt_record *rec, struct vt_error *err);
 
+/* Returns the number of threads for what is asked of a whole file, at least 1. */
+unsigned vt_images_threads(const struct vt_images *im);
+
 /* Adds or replaces an image.  Copies the path and the build-id.  Errors as vt_images_feed(). */
 int vt_images_add(struct vt_images *im, uint32_t id, unsigned type, const char *path,
 		  size_t path_size, const uint8_t *buildid, size_t buildid_size,

@@ -18,7 +18,7 @@ static struct vt_error err;
 
 void compiled_make(struct compiled *p, const char *options, const char *text)
 {
-	const struct vt_images_options o = {.warn = NULL};
+	const struct vt_images_options o = {.warn = NULL, .threads = 3};
 	const char *path;
 
 	p->dir = toolbox_dir();

@@ -191,12 +191,38 @@ static void test_calls_overlap(void **state)
 	compiled_free(&p);
 }
 
+/* Procedures that threads survey apart: each jumps to the next, and comes back if the last does. */
+static void test_calls_chain(void **state)
+{
+	enum { COUNT = 40 };
+	struct procedure procedures[COUNT];
+	char names[COUNT][16], code[COUNT][48];
+	struct compiled p;
+	unsigned returns;
+	size_t i;
+
+	(void)state;
+	for (returns = 0; returns <= 1; returns++) {
+		for (i = 0; i < COUNT; i++) {
+			snprintf(names[i], sizeof(names[i]), "chain%zu", i);
+			snprintf(code[i], sizeof(code[i]), ".skip 4000,0x90; jmp chain%zu", i + 1);
+			procedures[i] = (struct procedure){names[i], code[i], returns};
+		}
+		procedures[COUNT - 1].code = returns ? "ret" : "ud2";
+		compile_procedures(&p, "-nostdlib -static -no-pie -Wl,-e0", procedures, COUNT,
+				   ");\n");
+		check_returns(&p, procedures, COUNT);
+		compiled_free(&p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_calls_alone),
 		cmocka_unit_test(test_calls_overlap),
+		cmocka_unit_test(test_calls_chain),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
