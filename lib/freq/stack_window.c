@@ -29,14 +29,19 @@ static size_t reach_bin(double reach)
 	return bin < VT_STACKWINDOW_REACHES ? (size_t)bin : VT_STACKWINDOW_REACHES - 1;
 }
 
+/* The square root of 2, times 2^63: what is above lies in the upper half of its octave. */
+#define HALF_OCTAVE UINT64_C(0xb504f333f9de6484)
+
 size_t vt_stacktimes_bin(uint64_t cycles)
 {
-	double bin;
+	unsigned zeros;
+	size_t bin;
 
 	if (cycles < EXACT)
 		return cycles;
-	bin = EXACT + floor(2 * (log2((double)cycles) - EXACT_OCTAVE));
-	return bin < VT_STACKWINDOW_TIMES ? (size_t)bin : VT_STACKWINDOW_TIMES - 1;
+	zeros = (unsigned)__builtin_clzll(cycles);
+	bin = EXACT + 2 * (63 - zeros - EXACT_OCTAVE) + (cycles << zeros > HALF_OCTAVE);
+	return bin < VT_STACKWINDOW_TIMES ? bin : VT_STACKWINDOW_TIMES - 1;
 }
 
 /* How long the runs of a bin are: in the middle, by the logarithm. */
