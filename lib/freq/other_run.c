@@ -69,6 +69,13 @@ int vt_otherrun_add(struct vt_otherrun *o, const struct vt_core *core, const str
 	return vt_clockfit_add(o->loops, core, f, freqs, samples, time, err);
 }
 
+static void forget_factor(struct vt_otherrun_factor *f)
+{
+	f->verdict = VT_OTHERRUN_UNTOLD;
+	f->factor = 1;
+	f->doubt = 0;
+}
+
 void vt_otherrun_find(struct vt_otherrun *o, double scale, struct vt_otherrun_factor *out)
 {
 	double clock;
@@ -90,6 +97,11 @@ void vt_otherrun_find(struct vt_otherrun *o, double scale, struct vt_otherrun_fa
 		return;
 	out->factor = scale / clock;
 	out->doubt = hypot(vt_clockfit_doubt(o->loops), MODEL_DOUBT);
-	out->verdict =
-		fabs(log(out->factor)) > 2 * out->doubt ? VT_OTHERRUN_SCALED : VT_OTHERRUN_ALIKE;
+	if (fabs(log(out->factor)) > 2 * out->doubt)
+		out->verdict = VT_OTHERRUN_SCALED;
+	else if (out->doubt <= VT_OTHERRUN_ALIKE_DOUBT)
+		out->verdict = VT_OTHERRUN_ALIKE;
+	else
+		/* Schedules that are wrong say nothing of the counts. */
+		forget_factor(out);
 }

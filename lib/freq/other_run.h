@@ -23,7 +23,7 @@ enum vt_otherrun_verdict {
 	VT_OTHERRUN_SAME,   /* the counts are of this run */
 	VT_OTHERRUN_ALIKE,  /* it is 1, within its deviation */
 	VT_OTHERRUN_SCALED, /* it is another */
-	VT_OTHERRUN_UNTOLD, /* too few loops show it */
+	VT_OTHERRUN_UNTOLD, /* too few loops show it, or they differ too much */
 	VT_OTHERRUN_RATIOS, /* there is none: counts are ratios within another run */
 };
 
@@ -39,7 +39,7 @@ struct vt_otherrun_factor {
 /* "same", "alike", … */
 const char *vt_otherrun_name(enum vt_otherrun_verdict verdict);
 
-/* Counts of a run that is alike are this run's, if loops leave no more doubt of that. */
+/* Counts of a run that is alike are this run's: loops leave no more doubt of that. */
 #define VT_OTHERRUN_ALIKE_DOUBT 0.1
 
 struct vt_otherrun;

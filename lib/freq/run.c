@@ -384,9 +384,7 @@ static int count_procedure(const struct freq_run *r, struct freq_job *j, struct 
 /* Of exact counts. */
 static double find_exact_doubt(const struct vt_otherrun_factor *f)
 {
-	if (f->verdict == VT_OTHERRUN_ALIKE && f->doubt <= VT_OTHERRUN_ALIKE_DOUBT)
-		return 0;
-	return f->doubt;
+	return f->verdict == VT_OTHERRUN_ALIKE ? 0 : f->doubt;
 }
 
 static int estimate_counts(struct freq_job *j, struct vt_error *err)

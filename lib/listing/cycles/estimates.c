@@ -102,11 +102,12 @@ void vt_freqrun_other_run(const struct vt_freqrun_options *o, const struct vt_fr
 			f->factor, f->factor * fmax(1 - 2 * f->doubt, 0),
 			f->factor * (1 + 2 * f->doubt), f->loops);
 	else if (f->verdict == VT_OTHERRUN_UNTOLD)
-		vt_buf_printf(b,
-			      "the counts are of another run, taken to be as long as this one: %s",
-			      o->untimed     ? "the event is not time"
-			      : o->fit_clock ? "without --clock, nanoseconds do not tell"
-					     : "fewer than three loops that nothing stalls tell");
+		vt_buf_printf(
+			b, "the counts are of another run, taken to be as long as this one: %s",
+			o->untimed	? "the event is not time"
+			: o->fit_clock	? "without --clock, nanoseconds do not tell"
+			: f->spread > 0 ? "the loops that nothing stalls differ too much to tell"
+					: "fewer than three loops that nothing stalls tell");
 }
 
 void vt_freqrun_left_out(const struct vt_freqrun_options *o, const struct vt_freqrun_totals *t,
