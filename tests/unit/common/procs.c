@@ -62,6 +62,33 @@ struct proc *proc_make(const char *core, const uint8_t *code, size_t size)
 	return p;
 }
 
+struct proc *proc_make_plain(const uint8_t *code, size_t size)
+{
+	struct proc *p = proc_make("alpha21164", code, size);
+	uint32_t i;
+
+	for (i = 0; i < p->flow.cfg->ninsns; i++) {
+		p->ops[i] = (struct vt_mop){.nuops = 1, .slots = 1};
+		p->insns[i].executions = 10 * (i + 1.0);
+	}
+	return p;
+}
+
+struct proc *proc_make_ways(void)
+{
+	static const uint8_t code[] = {0x85, 0xff, 0x74, 0x03, 0x90, 0xeb, 0x01,
+				       0x90, 0x90, 0x90, 0x75, 0xfc, 0xc3};
+	static const uint8_t nuops[] = {1, 2, 3, 4, 9, 6, 7, 8, 1};
+	struct proc *p = proc_make_plain(code, sizeof(code));
+	uint32_t i;
+
+	assert_int_equal(p->flow.cfg->ninsns, PROC_WAYS);
+	for (i = 0; i < PROC_WAYS; i++)
+		p->ops[i].nuops = nuops[i];
+	proc_set_entry(p, 300);
+	return p;
+}
+
 void proc_drop(struct proc *p)
 {
 	vt_culprit_stalls_fini(&p->stalls);
@@ -92,4 +119,13 @@ void proc_set_edge(struct proc *p, uint64_t from, uint64_t to, double n)
 		}
 	}
 	fail();
+}
+
+void proc_set_entry(struct proc *p, double n)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->flow.cfg->nedges; i++)
+		if (p->flow.cfg->edges[i].from == VT_CFG_ENTRY)
+			p->edges[i] = n;
 }

@@ -76,58 +76,6 @@ static void test_loads(void **state)
 	}
 }
 
-/* ---- graphs whose instructions are what a test says ---- */
-
-/* Nothing touches a register; the n-th is executed 10 (n + 1) times. */
-static struct proc *make(const uint8_t *code, size_t size)
-{
-	struct proc *p = proc_make("alpha21164", code, size);
-	uint32_t i;
-
-	for (i = 0; i < p->flow.cfg->ninsns; i++) {
-		p->ops[i] = (struct vt_mop){.nuops = 1, .slots = 1};
-		p->insns[i].executions = 10 * (i + 1.0);
-	}
-	return p;
-}
-
-static void set_entry(struct proc *p, double n)
-{
-	uint32_t i;
-
-	for (i = 0; i < p->flow.cfg->nedges; i++)
-		if (p->flow.cfg->edges[i].from == VT_CFG_ENTRY)
-			p->edges[i] = n;
-}
-
-/*
- *  0: 85 ff           test             1 micro-operation
- *  2: 74 03           je 7             2
- *  4: 90              nop              3
- *  5: eb 01           jmp 8            4
- *  7: 90              nop              9
- *  8: 90              nop              6 (the loop: 8 to c)
- *  9: 90              nop              7
- *  a: 75 fc           jne 8            8
- *  c: c3              ret              1
- */
-enum { TEST, JE, SHORT, JMP, LONG, HEAD, SECOND, JNE, RET, NINSNS };
-
-static struct proc *make_ways(void)
-{
-	static const uint8_t code[] = {0x85, 0xff, 0x74, 0x03, 0x90, 0xeb, 0x01,
-				       0x90, 0x90, 0x90, 0x75, 0xfc, 0xc3};
-	static const uint8_t nuops[] = {1, 2, 3, 4, 9, 6, 7, 8, 1};
-	struct proc *p = make(code, sizeof(code));
-	uint32_t i;
-
-	assert_int_equal(p->flow.cfg->ninsns, NINSNS);
-	for (i = 0; i < NINSNS; i++)
-		p->ops[i].nuops = nuops[i];
-	set_entry(p, 300);
-	return p;
-}
-
 /* ---- definitions ---- */
 
 static void check_forgotten(const struct vti_culprit *c)
@@ -180,62 +128,62 @@ static void check_one(struct proc *p, uint32_t insn, uint64_t regs, uint32_t by,
 /* By each way, with the micro-operations on it: of the head, and what is behind the definition. */
 static void test_ways(void **state)
 {
-	struct proc *p = make_ways();
+	struct proc *p = proc_make_ways();
 	struct vti_definers d;
 
 	(void)state;
 	/* The nearest is in the block. */
-	p->ops[HEAD].writes = p->ops[TEST].writes = AX;
-	check_one(p, SECOND, AX, HEAD, 0);
-	check_one(p, JNE, AX, HEAD, 7);
+	p->ops[WAYS_HEAD].writes = p->ops[WAYS_TEST].writes = AX;
+	check_one(p, WAYS_SECOND, AX, WAYS_HEAD, 0);
+	check_one(p, WAYS_JNE, AX, WAYS_HEAD, 7);
 	/* All ways to the head, among them the loop's. */
-	p->ops[HEAD].writes = 0;
-	p->ops[SHORT].writes = p->ops[LONG].writes = p->ops[SECOND].writes = AX;
-	d = reach(p, SECOND, AX);
+	p->ops[WAYS_HEAD].writes = 0;
+	p->ops[WAYS_SHORT].writes = p->ops[WAYS_LONG].writes = p->ops[WAYS_SECOND].writes = AX;
+	d = reach(p, WAYS_SECOND, AX);
 	assert_int_equal(d.count, 3);
-	assert_true(d.list[0].insn == SHORT && d.list[0].slots == 6 + 4);
-	assert_true(d.list[1].insn == LONG && d.list[1].slots == 6);
-	assert_true(d.list[2].insn == SECOND && d.list[2].slots == 6 + 8);
+	assert_true(d.list[0].insn == WAYS_SHORT && d.list[0].slots == 6 + 4);
+	assert_true(d.list[1].insn == WAYS_LONG && d.list[1].slots == 6);
+	assert_true(d.list[2].insn == WAYS_SECOND && d.list[2].slots == 6 + 8);
 	check_outside(d.outside, 0);
 	/* The first block is on both ways, the shorter one of which counts. */
-	p->ops[SHORT].writes = p->ops[LONG].writes = p->ops[SECOND].writes = 0;
-	check_one(p, SECOND, AX, TEST, 6 + 4 + 3 + 2);
-	check_one(p, HEAD, AX, TEST, 4 + 3 + 2);
-	check_one(p, LONG, AX, TEST, 2);
-	check_one(p, JE, AX, TEST, 0);
+	p->ops[WAYS_SHORT].writes = p->ops[WAYS_LONG].writes = p->ops[WAYS_SECOND].writes = 0;
+	check_one(p, WAYS_SECOND, AX, WAYS_TEST, 6 + 4 + 3 + 2);
+	check_one(p, WAYS_HEAD, AX, WAYS_TEST, 4 + 3 + 2);
+	check_one(p, WAYS_LONG, AX, WAYS_TEST, 2);
+	check_one(p, WAYS_JE, AX, WAYS_TEST, 0);
 	/* What is sought in vain on the other way as well comes by that one, too. */
-	p->ops[SHORT].writes = BX;
-	d = reach(p, SECOND, AX | BX);
+	p->ops[WAYS_SHORT].writes = BX;
+	d = reach(p, WAYS_SECOND, AX | BX);
 	assert_int_equal(d.count, 2);
-	assert_true(d.list[0].insn == SHORT && d.list[0].slots == 6 + 4);
-	assert_true(d.list[1].insn == TEST && d.list[1].slots == 6 + 4 + 3 + 2);
+	assert_true(d.list[0].insn == WAYS_SHORT && d.list[0].slots == 6 + 4);
+	assert_true(d.list[1].insn == WAYS_TEST && d.list[1].slots == 6 + 4 + 3 + 2);
 	check_outside(d.outside, 0);
-	p->ops[LONG].nuops = 2;
-	d = reach(p, SECOND, AX | BX);
-	assert_true(d.count == 2 && d.list[1].insn == TEST && d.list[1].slots == 6 + 2 + 2);
+	p->ops[WAYS_LONG].nuops = 2;
+	d = reach(p, WAYS_SECOND, AX | BX);
+	assert_true(d.count == 2 && d.list[1].insn == WAYS_TEST && d.list[1].slots == 6 + 2 + 2);
 	proc_drop(p);
 }
 
 /* In order, who waits for a register before has it come; out of order nobody tells. */
 static void test_readers(void **state)
 {
-	struct proc *p = make_ways();
+	struct proc *p = proc_make_ways();
 	int out_of_order, address;
 
 	(void)state;
-	p->ops[TEST].writes = AX;
+	p->ops[WAYS_TEST].writes = AX;
 	for (address = 0; address < 2; address++) {
-		*(address ? &p->ops[HEAD].address_reads : &p->ops[HEAD].reads) = AX;
+		*(address ? &p->ops[WAYS_HEAD].address_reads : &p->ops[WAYS_HEAD].reads) = AX;
 		for (out_of_order = 0; out_of_order < 2; out_of_order++) {
 			p->core.order = out_of_order ? VT_OUT_OF_ORDER : VT_IN_ORDER;
 			if (out_of_order)
-				check_one(p, SECOND, AX, TEST, 15);
+				check_one(p, WAYS_SECOND, AX, WAYS_TEST, 15);
 			else
-				check_none(p, SECOND, AX, 0);
+				check_none(p, WAYS_SECOND, AX, 0);
 			/* It reads another one. */
-			check_none(p, SECOND, CX, 300);
+			check_none(p, WAYS_SECOND, CX, 300);
 		}
-		p->ops[HEAD].address_reads = p->ops[HEAD].reads = 0;
+		p->ops[WAYS_HEAD].address_reads = p->ops[WAYS_HEAD].reads = 0;
 	}
 	proc_drop(p);
 }
@@ -255,38 +203,38 @@ static void test_arguments(void **state)
 		{VT_REG_R15, false},	   {VT_REG_VECTOR, true},     {VT_REG_VECTOR + 1, true},
 		{VT_REG_VECTOR + 6, true}, {VT_REG_VECTOR + 7, true}, {VT_REG_VECTOR + 8, false},
 	};
-	struct proc *p = make_ways();
+	struct proc *p = proc_make_ways();
 	struct vt_cfg *g = p->flow.cfg;
 	unsigned i;
 
 	(void)state;
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		check_none(p, TEST, REG(rows[i].reg), rows[i].argument ? 300 : 0);
-		check_none(p, RET, REG(rows[i].reg), rows[i].argument ? 300 : 0);
+		check_none(p, WAYS_TEST, REG(rows[i].reg), rows[i].argument ? 300 : 0);
+		check_none(p, WAYS_RET, REG(rows[i].reg), rows[i].argument ? 300 : 0);
 	}
 	/* How often is not known. */
-	set_entry(p, NAN);
-	check_none(p, RET, AX, INFINITY);
-	set_entry(p, -1);
-	check_none(p, RET, AX, INFINITY);
-	set_entry(p, 0);
-	check_none(p, RET, AX, 0);
-	set_entry(p, 0.25);
-	check_none(p, RET, AX, 0.25);
+	proc_set_entry(p, NAN);
+	check_none(p, WAYS_RET, AX, INFINITY);
+	proc_set_entry(p, -1);
+	check_none(p, WAYS_RET, AX, INFINITY);
+	proc_set_entry(p, 0);
+	check_none(p, WAYS_RET, AX, 0);
+	proc_set_entry(p, 0.25);
+	check_none(p, WAYS_RET, AX, 0.25);
 	p->in.edges = NULL;
-	check_none(p, RET, AX, INFINITY);
-	check_none(p, RET, BX, 0);
+	check_none(p, WAYS_RET, AX, INFINITY);
+	check_none(p, WAYS_RET, BX, 0);
 	p->in.edges = p->edges;
 	/* Control may come from anywhere, with any register; unless a block defines it. */
 	g->complete = false;
-	check_none(p, RET, BX, INFINITY);
-	p->ops[SECOND].writes = BX;
-	check_one(p, JNE, BX, SECOND, 0);
-	check_none(p, TEST, BX, INFINITY);
+	check_none(p, WAYS_RET, BX, INFINITY);
+	p->ops[WAYS_SECOND].writes = BX;
+	check_one(p, WAYS_JNE, BX, WAYS_SECOND, 0);
+	check_none(p, WAYS_TEST, BX, INFINITY);
 	g->complete = true;
-	check_none(p, TEST, BX, 0);
-	g->blocks[p->block[TEST]].nin = 0;
-	check_none(p, TEST, BX, INFINITY);
+	check_none(p, WAYS_TEST, BX, 0);
+	g->blocks[p->block[WAYS_TEST]].nin = 0;
+	check_none(p, WAYS_TEST, BX, INFINITY);
 	proc_drop(p);
 }
 
@@ -303,21 +251,21 @@ static void test_calls(void **state)
 		{VT_REG_VECTOR + 2, false}, {VT_REG_R15, false},
 	};
 	static const uint32_t flags[] = {VT_FACT_CALL, VT_FACT_SYSCALL};
-	struct proc *p = make_ways();
+	struct proc *p = proc_make_ways();
 	unsigned i, k;
 
 	(void)state;
 	for (k = 0; k < 2; k++) {
-		p->ops[JMP].flags = p->ops[LONG].flags = flags[k];
-		p->ops[JNE].writes = p->ops[TEST].writes = ~UINT64_C(0);
+		p->ops[WAYS_JMP].flags = p->ops[WAYS_LONG].flags = flags[k];
+		p->ops[WAYS_JNE].writes = p->ops[WAYS_TEST].writes = ~UINT64_C(0);
 		for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-			struct vti_definers d = reach(p, SECOND, REG(rows[i].reg));
+			struct vti_definers d = reach(p, WAYS_SECOND, REG(rows[i].reg));
 
 			assert_int_equal(d.count, rows[i].result ? 3 : 1);
 			if (rows[i].result)
-				assert_true(d.list[0].insn == JMP && d.list[0].slots == 6 &&
-					    d.list[1].insn == LONG && d.list[1].slots == 6);
-			assert_true(d.list[d.count - 1].insn == JNE);
+				assert_true(d.list[0].insn == WAYS_JMP && d.list[0].slots == 6 &&
+					    d.list[1].insn == WAYS_LONG && d.list[1].slots == 6);
+			assert_true(d.list[d.count - 1].insn == WAYS_JNE);
 			check_outside(d.outside, 0);
 		}
 	}
@@ -335,7 +283,7 @@ static void test_many_definers(void **state)
 	(void)state;
 	memset(code, 0x90, sizeof(code));
 	code[19] = 0xc3;
-	p = make(code, sizeof(code));
+	p = proc_make_plain(code, sizeof(code));
 	for (i = 0; i < 17; i++)
 		p->ops[i].writes = UINT64_C(1) << (40 + i);
 	d = reach(p, 17, UINT64_C(0xffff) << 41);
@@ -362,10 +310,10 @@ static struct proc *make_block(void)
 
 	memset(code, 0x90, BLOCK);
 	code[BLOCK] = 0xc3;
-	p = make(code, sizeof(code));
+	p = proc_make_plain(code, sizeof(code));
 	for (i = 0; i < BLOCK; i++)
 		p->ops[i].nuops = (uint8_t)(1 + i % 3);
-	set_entry(p, 0);
+	proc_set_entry(p, 0);
 	return p;
 }
 
@@ -492,9 +440,10 @@ static void check_back(struct proc *p, uint32_t insn, uint32_t slots, const stru
 static void test_back(void **state)
 {
 	static const struct visit all[] = {
-		{HEAD, 0, 60},	{JMP, 6, 40},	       {SHORT, 6 + 4, 30}, {LONG, 6, 50},
-		{JNE, 6, 80},	{SECOND, 14, 70},      {HEAD, 21, 60},	   {JE, 13, 20},
-		{TEST, 15, 10}, {UINT32_MAX, 16, 300}, {0, 0, 0},
+		{WAYS_HEAD, 0, 60},    {WAYS_JMP, 6, 40}, {WAYS_SHORT, 6 + 4, 30},
+		{WAYS_LONG, 6, 50},    {WAYS_JNE, 6, 80}, {WAYS_SECOND, 14, 70},
+		{WAYS_HEAD, 21, 60},   {WAYS_JE, 13, 20}, {WAYS_TEST, 15, 10},
+		{UINT32_MAX, 16, 300}, {0, 0, 0},
 	};
 	/* How many of these are nearer. */
 	static const struct {
@@ -502,44 +451,54 @@ static void test_back(void **state)
 		struct visit list[10];
 	} nearer[] = {
 		{0, {{0, 0, 0}}},
-		{1, {{HEAD, 0, 60}, {0, 0, 0}}},
-		{6, {{HEAD, 0, 60}, {0, 0, 0}}},
-		{7, {{HEAD, 0, 60}, {JMP, 6, 40}, {LONG, 6, 50}, {JNE, 6, 80}, {0, 0, 0}}},
-		{10, {{HEAD, 0, 60}, {JMP, 6, 40}, {LONG, 6, 50}, {JNE, 6, 80}, {0, 0, 0}}},
+		{1, {{WAYS_HEAD, 0, 60}, {0, 0, 0}}},
+		{6, {{WAYS_HEAD, 0, 60}, {0, 0, 0}}},
+		{7,
+		 {{WAYS_HEAD, 0, 60},
+		  {WAYS_JMP, 6, 40},
+		  {WAYS_LONG, 6, 50},
+		  {WAYS_JNE, 6, 80},
+		  {0, 0, 0}}},
+		{10,
+		 {{WAYS_HEAD, 0, 60},
+		  {WAYS_JMP, 6, 40},
+		  {WAYS_LONG, 6, 50},
+		  {WAYS_JNE, 6, 80},
+		  {0, 0, 0}}},
 		{13,
-		 {{HEAD, 0, 60},
-		  {JMP, 6, 40},
-		  {SHORT, 10, 30},
-		  {LONG, 6, 50},
-		  {JNE, 6, 80},
+		 {{WAYS_HEAD, 0, 60},
+		  {WAYS_JMP, 6, 40},
+		  {WAYS_SHORT, 10, 30},
+		  {WAYS_LONG, 6, 50},
+		  {WAYS_JNE, 6, 80},
 		  {0, 0, 0}}},
 		{14,
-		 {{HEAD, 0, 60},
-		  {JMP, 6, 40},
-		  {SHORT, 10, 30},
-		  {LONG, 6, 50},
-		  {JNE, 6, 80},
-		  {JE, 13, 20},
+		 {{WAYS_HEAD, 0, 60},
+		  {WAYS_JMP, 6, 40},
+		  {WAYS_SHORT, 10, 30},
+		  {WAYS_LONG, 6, 50},
+		  {WAYS_JNE, 6, 80},
+		  {WAYS_JE, 13, 20},
 		  {0, 0, 0}}},
 		{16,
-		 {{HEAD, 0, 60},
-		  {JMP, 6, 40},
-		  {SHORT, 10, 30},
-		  {LONG, 6, 50},
-		  {JNE, 6, 80},
-		  {SECOND, 14, 70},
-		  {JE, 13, 20},
-		  {TEST, 15, 10},
+		 {{WAYS_HEAD, 0, 60},
+		  {WAYS_JMP, 6, 40},
+		  {WAYS_SHORT, 10, 30},
+		  {WAYS_LONG, 6, 50},
+		  {WAYS_JNE, 6, 80},
+		  {WAYS_SECOND, 14, 70},
+		  {WAYS_JE, 13, 20},
+		  {WAYS_TEST, 15, 10},
 		  {0, 0, 0}}},
 	};
-	struct proc *p = make_ways();
+	struct proc *p = proc_make_ways();
 	unsigned i;
 
 	(void)state;
-	check_back(p, SECOND, 100, all);
-	check_back(p, SECOND, 22, all);
+	check_back(p, WAYS_SECOND, 100, all);
+	check_back(p, WAYS_SECOND, 22, all);
 	for (i = 0; i < sizeof(nearer) / sizeof(nearer[0]); i++)
-		check_back(p, SECOND, nearer[i].slots, nearer[i].list);
+		check_back(p, WAYS_SECOND, nearer[i].slots, nearer[i].list);
 	proc_drop(p);
 }
 
@@ -547,38 +506,40 @@ static void test_back(void **state)
 static void test_back_outside(void **state)
 {
 	static const struct visit calls[] = {
-		{HEAD, 0, 60},	       {JMP, 6, 40}, {UINT32_MAX, 10, 30},
-		{LONG, 6, 50},	       {JNE, 6, 80}, {SECOND, 14, 70},
-		{HEAD, 21, 60},	       {JE, 15, 20}, {TEST, 17, 10},
+		{WAYS_HEAD, 0, 60},    {WAYS_JMP, 6, 40}, {UINT32_MAX, 10, 30},
+		{WAYS_LONG, 6, 50},    {WAYS_JNE, 6, 80}, {WAYS_SECOND, 14, 70},
+		{WAYS_HEAD, 21, 60},   {WAYS_JE, 15, 20}, {WAYS_TEST, 17, 10},
 		{UINT32_MAX, 18, 300}, {0, 0, 0},
 	};
 	static const uint32_t flags[] = {VT_FACT_CALL, VT_FACT_SYSCALL};
-	struct proc *p = make_ways();
+	struct proc *p = proc_make_ways();
 	unsigned i;
 
 	(void)state;
 	for (i = 0; i < 3; i++) {
 		static const double often[] = {300, 0.25, 0};
 		const struct visit first[] = {{UINT32_MAX, 0, often[i]}, {0, 0, 0}};
-		const struct visit second[] = {{TEST, 0, 10}, {UINT32_MAX, 1, often[i]}, {0, 0, 0}};
+		const struct visit second[] = {
+			{WAYS_TEST, 0, 10}, {UINT32_MAX, 1, often[i]}, {0, 0, 0}};
 		const struct visit third[] = {
-			{JE, 0, 20}, {TEST, 2, 10}, {UINT32_MAX, 3, often[i]}, {0, 0, 0}};
+			{WAYS_JE, 0, 20}, {WAYS_TEST, 2, 10}, {UINT32_MAX, 3, often[i]}, {0, 0, 0}};
 
-		set_entry(p, often[i]);
-		check_back(p, TEST, 100, first);
-		check_back(p, JE, 100, second);
-		check_back(p, LONG, 100, third);
+		proc_set_entry(p, often[i]);
+		check_back(p, WAYS_TEST, 100, first);
+		check_back(p, WAYS_JE, 100, second);
+		check_back(p, WAYS_LONG, 100, third);
 	}
-	set_entry(p, NAN);
-	check_back(p, TEST, 1, (const struct visit[]){{UINT32_MAX, 0, INFINITY}, {0, 0, 0}});
+	proc_set_entry(p, NAN);
+	check_back(p, WAYS_TEST, 1, (const struct visit[]){{UINT32_MAX, 0, INFINITY}, {0, 0, 0}});
 	/* Where it begins nothing is far enough. */
-	check_back(p, TEST, 0, (const struct visit[]){{0, 0, 0}});
-	set_entry(p, 300);
+	check_back(p, WAYS_TEST, 0, (const struct visit[]){{0, 0, 0}});
+	proc_set_entry(p, 300);
 	/* Behind a call it is others' code. */
 	for (i = 0; i < 2; i++) {
-		p->ops[SHORT].flags = flags[i];
-		check_back(p, SECOND, 100, calls);
-		check_back(p, JMP, 100, (const struct visit[]){{UINT32_MAX, 0, 30}, {0, 0, 0}});
+		p->ops[WAYS_SHORT].flags = flags[i];
+		check_back(p, WAYS_SECOND, 100, calls);
+		check_back(p, WAYS_JMP, 100,
+			   (const struct visit[]){{UINT32_MAX, 0, 30}, {0, 0, 0}});
 	}
 	proc_drop(p);
 }
@@ -600,7 +561,7 @@ static struct proc *make_chain(void)
 	}
 	code[2 * JUMPS] = 0x90;
 	code[2 * JUMPS + 1] = 0xc3;
-	p = make(code, sizeof(code));
+	p = proc_make_plain(code, sizeof(code));
 	assert_int_equal(p->flow.cfg->nblocks, VT_CFG_FIRST + JUMPS + 1);
 	return p;
 }
@@ -613,7 +574,7 @@ static void test_many_blocks(void **state)
 	uint32_t i;
 
 	(void)state;
-	set_entry(p, 0);
+	proc_set_entry(p, 0);
 	for (i = JUMPS - 48; i < JUMPS; i++) {
 		p->ops[i].writes = AX;
 		check_one(p, JUMPS, AX, i, JUMPS - 1 - i);
