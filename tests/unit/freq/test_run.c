@@ -448,11 +448,17 @@ static void test_no_event(void **state)
 	assert_int_equal(vt_freqrun(&o, w, &totals, &err), 0);
 	assert_int_equal(totals.samples, 0);
 	vt_writer_meta(w, "vfreq", "");
+	vt_writer_meta(w, "vfreq.", "");
+	vt_writer_meta(w, "vculprit.cpu", "");
 	vt_writer_row(w, VT_LOST);
 	r = reread_stream(fd, w);
 	rec = next_of_kind(r, VT_META);
 	assert_true(vt_record_is_meta(&rec, "vfreq.samples"));
 	assert_true(vt_bytes_are(vt_record_bytes(&rec, VT_META_VALUE), "0"));
+	rec = next_of_kind(r, VT_META);
+	assert_false(vt_freqrun_replaces(&rec));
+	rec = next_of_kind(r, VT_META);
+	assert_true(vt_freqrun_replaces(&rec));
 	rec = next_of_kind(r, VT_META);
 	assert_false(vt_freqrun_replaces(&rec));
 	rec = next_of_kind(r, VT_LOST);

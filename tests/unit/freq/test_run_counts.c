@@ -54,7 +54,12 @@ static const char program[] = ".text\n.globl _start\n_start:\n"
 			      ".size over,.-over\n"
 			      ".type behind,@function\n"
 			      "behind: ret\n" /* 401067 */
-			      ".size tail,.-tail\n.size behind,.-behind\n"
+			      ".size tail,.-tail\n.size behind,.-behind\n.org 0x70\n"
+			      ".type caller,@function\ncaller: nop\n" /* 401070 */
+			      "call callee\n"			      /* 401071 */
+			      "ret\n.size caller,.-caller\n"	      /* 401076 */
+			      ".type callee,@function\ncallee: nop\n" /* 401077 */
+			      "nop\nret\n.size callee,.-callee\n"     /* 401078, 401079 */
 			      ".org 0x80\n.type huge,@function\n"
 			      "huge: ret\n" /* 401080: too large for its code to be looked at */
 			      ".size huge,0x5000000\n";
@@ -82,10 +87,10 @@ static const struct edge {
 #define NEDGES (sizeof(edges) / sizeof(edges[0]))
 
 struct counts {
-	bool none;	 /* nothing was counted */
-	bool zero;	 /* the first loop was not executed */
-	uint64_t place;	 /* an offset without samples, that is told of; 0: none */
-	double scale[2]; /* as told first and last */
+	bool none;	    /* nothing was counted */
+	bool zero;	    /* the first loop was not executed */
+	uint64_t places[2]; /* offsets without samples, that are told of; 0: none */
+	double scale[2];    /* as told first and last */
 	unsigned asked;
 };
 
@@ -149,10 +154,11 @@ static bool place(const void *source, uint64_t event, size_t i, struct vt_place 
 	const struct counts *s = *(struct counts *const *)source;
 
 	assert_int_equal(event, TIME);
-	if (i || !s->place)
+	assert_true(i < 3);
+	if (i == 2 || !s->places[i])
 		return false;
 	to->image = IMAGE;
-	to->offset = s->place;
+	to->offset = s->places[i];
 	return true;
 }
 
@@ -167,12 +173,14 @@ struct freq {
 	uint64_t offset, samples, period;
 	double executions, low, high, cycles;
 	uint64_t confidence, method;
+	double issue;
 };
 
 struct result {
 	struct vt_freqrun_totals totals;
 	struct freq freqs[ROWS];
 	unsigned nfreqs;
+	double other; /* executions of the other image's call */
 	struct edge edges[ROWS];
 	unsigned nedges;
 	unsigned regions;
@@ -237,13 +245,19 @@ static void take_meta(struct result *out, const struct vt_record *rec)
 static void read_result(struct result *out, struct vt_reader *r)
 {
 	struct vt_record rec;
+	bool other = false;
 
 	while (vt_reader_next(r, &rec, &err) > 0) {
 		assert_true(out->nfreqs < ROWS && out->nedges < ROWS);
 		out->regions += rec.kind == VT_REGION;
 		if (rec.kind == VT_META)
 			take_meta(out, &rec);
-		if (rec.kind == VT_FREQ && vt_record_u64(&rec, VT_FREQ_IMAGE) == IMAGE)
+		if (rec.kind == VT_FREQ && vt_record_u64(&rec, VT_FREQ_IMAGE) == OTHER) {
+			other = true;
+			if (vt_record_u64(&rec, VT_FREQ_OFFSET) == 0x1071)
+				out->other = vt_record_f64(&rec, VT_FREQ_EXECUTIONS);
+		} else if (rec.kind == VT_FREQ) {
+			assert_false(other);
 			out->freqs[out->nfreqs++] = (struct freq){
 				vt_record_u64(&rec, VT_FREQ_OFFSET),
 				vt_record_u64(&rec, VT_FREQ_SAMPLES),
@@ -254,7 +268,9 @@ static void read_result(struct result *out, struct vt_reader *r)
 				vt_record_f64(&rec, VT_FREQ_CYCLES),
 				vt_record_u64(&rec, VT_FREQ_CONFIDENCE),
 				vt_record_u64(&rec, VT_FREQ_METHOD),
+				vt_record_f64(&rec, VT_FREQ_ISSUE),
 			};
+		}
 		if (rec.kind == VT_EDGE && vt_record_u64(&rec, VT_EDGE_IMAGE) == IMAGE)
 			out->edges[out->nedges++] = (struct edge){
 				vt_record_u64(&rec, VT_EDGE_FROM), vt_record_u64(&rec, VT_EDGE_TO),
@@ -356,7 +372,7 @@ static void test_places(void **state)
 {
 	static const struct sampled samples[] = {{IMAGE, 0x1044, 5, 50, 0}, {0, 0, 0, 0, 0}};
 	static struct result r;
-	struct counts counts = {.place = 0};
+	struct counts counts = {.none = false};
 	unsigned i;
 
 	(void)state;
@@ -365,22 +381,22 @@ static void test_places(void **state)
 	assert_int_equal(r.totals.procedures, 1);
 	assert_int_equal(r.nfreqs, 6);
 	check_edges(&r, 0x1040, 0x1051, 1);
-	counts = (struct counts){.place = 0x1024};
+	counts = (struct counts){.places = {0x1024, 0x1000}};
 	run(&plain, &counts, samples, &r);
-	assert_int_equal(counts.asked, 2);
-	assert_int_equal(r.totals.procedures, 2);
+	assert_int_equal(counts.asked, 3);
+	assert_int_equal(r.totals.procedures, 3);
 	assert_int_equal(r.totals.samples, 5);
-	assert_int_equal(r.nfreqs, 7 + 6);
+	assert_int_equal(r.nfreqs, 5 + 7 + 6);
 	for (i = 1; i < r.nfreqs; i++)
 		assert_true(r.freqs[i - 1].offset < r.freqs[i].offset);
-	assert_int_equal(r.freqs[0].offset, 0x1020);
+	assert_int_equal(r.freqs[0].offset, 0x1000);
 	assert_int_equal(find(&r, 0x1024)->samples, 0);
 	assert_true(find(&r, 0x1024)->executions == 1e6);
 	assert_true(find(&r, 0x1024)->cycles == 0);
 	assert_true(find(&r, 0x1044)->cycles == 50 / 1e6);
-	check_edges(&r, 0x1020, 0x1051, 1);
+	check_edges(&r, 0x1000, 0x1051, 1);
 	/* One that has samples as well has them once. */
-	counts = (struct counts){.place = 0x1044};
+	counts = (struct counts){.places = {0x1044}};
 	run(&plain, &counts, samples, &r);
 	assert_int_equal(counts.asked, 1);
 	assert_int_equal(r.totals.samples, 5);
@@ -436,15 +452,76 @@ static void test_overlapping(void **state)
 	assert_int_equal(r.totals.no_code, 23);
 	assert_int_equal(r.totals.stray, 0);
 	assert_int_equal(r.totals.estimated, 0);
-	/* In order each has its own; no table has any of these. */
+	/* In order each has its own; no table has any of these instructions. */
 	how.core = "alpha21164";
 	counts.asked = 0;
 	run(&how, &counts, samples, &r);
 	assert_int_equal(find(&r, 0x1060)->samples, 2);
 	assert_int_equal(find(&r, 0x1061)->samples, 5);
 	assert_int_equal(find(&r, 0x1066)->samples, 9);
+	check_edges(&r, 0x1060, 0x1068, 1);
 	assert_int_equal(r.totals.estimated, 2 + 5 + 9 + 3 + 70);
 	assert_int_equal(r.regions, 0);
+}
+
+/* Calls of each image are compared with its procedures, and with no other's. */
+static void test_calls(void **state)
+{
+	static const struct sampled samples[] = {{IMAGE, 0x1070, 40, 400, 0},
+						 {IMAGE, 0x1071, 40, 400, 0},
+						 {IMAGE, 0x1077, 40, 400, 0},
+						 {OTHER, 0x1070, 90, 900, 0},
+						 {OTHER, 0x1071, 90, 900, 0},
+						 {OTHER, 0x1077, 90, 900, 0},
+						 {0, 0, 0, 0, 0}};
+	struct how how = plain;
+	struct counts counts = {.none = true};
+	static struct result r;
+
+	(void)state;
+	how.core = "alpha21164";
+	run(&how, &counts, samples, &r);
+	assert_true(find(&r, 0x1071)->executions > 0 && r.other > find(&r, 0x1071)->executions);
+	assert_float_equal(r.totals.calls.compared, find(&r, 0x1071)->executions + r.other, 1e-6);
+}
+
+/*
+ * Samples that fall somewhere behind tell of no instruction, only of their sum: 100 of 10 cycles by
+ * what the schedule gives all three instructions, as uncertain as one point of 35 %.
+ */
+static void test_skewed(void **state)
+{
+	static const struct sampled samples[] = {{IMAGE, 0x1077, 60, 600, 0},
+						 {IMAGE, 0x1078, 30, 300, 0},
+						 {IMAGE, 0x1079, 10, 100, 0},
+						 {0, 0, 0, 0, 0}};
+	static const struct {
+		enum vt_policy policy;
+		bool skewed;
+	} rows[] = {
+		{VT_POLICY_UNKNOWN, true},  {VT_POLICY_INTERRUPT, true},
+		{VT_POLICY_PRECISE, false}, {VT_POLICY_DISPATCH, false},
+		{VT_POLICY_MODEL, false},   {VT_POLICY_EXACT, false},
+	};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct how how = plain;
+		struct counts counts = {.none = true};
+		static struct result r;
+		double f, sigma;
+
+		how.core = "alpha21164";
+		how.policy = rows[i].policy;
+		run(&how, &counts, samples, &r);
+		f = 1000 /
+		    (find(&r, 0x1077)->issue + find(&r, 0x1078)->issue + find(&r, 0x1079)->issue);
+		sigma = f * hypot(0.1, 0.35);
+		if ((fabs(find(&r, 0x1078)->high - (f + 2 * sigma)) < 1e-5 * f) != rows[i].skewed)
+			fail_msg("%u: %g to %g, not %g", rows[i].policy, find(&r, 0x1078)->low,
+				 find(&r, 0x1078)->high, f + 2 * sigma);
+	}
 }
 
 /* ---- clocks and other runs ---- */
@@ -453,9 +530,11 @@ static void test_overlapping(void **state)
 static void run_loops(const struct how *how, uint64_t six, uint64_t twelve, uint64_t fixed,
 		      uint64_t last, struct result *r)
 {
-	const struct sampled samples[] = {{IMAGE, 0x1004, 300, 1000 * six, 0},
-					  {IMAGE, 0x1024, 300, 1000 * twelve, 0},
-					  {IMAGE, 0x1044, last, 1000 * fixed, 0},
+	/* Of the second one in the middle of an instruction, too. */
+	const struct sampled samples[] = {{IMAGE, 0x1044, last, 1000 * fixed, 0},
+					  {IMAGE, 0x1026, 100, 400 * twelve, 0},
+					  {IMAGE, 0x1024, 200, 600 * twelve, 0},
+					  {IMAGE, 0x1004, 300, 1000 * six, 0},
 					  {0, 0, 0, 0, 0}};
 	struct counts counts = {.none = false};
 
@@ -560,6 +639,8 @@ static void check_scaled(const struct result *r, double doubt, enum vt_confidenc
 	const struct freq *x = find(r, 0x1004);
 
 	assert_true(is_near(x->executions, 1e6 * f));
+	assert_true(is_near(find(r, 0x1000)->executions, 1e6 * f));
+	assert_true(is_near(find(r, 0x100d)->executions, 10 * f));
 	assert_true(is_near(x->low, fmax(1e6 * f * (1 - 2 * doubt), 0)));
 	assert_true(is_near(x->high, 1e6 * f * (1 + 2 * doubt)));
 	assert_int_equal(x->confidence, confidence);
@@ -654,6 +735,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_places),	    cmocka_unit_test(test_not_executed),
 		cmocka_unit_test(test_overlapping), cmocka_unit_test(test_regions),
+		cmocka_unit_test(test_calls),	    cmocka_unit_test(test_skewed),
 		cmocka_unit_test(test_threads),	    cmocka_unit_test(test_fitted_clock),
 		cmocka_unit_test(test_other_run),   cmocka_unit_test(test_other_run_and_clock),
 	};
