@@ -11,6 +11,7 @@
 
 #include "culprit/cause.h"
 #include "culprit/culprit.h"
+#include "culprit/internal.h"
 #include "tests/unit/common/procs.h"
 
 static struct vt_error err;
@@ -487,15 +488,176 @@ static void test_long_block(void **state)
 	}
 }
 
+/* ---- how control arrives ---- */
+
+static struct vti_stalled arrive(struct proc *p, uint32_t insn)
+{
+	struct vti_stalled st;
+	struct vti_culprit c;
+
+	assert_int_equal(vti_culprit_init(&c, &p->in, &err), 0);
+	assert_true(vti_culprit_stalled(&c, insn, &st));
+	vti_culprit_fini(&c);
+	return st;
+}
+
+static void check_arrival(const struct vti_stalled *st, uint32_t i, enum vti_arrival how,
+			  uint32_t insn, double executions)
+{
+	assert_true(i < st->nbefore);
+	assert_int_equal(st->before[i].how, how);
+	assert_int_equal(st->before[i].insn, insn);
+	assert_true(st->before[i].executions == executions);
+}
+
+/* From the instruction before it, or by the edges of its block. */
+static void test_arrivals(void **state)
+{
+	struct proc *p = proc_make_ways();
+	struct vti_stalled st;
+
+	(void)state;
+	p->insns[WAYS_HEAD].executions = 1000;
+	proc_set_edge(p, 5, 8, 100);
+	proc_set_edge(p, 7, 8, 200);
+	proc_set_edge(p, 0xa, 8, 700);
+	st = arrive(p, WAYS_SECOND);
+	assert_int_equal(st.nbefore, 1);
+	check_arrival(&st, 0, VTI_NEXT, WAYS_HEAD, 70);
+	st = arrive(p, WAYS_HEAD);
+	assert_int_equal(st.nbefore, 3);
+	check_arrival(&st, 0, VTI_BRANCH, WAYS_JMP, 100);
+	check_arrival(&st, 1, VTI_BRANCH, WAYS_LONG, 200);
+	check_arrival(&st, 2, VTI_BRANCH, WAYS_JNE, 700);
+	p->insns[WAYS_TEST].executions = 500;
+	st = arrive(p, WAYS_TEST);
+	assert_int_equal(st.nbefore, 1);
+	check_arrival(&st, 0, VTI_OUTSIDE, UINT32_MAX, 300);
+	/* Behind a call, in a block and at its end. */
+	p->flow.cfg->insns[WAYS_HEAD].flags = p->flow.cfg->insns[WAYS_LONG].flags = VT_FACT_CALL;
+	p->flow.cfg->insns[WAYS_JMP].flags |= VT_FACT_CALL;
+	st = arrive(p, WAYS_SECOND);
+	check_arrival(&st, 0, VTI_RETURN, WAYS_HEAD, 70);
+	st = arrive(p, WAYS_HEAD);
+	check_arrival(&st, 0, VTI_BRANCH, WAYS_JMP, 100);
+	check_arrival(&st, 1, VTI_RETURN, WAYS_LONG, 200);
+	/* Rarer ones than 1 in 100 are left out; none is more often than the instruction. */
+	proc_set_edge(p, 5, 8, 10);
+	proc_set_edge(p, 7, 8, 9.99);
+	proc_set_edge(p, 0xa, 8, 1001);
+	st = arrive(p, WAYS_HEAD);
+	assert_int_equal(st.nbefore, 2);
+	check_arrival(&st, 0, VTI_BRANCH, WAYS_JMP, 10);
+	check_arrival(&st, 1, VTI_BRANCH, WAYS_JNE, 1000);
+	/* What is not known is as often as the instruction before, if that is; less than none is 0.
+	 */
+	proc_set_edge(p, 5, 8, NAN);
+	proc_set_edge(p, 7, 8, -5);
+	proc_set_edge(p, 0xa, 8, NAN);
+	p->insns[WAYS_JNE].executions = NAN;
+	st = arrive(p, WAYS_HEAD);
+	assert_int_equal(st.nbefore, 2);
+	check_arrival(&st, 0, VTI_BRANCH, WAYS_JMP, 40);
+	check_arrival(&st, 1, VTI_BRANCH, WAYS_JNE, 1000);
+	p->in.edges = NULL;
+	st = arrive(p, WAYS_HEAD);
+	assert_int_equal(st.nbefore, 3);
+	check_arrival(&st, 1, VTI_RETURN, WAYS_LONG, 50);
+	st = arrive(p, WAYS_TEST);
+	check_arrival(&st, 0, VTI_OUTSIDE, UINT32_MAX, 500);
+	proc_drop(p);
+}
+
+/* Of a graph that is not complete, what is left of nine tenths comes from anywhere. */
+static void test_unknown_arrivals(void **state)
+{
+	struct proc *p = proc_make_ways();
+	struct vti_stalled st;
+
+	(void)state;
+	p->insns[WAYS_HEAD].executions = 1000;
+	proc_set_edge(p, 5, 8, 100);
+	proc_set_edge(p, 7, 8, 200);
+	proc_set_edge(p, 0xa, 8, 599);
+	assert_int_equal(arrive(p, WAYS_HEAD).nbefore, 3);
+	p->flow.cfg->complete = false;
+	st = arrive(p, WAYS_HEAD);
+	assert_int_equal(st.nbefore, 4);
+	check_arrival(&st, 3, VTI_OUTSIDE, UINT32_MAX, 101);
+	proc_set_edge(p, 0xa, 8, 600);
+	assert_int_equal(arrive(p, WAYS_HEAD).nbefore, 3);
+	/* What is left out as too rare is known, too. */
+	proc_set_edge(p, 0xa, 8, 591);
+	proc_set_edge(p, 5, 8, 9);
+	proc_set_edge(p, 7, 8, 300);
+	assert_int_equal(arrive(p, WAYS_HEAD).nbefore, 2);
+	proc_drop(p);
+}
+
+/* 32 ways are told apart; any more are one, of which nothing is known. */
+static void test_many_arrivals(void **state)
+{
+	enum { WAYS = 40 };
+	uint8_t code[2 * WAYS + 2];
+	struct proc *p;
+	struct vti_stalled st;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < WAYS; i++) {
+		code[2 * i] = 0x74;
+		code[2 * i + 1] = (uint8_t)(2 * (WAYS - 1 - i));
+	}
+	code[2 * WAYS] = 0x90;
+	code[2 * WAYS + 1] = 0xc3;
+	p = proc_make_plain(code, sizeof(code));
+	p->insns[WAYS].executions = 1000;
+	/* The last one's two edges, and one of each other: 20, 21 and so on. */
+	for (i = 0; i < p->flow.cfg->blocks[p->block[WAYS]].nin; i++)
+		p->edges[p->flow.cfg->in[p->flow.cfg->blocks[p->block[WAYS]].in + i]] = 20 + i;
+	st = arrive(p, WAYS);
+	assert_int_equal(st.nbefore, 32);
+	for (i = 0; i < 31; i++)
+		check_arrival(&st, i, VTI_BRANCH, i, 20 + i);
+	assert_int_equal(st.before[31].how, VTI_OUTSIDE);
+	/* 51 to 60. */
+	assert_true(p->flow.cfg->blocks[p->block[WAYS]].nin == 41);
+	assert_true(st.before[31].executions == 10 * (51 + 60) / 2.0);
+	proc_drop(p);
+}
+
+/* 8 are named, each once. */
+static void test_blame(void **state)
+{
+	struct vti_suspect s = {.bound = 0};
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 20; i++)
+		vti_suspect_blame(&s, 100 + i / 2);
+	assert_int_equal(s.nguilty, 8);
+	for (i = 0; i < 8; i++)
+		assert_int_equal(s.guilty[i], 100 + i);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_load),   cmocka_unit_test(test_long_block),
-		cmocka_unit_test(test_store),  cmocka_unit_test(test_events),
-		cmocka_unit_test(test_shares), cmocka_unit_test(test_measured),
-		cmocka_unit_test(test_fetch),  cmocka_unit_test(test_resident),
-		cmocka_unit_test(test_units),  cmocka_unit_test(test_names),
+		cmocka_unit_test(test_load),
+		cmocka_unit_test(test_long_block),
+		cmocka_unit_test(test_store),
+		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_measured),
+		cmocka_unit_test(test_fetch),
+		cmocka_unit_test(test_resident),
+		cmocka_unit_test(test_units),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_minor),
+		cmocka_unit_test(test_arrivals),
+		cmocka_unit_test(test_blame),
+		cmocka_unit_test(test_many_arrivals),
+		cmocka_unit_test(test_unknown_arrivals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

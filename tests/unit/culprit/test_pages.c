@@ -595,6 +595,12 @@ static void test_called(void **state)
 	check(vt_footprint_called(f, 0, PROC_START + 0xd), 0, "within", 0);
 	check(vt_footprint_called(f, 0, PROC_START + 0x14), 12, "jumped to behind it", 0);
 	check(vt_footprint_called(f, 0, PROC_START + 0x1000), 0, "on a condition", 0);
+	/* What is not known to be executed is not entered. */
+	p->insns[proc_at(p, 6)].executions = NAN;
+	p->insns[proc_at(p, 0xf)].executions = 0.5;
+	assert_int_equal(vt_culprit_enter(&p->in, f, &err), 0);
+	check(vt_footprint_called(f, 0, PROC_START), 11, "itself", 1);
+	check(vt_footprint_called(f, 0, PROC_START + 0x14), 12.5, "jumped to behind it", 1);
 	vt_footprint_free(f);
 	proc_drop(p);
 }
