@@ -303,6 +303,285 @@ static void test_other_causes(void **state)
 	proc_drop(p);
 }
 
+/* ---- graphs whose instructions are what a test says ---- */
+
+/*
+ * Of an Alpha: 8 + 20 + 80 cycles of a miss, and 5 of a wrong branch, thrice as long to be sure;
+ * and a store forwards in 5 cycles, or is waited for 13 more.
+ */
+#define PLAIN_MISS    (3 * 108.0)
+#define PLAIN_WRONG   (3 * 5.0)
+#define PLAIN_FORWARD (3 * 18.0)
+
+/* The loop's end, executed 1000 times, of which it goes on 30 times. */
+static struct proc *make_branch(void)
+{
+	struct proc *p = proc_make_ways();
+
+	p->insns[WAYS_JNE].executions = 1000;
+	proc_set_edge(p, 0xa, 8, 970);
+	proc_set_edge(p, 0xa, 0xc, 30);
+	return p;
+}
+
+static void test_sorts_of_branches(void **state)
+{
+	static const struct {
+		uint32_t flags;
+		double n;
+		enum vt_stall_why why;
+	} rows[] = {
+		{VT_FACT_BRANCH | VT_FACT_CONDITIONAL, 60, VT_WHY_BOTH_WAYS},
+		{VT_FACT_BRANCH | VT_FACT_INDIRECT, 60, VT_WHY_INDIRECT},
+		{VT_FACT_BRANCH | VT_FACT_INDIRECT | VT_FACT_CALL, 1000, VT_WHY_INDIRECT},
+		{VT_FACT_BRANCH | VT_FACT_CALL, 1000, VT_WHY_RETURNS},
+		{VT_FACT_BRANCH | VT_FACT_RETURN, 1000, VT_WHY_RETURNS},
+		{VT_FACT_BRANCH | VT_FACT_RETURN | VT_FACT_INDIRECT, 1000, VT_WHY_RETURNS},
+		{VT_FACT_BRANCH | VT_FACT_JUMP, 0, VT_WHY_ABSENT},
+		{VT_FACT_CALL, 0, VT_WHY_ABSENT},
+		{VT_FACT_INDIRECT, 0, VT_WHY_ABSENT},
+		{0, 0, VT_WHY_ABSENT},
+	};
+	struct proc *p = make_branch();
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		p->ops[WAYS_JNE].flags = rows[i].flags;
+		check(p, 0xa, VT_STALL_MISPREDICT, rows[i].n * PLAIN_WRONG, rows[i].why);
+		/* Where calls lead is known but of indirect ones. */
+		if (rows[i].flags & VT_FACT_CALL && rows[i].flags & VT_FACT_INDIRECT)
+			check(p, 0xa, VT_STALL_ICACHE, INFINITY, VT_WHY_CALLED);
+		else
+			check(p, 0xa, VT_STALL_ICACHE, 0, VT_WHY_ABSENT);
+	}
+	proc_drop(p);
+}
+
+/* Elsewhere than on the usual way, and once more on that; if it is not known, each time. */
+static void test_surprises(void **state)
+{
+	const uint32_t conditional = VT_FACT_BRANCH | VT_FACT_CONDITIONAL,
+		       indirect = VT_FACT_BRANCH | VT_FACT_INDIRECT;
+	struct proc *p = make_branch();
+	struct vt_cfg_block *b = &p->flow.cfg->blocks[p->block[WAYS_JNE]];
+	double each = 1000 * PLAIN_WRONG;
+
+	(void)state;
+	p->ops[WAYS_JNE].flags = conditional;
+	proc_set_edge(p, 0xa, 8, 30);
+	proc_set_edge(p, 0xa, 0xc, 970);
+	check(p, 0xa, VT_STALL_MISPREDICT, 60 * PLAIN_WRONG, VT_WHY_BOTH_WAYS);
+	proc_set_edge(p, 0xa, 8, 500);
+	proc_set_edge(p, 0xa, 0xc, 501);
+	check(p, 0xa, VT_STALL_MISPREDICT, each, VT_WHY_BOTH_WAYS);
+	proc_set_edge(p, 0xa, 8, 499);
+	check(p, 0xa, VT_STALL_MISPREDICT, 998 * PLAIN_WRONG, VT_WHY_BOTH_WAYS);
+	proc_set_edge(p, 0xa, 0xc, NAN);
+	check(p, 0xa, VT_STALL_MISPREDICT, each, VT_WHY_BOTH_WAYS);
+	proc_set_edge(p, 0xa, 0xc, 30);
+	b->incomplete = true;
+	check(p, 0xa, VT_STALL_MISPREDICT, each, VT_WHY_BOTH_WAYS);
+	b->incomplete = false;
+	p->in.edges = NULL;
+	check(p, 0xa, VT_STALL_MISPREDICT, each, VT_WHY_BOTH_WAYS);
+	p->in.edges = p->edges;
+	/* Of one way that is known, a branch has no other; an indirect jump may have any. */
+	proc_set_edge(p, 5, 8, 40);
+	p->ops[WAYS_JMP].flags = conditional;
+	check(p, 5, VT_STALL_MISPREDICT, 0, VT_WHY_BOTH_WAYS);
+	p->ops[WAYS_JMP].flags = indirect;
+	check(p, 5, VT_STALL_MISPREDICT, 40 * PLAIN_WRONG, VT_WHY_INDIRECT);
+	proc_drop(p);
+}
+
+/* Stores in the micro-operations that a reorder buffer holds: 10 and 6 before the load. */
+static void test_stores_in_reach(void **state)
+{
+	static const struct {
+		uint16_t rob;
+		double often;
+	} rows[] = {{0, 0}, {1, 0}, {6, 0}, {7, 50}, {10, 50}, {11, 30 + 50}, {400, 30 + 50}};
+	struct proc *p = proc_make_ways();
+	unsigned i;
+
+	(void)state;
+	proc_set_entry(p, 0);
+	p->core.forward = 5;
+	p->core.blocked = 13;
+	p->ops[WAYS_SECOND].uops[0].op_class = VT_OP_LOAD;
+	p->ops[WAYS_SHORT].uops[0].op_class = p->ops[WAYS_LONG].uops[0].op_class = VT_OP_STORE;
+	p->insns[WAYS_SECOND].executions = 1000;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		p->core.rob = rows[i].rob;
+		check(p, 9, VT_STALL_FORWARD, rows[i].often * PLAIN_FORWARD,
+		      rows[i].often > 0 ? VT_WHY_STORE : VT_WHY_ABSENT);
+	}
+	p->ops[WAYS_HEAD].uops[0].op_class = VT_OP_STORE;
+	p->core.rob = 0;
+	check(p, 9, VT_STALL_FORWARD, 60 * PLAIN_FORWARD, VT_WHY_STORE);
+	/* No more than it is executed. */
+	p->insns[WAYS_SECOND].executions = 55;
+	check(p, 9, VT_STALL_FORWARD, 55 * PLAIN_FORWARD, VT_WHY_STORE);
+	proc_drop(p);
+}
+
+/*
+ * A load in rounds of 3 slots comes 30 / 3 times more while 30 are in flight, after each time that
+ * control came from elsewhere; out of loops, once for each slot of its block.
+ */
+static void test_outside_in_reach(void **state)
+{
+	struct proc *p = proc_make_ways();
+	struct vt_mop *load = &p->ops[WAYS_LONG];
+
+	(void)state;
+	proc_set_entry(p, 2);
+	p->core.forward = 5;
+	p->core.blocked = 13;
+	p->core.rob = 30;
+	p->insns[WAYS_SECOND].executions = p->insns[WAYS_LONG].executions = 1000;
+	p->ops[WAYS_SECOND].uops[0].op_class = VT_OP_LOAD;
+	check(p, 9, VT_STALL_FORWARD, 2 * (1 + 10) * PLAIN_FORWARD, VT_WHY_STORE);
+	p->ops[WAYS_SHORT].uops[0].op_class = VT_OP_STORE;
+	check(p, 9, VT_STALL_FORWARD, (30 + 2 * (1 + 10)) * PLAIN_FORWARD, VT_WHY_STORE);
+	load->uops[0].op_class = VT_OP_LOAD;
+	check(p, 7, VT_STALL_FORWARD, 2 * (1 + 30) * PLAIN_FORWARD, VT_WHY_STORE);
+	load->slots = 5;
+	check(p, 7, VT_STALL_FORWARD, 2 * (1 + 6) * PLAIN_FORWARD, VT_WHY_STORE);
+	load->slots = 0;
+	check(p, 7, VT_STALL_FORWARD, 2 * (1 + 30) * PLAIN_FORWARD, VT_WHY_STORE);
+	proc_set_entry(p, 0.25);
+	check(p, 7, VT_STALL_FORWARD, 0.25 * 31 * PLAIN_FORWARD, VT_WHY_STORE);
+	/* More than a round is in reach: once more, with what is in between. */
+	proc_set_entry(p, 0);
+	check(p, 7, VT_STALL_FORWARD, 0, VT_WHY_ABSENT);
+	proc_drop(p);
+}
+
+struct piece {
+	uint8_t code[16];
+	uint8_t size, load;
+	bool apart; /* it is known which bytes both access */
+};
+
+/* A store and a load by the same registers, and what is before, between and behind them. */
+static void test_same_registers(void **state)
+{
+	static const struct piece pieces[] = {
+		/* mov %rax,(%rdi); mov 4(%rdi),%rbx */
+		{{0x48, 0x89, 0x07, 0x48, 0x8b, 0x5f, 0x04, 0xc3}, 8, 3, true},
+		/* mov %rsi,%rdi before; lea 1(%rdi),%rdi before */
+		{{0x48, 0x89, 0xf7, 0x48, 0x89, 0x07, 0x48, 0x8b, 0x5f, 0x04, 0xc3}, 11, 6, true},
+		/* inc %rsi, and inc %rdi between */
+		{{0x48, 0x89, 0x07, 0x48, 0xff, 0xc6, 0x48, 0x8b, 0x5f, 0x04, 0xc3}, 11, 6, true},
+		{{0x48, 0x89, 0x07, 0x48, 0xff, 0xc7, 0x48, 0x8b, 0x5f, 0x04, 0xc3}, 11, 6, false},
+		/* stos, which moves %rdi */
+		{{0x48, 0xab, 0x48, 0x8b, 0x5f, 0x04, 0xc3}, 7, 2, false},
+		/* mov (%rdi),%rdi: it writes its own register when it has loaded */
+		{{0x48, 0x89, 0x07, 0x48, 0x8b, 0x3f, 0xc3}, 7, 3, true},
+		/* mov 4(%rsi),%rbx */
+		{{0x48, 0x89, 0x07, 0x48, 0x8b, 0x5e, 0x04, 0xc3}, 8, 3, false},
+		/* jmp to the load: another block */
+		{{0x48, 0x89, 0x07, 0x74, 0x00, 0x48, 0x8b, 0x5f, 0x04, 0xc3}, 10, 5, false},
+	};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+		struct proc *p = proc_make("zen4", pieces[i].code, pieces[i].size);
+		struct vti_fact fact;
+
+		p->in.code = pieces[i].code;
+		p->in.code_size = pieces[i].size;
+		set_entry(p, 0);
+		fact = ask(p, pieces[i].load, VT_STALL_FORWARD);
+		if (fact.why != (pieces[i].apart ? VT_WHY_ABSENT : VT_WHY_STORE) ||
+		    fact.bound != (pieces[i].apart ? 0 : PROC_EACH * FORWARD))
+			fail_msg("piece %u: %g", i, fact.bound);
+		proc_drop(p);
+	}
+}
+
+/*
+ *  0: 48 89 07        mov %rax,(%rdi)
+ *  3: 48 8b 5f 04     mov 4(%rdi),%rbx
+ *  7: ff ce           dec %esi
+ *  9: 75 f5           jne 0
+ *  b: c3              ret
+ */
+static void test_store_of_round_before(void **state)
+{
+	static const uint8_t code[] = {0x48, 0x89, 0x07, 0x48, 0x8b, 0x5f,
+				       0x04, 0xff, 0xce, 0x75, 0xf5, 0xc3};
+	struct proc *p = make_loop(code, sizeof(code), 9);
+
+	(void)state;
+	set_entry(p, 0);
+	/* The store of the same round, and no other, or that of the round before as well. */
+	p->core.rob = 2;
+	check(p, 3, VT_STALL_FORWARD, 0, VT_WHY_ABSENT);
+	p->core.rob = 320;
+	check(p, 3, VT_STALL_FORWARD, PROC_EACH * FORWARD, VT_WHY_STORE);
+	proc_drop(p);
+}
+
+/* As often as control comes to a page, of whatever cost a translation is. */
+static void test_itlb(void **state)
+{
+	struct proc *p = proc_make_ways();
+
+	(void)state;
+	p->insns[WAYS_TEST].executions = 500;
+	check(p, 0, VT_STALL_ITLB, 300 * PLAIN_MISS, VT_WHY_DISPLACED);
+	check(p, 2, VT_STALL_ITLB, 0, VT_WHY_ABSENT);
+	check(p, 0, VT_STALL_ICACHE, 300 * PLAIN_MISS, VT_WHY_DISPLACED);
+	p->core.itlb.latency = 3;
+	p->core.stlb.latency = 4;
+	check(p, 0, VT_STALL_ITLB, 300 * PLAIN_MISS, VT_WHY_DISPLACED);
+	p->core.itlb.latency = p->core.stlb.latency = 0;
+	check(p, 0, VT_STALL_ITLB, 0, VT_WHY_ABSENT);
+	proc_drop(p);
+}
+
+/* Nothing else may be a division, a fence or the kernel. */
+static void test_classes(void **state)
+{
+	static const struct {
+		enum vt_op_class class_;
+		enum vt_stall_cause cause;
+		double bound;
+		enum vt_stall_why why;
+	} rows[] = {
+		{VT_OP_DIVIDE, VT_STALL_DIVIDER, 70 * 17, VT_WHY_OPERANDS},
+		{VT_OP_FDIV, VT_STALL_DIVIDER, 70 * 17, VT_WHY_OPERANDS},
+		{VT_OP_FMUL, VT_STALL_DIVIDER, 0, VT_WHY_ABSENT},
+		{VT_OP_SLOW, VT_STALL_SYNC, (double)INFINITY, VT_WHY_DRAINS},
+		{VT_OP_SYNC, VT_STALL_SYNC, (double)INFINITY, VT_WHY_DRAINS},
+		{VT_OP_INT, VT_STALL_SYNC, 0, VT_WHY_ABSENT},
+		{VT_OP_LOAD, VT_STALL_DTLB, (double)INFINITY, VT_WHY_ANYWHERE},
+		{VT_OP_STORE, VT_STALL_DTLB, (double)INFINITY, VT_WHY_ANYWHERE},
+		{VT_OP_INT, VT_STALL_DTLB, 0, VT_WHY_ABSENT},
+		{VT_OP_LOAD, VT_STALL_DCACHE, (double)INFINITY, VT_WHY_ANYWHERE},
+		{VT_OP_STORE, VT_STALL_DCACHE, 0, VT_WHY_ABSENT},
+		{VT_OP_STORE, VT_STALL_WRITE_BUFFER, (double)INFINITY, VT_WHY_ANYWHERE},
+		{VT_OP_LOAD, VT_STALL_WRITE_BUFFER, 0, VT_WHY_ABSENT},
+	};
+	struct proc *p = proc_make_ways();
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		p->ops[WAYS_SECOND].uops[1] =
+			(struct vt_uop){.op_class = (uint8_t)rows[i].class_, .latency = 17};
+		check(p, 9, rows[i].cause, rows[i].bound, rows[i].why);
+	}
+	check(p, 9, VT_STALL_OTHER, 0, VT_WHY_ABSENT);
+	p->ops[WAYS_SECOND].flags = VT_FACT_SYSCALL;
+	check(p, 9, VT_STALL_OTHER, INFINITY, VT_WHY_KERNEL);
+	proc_drop(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -314,6 +593,14 @@ int main(void)
 		cmocka_unit_test(test_mispredicted_in_stacks),
 		cmocka_unit_test(test_predicted_return),
 		cmocka_unit_test(test_reach_of_outside),
+		cmocka_unit_test(test_sorts_of_branches),
+		cmocka_unit_test(test_surprises),
+		cmocka_unit_test(test_stores_in_reach),
+		cmocka_unit_test(test_outside_in_reach),
+		cmocka_unit_test(test_same_registers),
+		cmocka_unit_test(test_store_of_round_before),
+		cmocka_unit_test(test_itlb),
+		cmocka_unit_test(test_classes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
