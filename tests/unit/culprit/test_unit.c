@@ -236,6 +236,44 @@ static void test_busy_inside(void **state)
 	proc_drop(p);
 }
 
+/*
+ * Who adds for 3 cycles and divides for 22, before the procedure or in it: an addition waits for
+ * the one, a division for the other.
+ */
+static void test_busy_twice(void **state)
+{
+	struct proc *p = make_nops(6);
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < VT_NOPCLASSES; i++)
+		p->core.classes[i].busy = 1;
+	p->core.classes[VT_OP_FADD].busy = 3;
+	p->core.classes[VT_OP_FDIV].busy = 22;
+	proc_set_entry(p, 300);
+	p->ops[5].nuops = 2;
+	p->ops[5].uops[0] = occupy(VT_OP_FADD, 1, 1);
+	p->ops[5].uops[1] = occupy(VT_OP_FDIV, 1, 1);
+	p->costs[5].head = 0.5F;
+	check_bound(p, vti_rule_unit, 5, 60 * (3 - 1 - 0.5));
+	check_bound(p, vti_rule_divider, 5, 60 * (22 - 1 - 0.5));
+	check_bound(p, vti_rule_multiplier, 5, 0);
+	proc_set_entry(p, 0);
+	p->ops[2].nuops = 2;
+	p->ops[2].uops[0] = occupy(VT_OP_FADD, 3, 1);
+	p->ops[2].uops[1] = occupy(VT_OP_FDIV, 22, 1);
+	check_bound(p, vti_rule_unit, 5, 60 * (3 - 0.5));
+	check_bound(p, vti_rule_divider, 5, 60 * (22 - 0.5));
+	check_bound(p, vti_rule_multiplier, 5, 0);
+	/* The last of its cycles. */
+	p->ops[3].nuops = 4;
+	p->ops[2].uops[0].busy = 2;
+	check_bound(p, vti_rule_unit, 5, 60 * (2 - 1 - 0.5));
+	assert_int_equal(ask(p, vti_rule_unit, 5).guilty[0], 2);
+	assert_int_equal(ask(p, vti_rule_unit, 5).nguilty, 1);
+	proc_drop(p);
+}
+
 /* Who begins a cycle finds all units free; others wait for the next one. */
 static void test_next_cycle(void **state)
 {
@@ -364,9 +402,15 @@ static void test_operands_of_others(void **state)
 	check_bound(p, vti_rule_dependency, WAYS_SECOND, 1000 * 0.25);
 	p->costs[WAYS_SECOND].head = 4;
 	check_bound(p, vti_rule_dependency, WAYS_SECOND, 0);
+	/* By the one way, and by the other from outside: 30 times 5 - 2 - 0.5 cycles more. */
+	p->costs[WAYS_SECOND].head = 0.5F;
+	proc_set_entry(p, 100);
+	p->ops[WAYS_SHORT].writes = AX;
+	p->ops[WAYS_SHORT].uops[0].latency = 5;
+	check_bound(p, vti_rule_dependency, WAYS_SECOND, 30 * 2.5 + 100 * 3.5);
+	p->ops[WAYS_SHORT].writes = 0;
 	proc_set_entry(p, 0);
 	/* Whatever takes longest in the call: its result is loaded, 6 micro-operations before. */
-	p->costs[WAYS_SECOND].head = 0.5F;
 	p->ops[WAYS_JNE].reads = AX;
 	for (i = 0; i < 2; i++) {
 		p->ops[WAYS_JMP].flags = p->ops[WAYS_LONG].flags = flags[i];
@@ -433,7 +477,7 @@ int main(void)
 		cmocka_unit_test(test_busy_inside),   cmocka_unit_test(test_next_cycle),
 		cmocka_unit_test(test_behind_fences), cmocka_unit_test(test_operands),
 		cmocka_unit_test(test_sync),	      cmocka_unit_test(test_operands_of_others),
-		cmocka_unit_test(test_system_calls),
+		cmocka_unit_test(test_system_calls),  cmocka_unit_test(test_busy_twice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
