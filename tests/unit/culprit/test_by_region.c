@@ -340,13 +340,332 @@ static void test_overlap(void **state)
 	proc_drop(p);
 }
 
+/* ---- what is behind an instruction ---- */
+
+/* zen4: a miss takes 14 + 50 + 280 cycles, thrice as long to be sure; lines have 64 bytes. */
+#define MISS  (3 * 344.0)
+#define WRONG (3 * 27.0) /* 13 + 10 + 4 cycles, likewise */
+
+/* nops, a return, and what else is put there; entered ROUNDS times, and each takes its time. */
+static struct proc *make_straight(const uint8_t *code, size_t size)
+{
+	struct proc *p = proc_make("zen4", code, size);
+	uint32_t i;
+
+	p->in.code = code;
+	p->in.code_size = size;
+	p->in.least_peak = 20;
+	/* So that neighbours do not overlap. */
+	p->core.rob = 8;
+	proc_set_entry(p, ROUNDS);
+	for (i = 0; i < p->flow.cfg->ninsns; i++) {
+		p->insns[i].executions = ROUNDS;
+		p->insns[i].time_samples = 100;
+	}
+	return p;
+}
+
+/* Lets an instruction take 500 cycles more, by 10,000 samples. */
+static void slow_down(struct proc *p, uint64_t offset)
+{
+	struct vt_culprit_insn *in = &p->insns[proc_at(p, offset)];
+
+	in->cycles += 500;
+	in->time_samples = 10000;
+	find(p);
+}
+
+/* All of the stall there is that cause's, but for a tenth that others may have taken. */
+static void check_claimed(const struct proc *p, uint64_t offset, enum vt_stall_cause cause,
+			  uint64_t guilty)
+{
+	const struct vt_culprit_insn *in = &p->insns[proc_at(p, offset)];
+	double head = (double)p->costs[proc_at(p, offset)].head, cycles = in->cycles;
+	double half = sqrt(pow(1.645 / 100, 2) + pow(4 / cycles, 2));
+	const struct vt_culprit_stall *s = get_stall(p, offset, 0, cause);
+
+	check_stall(p, offset, 0, cause, ROUNDS * (cycles * (0.9 - half) - head),
+		    ROUNDS * (cycles * (1 + half) - 0.9 * head));
+	assert_int_equal(s->nguilty, 1);
+	assert_int_equal(s->guilty[0], proc_at(p, guilty));
+	assert_int_equal(count_dynamic(p), 1);
+}
+
+/*
+ * The last nop of a line waits for the next line, which is fetched each time; that the one behind
+ * it is a load that may miss, is that one's.
+ */
+static void test_fetched_behind(void **state)
+{
+	uint8_t code[0x60];
+	struct proc *p;
+
+	(void)state;
+	memset(code, 0x90, sizeof(code));
+	/* 40: mov (%rdi),%rax */
+	code[0x40] = 0x48;
+	code[0x41] = 0x8b;
+	code[0x42] = 0x07;
+	code[sizeof(code) - 1] = 0xc3;
+	p = make_straight(code, sizeof(code));
+	slow_down(p, 0x3f);
+	check_claimed(p, 0x3f, VT_STALL_ICACHE, 0x40);
+	assert_true(get_stall(p, 0x3f, 0, VT_STALL_ICACHE)->bound == ROUNDS * MISS);
+	assert_int_equal(get_stall(p, 0x3f, 0, VT_STALL_ICACHE)->why, VT_WHY_DISPLACED);
+	check_acquitted(p, 0x3f, 0, VT_STALL_DCACHE, VT_WHY_ABSENT);
+	check_acquitted(p, 0x3f, 0, VT_STALL_DTLB, VT_WHY_ABSENT);
+	check_acquitted(p, 0x3f, 0, VT_STALL_ITLB, VT_WHY_ABSENT);
+	proc_drop(p);
+	/* A jump, which waits for the line that it leads to. */
+	code[0x40] = code[0x41] = code[0x42] = 0x90;
+	code[0x10] = 0xeb;
+	code[0x11] = 0x2e;
+	p = make_straight(code, sizeof(code));
+	slow_down(p, 0x10);
+	check_claimed(p, 0x10, VT_STALL_ICACHE, 0x40);
+	proc_drop(p);
+}
+
+/* Where neither it nor what is behind it can be the cause, whatever is in its region may be. */
+static void test_slipped(void **state)
+{
+	uint8_t code[0x20];
+	struct proc *p;
+	const struct vt_culprit_stall *s;
+
+	(void)state;
+	memset(code, 0x90, sizeof(code));
+	code[0x08] = 0x48;
+	code[0x09] = 0x8b;
+	code[0x0a] = 0x07;
+	code[sizeof(code) - 1] = 0xc3;
+	p = make_straight(code, sizeof(code));
+	slow_down(p, 0x10);
+	s = get_stall(p, 0x10, 0, VT_STALL_DCACHE);
+	assert_non_null(s);
+	/* The load, and the return. */
+	assert_true(isinf(s->bound) && s->nguilty == 2);
+	assert_true(s->guilty[0] == proc_at(p, 8) && s->guilty[1] == proc_at(p, 0x1f));
+	/* It is not its own, so that no miss is claimed. */
+	assert_true(s->low == 0 && s->high > 0);
+	proc_drop(p);
+}
+
+/* ---- who can account for what ---- */
+
+/* The least n, a square, so that n + 2 sqrt(n) + 4 wrong branches take so many cycles. */
+static double count_samples(double cycles)
+{
+	double root = ceil(sqrt(cycles / WRONG - 3) - 1);
+
+	return root * root;
+}
+
+/*
+ * A load that returns.  Wrong branches that can account for a third are accused as well as misses
+ * of either sort; of less, these are; of less than a twentieth of what is certain, it is too rare.
+ */
+static void test_thirds(void **state)
+{
+	static const enum vt_stall_why whys[] = {VT_WHY_RETURNS, VT_WHY_MINOR, VT_WHY_MINOR,
+						 VT_WHY_SMALL};
+	struct proc *p = make_loop(chase);
+	double head = (double)p->costs[0].head, cycles = head + 200;
+	double half = sqrt(pow(1.645 / 100, 2) + pow(4 / cycles, 2));
+	double high = ROUNDS * (cycles * (1 + half) - 0.9 * head);
+	double low = ROUNDS * (cycles * (1 - half) - head);
+	const double roots[] = {sqrt(count_samples(high / 3)), sqrt(count_samples(high / 3)) - 1,
+				sqrt(count_samples(0.05 * low)),
+				sqrt(count_samples(0.05 * low)) - 1};
+	unsigned i;
+
+	(void)state;
+	p->ops[0].flags |= VT_FACT_BRANCH | VT_FACT_RETURN;
+	p->in.period[VT_CULPRIT_BRANCHMP] = 1;
+	p->insns[0].cycles = cycles;
+	p->insns[0].time_samples = 10000;
+	for (i = 0; i < 4; i++) {
+		double bound = ((roots[i] + 1) * (roots[i] + 1) + 3) * WRONG;
+		const struct vt_culprit_stall *s;
+
+		p->insns[0].samples[VT_CULPRIT_BRANCHMP] = (float)(roots[i] * roots[i]);
+		find(p);
+		s = get_stall(p, 0, 0, VT_STALL_MISPREDICT);
+		assert_int_equal(s->why, whys[i]);
+		assert_true(fabs(s->bound - bound) < 1e-6 * bound);
+		assert_true(s->low == 0 && fabs(s->high - (i ? 0 : bound)) < 1e-6 * bound);
+		check_stall(p, 0, 0, VT_STALL_DCACHE, 0, high);
+		check_stall(p, 0, 0, VT_STALL_DTLB, 0, high);
+	}
+	/* Without misses it is accused, however little it can account for: nobody else can. */
+	p->ops[0].nuops = 0;
+	p->insns[0].samples[VT_CULPRIT_BRANCHMP] = (float)(roots[2] * roots[2]);
+	find(p);
+	assert_int_equal(get_stall(p, 0, 0, VT_STALL_MISPREDICT)->why, VT_WHY_RETURNS);
+	check_acquitted(p, 0, 0, VT_STALL_DCACHE, VT_WHY_ABSENT);
+	proc_drop(p);
+}
+
+/* A branch that loads: what was measured of it is claimed, and taken off the load's. */
+static void test_measured_peak(void **state)
+{
+	struct proc *p = make_loop(chase);
+	double head = (double)p->costs[0].head, cycles = head + 500;
+	double half = sqrt(pow(1.645 / 100, 2) + pow(4 / cycles, 2));
+	double high = ROUNDS * (cycles * (1 + half) - 0.9 * head), sure = 0.9 * 0.98 * ROUNDS * 50;
+
+	(void)state;
+	p->ops[0].flags |= VT_FACT_BRANCH | VT_FACT_RETURN;
+	p->insns[0].cycles = cycles;
+	p->insns[0].time_samples = 10000;
+	p->insns[0].branch = (struct vt_culprit_branch){10000, 10000, 51, 0.5};
+	find(p);
+	/* All branches may be wrong. */
+	check_stall(p, 0, 0, VT_STALL_MISPREDICT, sure, ROUNDS * WRONG);
+	check_stall(p, 0, 0, VT_STALL_DCACHE, 0, high - sure);
+	check_stall(p, 0, 0, VT_STALL_DTLB, 0, high - sure);
+	/* It is no fourth part of the stall, but is not left out, for it was measured. */
+	assert_int_equal(get_stall(p, 0, 0, VT_STALL_MISPREDICT)->why, VT_WHY_RETURNS);
+	p->insns[0].branch = (struct vt_culprit_branch){10000, 10000, 0.5, 0.5};
+	find(p);
+	check_acquitted(p, 0, 0, VT_STALL_MISPREDICT, VT_WHY_MINOR);
+	proc_drop(p);
+}
+
+/*
+ * Eleven loads of a region, of which eight are named: those of most misses first, and of as many,
+ * the first.  Each has its own samples and those of the next, a nop of 3 cycles.
+ */
+static void test_guilty(void **state)
+{
+	static const uint8_t misses[] = {2, 7, 3, 9, 1, 9, 4, 8, 6, 5, 9};
+	static const uint8_t order[] = {3, 5, 10, 7, 1, 8, 9, 6};
+	enum { LOADS = 11 };
+	uint8_t code[4 * LOADS + 5];
+	const struct vt_culprit_stall *s;
+	double bound = 0;
+	struct proc *p;
+	uint32_t i;
+
+	(void)state;
+	/* mov (%rdi),%rax; nop, and so on; dec %esi; jne 0; ret */
+	for (i = 0; i < LOADS; i++)
+		memcpy(code + (size_t)4 * i, (const uint8_t[]){0x48, 0x8b, 0x07, 0x90}, 4);
+	memcpy(code + (size_t)4 * LOADS, (const uint8_t[]){0xff, 0xce, 0x75, 0xd0, 0xc3}, 5);
+	p = make_straight(code, sizeof(code));
+	p->in.least_peak = 1e9;
+	p->in.period[VT_CULPRIT_DMISS] = 900;
+	proc_set_entry(p, VISITS);
+	proc_set_edge(p, 4 * LOADS + 2, 0, ROUNDS - VISITS);
+	proc_set_edge(p, 4 * LOADS + 2, 4 * LOADS + 4, VISITS);
+	p->insns[proc_at(p, 4 * LOADS + 4)].executions = VISITS;
+	for (i = 0; i < p->flow.cfg->ninsns; i++) {
+		p->insns[i].cycles = 3;
+		p->insns[i].time_samples = 10000;
+	}
+	for (i = 0; i < LOADS; i++) {
+		p->insns[2 * i].samples[VT_CULPRIT_DMISS] = (float)(misses[i] * misses[i]);
+		bound += 900 * (misses[i] * misses[i] + 2 * misses[i] + 4) * MISS;
+	}
+	/* The loads have one address, by which they would be in one line. */
+	p->in.code = NULL;
+	find(p);
+	s = get_stall(p, 0, VT_STALL_SCOPE, VT_STALL_DCACHE);
+	assert_non_null(s);
+	assert_int_equal(s->nguilty, 8);
+	for (i = 0; i < 8; i++)
+		assert_int_equal(s->guilty[i], 2 * order[i]);
+	assert_true(fabs(s->bound - bound) < 1e-6 * bound);
+	assert_int_equal(s->region, 1);
+	proc_drop(p);
+}
+
+/* What is outside of loops is a region as well. */
+static void test_outside_of_loops(void **state)
+{
+	static const uint8_t code[] = {0x48, 0x8b, 0x07, 0x90, 0x90, 0xc3};
+	struct proc *p = make_straight(code, sizeof(code));
+	const struct vt_culprit_stall *s;
+	uint32_t i;
+
+	(void)state;
+	p->in.least_peak = 1e9;
+	for (i = 0; i < p->flow.cfg->ninsns; i++) {
+		p->insns[i].cycles = 100;
+		p->insns[i].time_samples = 10000;
+	}
+	find(p);
+	s = get_stall(p, 0, VT_STALL_OF_REGION, VT_STALL_DCACHE);
+	assert_non_null(s);
+	assert_int_equal(s->region, 0);
+	assert_true(s->high > 300 * ROUNDS && s->nguilty == 2);
+	assert_true(s->guilty[0] == 0 && s->guilty[1] == 3);
+	/* Found once more, its regions are the last ones. */
+	assert_int_equal(vt_culprit_find(&p->in, &p->stalls, &err), 0);
+	assert_int_equal(p->stalls.regions->count, 1);
+	proc_drop(p);
+}
+
+/*
+ *  0: 48 8b 44 24 f8  mov -8(%rsp),%rax
+ *  5: e8 f6 0f 00 00  call 1000
+ *  a: ff ce           dec %esi
+ *  c: 75 f2           jne 0
+ *  e: c3              ret
+ *
+ * In 128 cycles, a quarter of the cache's 512 lines can be taken: as long as a round takes less,
+ * what is used in each stays there once the loop is entered.
+ */
+static void test_used_lines(void **state)
+{
+	static const uint8_t code[] = {0x48, 0x8b, 0x44, 0x24, 0xf8, 0xe8, 0xf6, 0x0f,
+				       0x00, 0x00, 0xff, 0xce, 0x75, 0xf2, 0xc3};
+	static const struct {
+		double cycles, executions;
+		enum vt_stall_why why;
+		double misses;
+	} rows[] = {
+		{127.5, ROUNDS, VT_WHY_SMALL, VISITS},
+		{128.5, ROUNDS, VT_WHY_DISPLACED, ROUNDS},
+		{100, ROUNDS - 1, VT_WHY_DISPLACED, ROUNDS - 1},
+	};
+	unsigned i;
+	uint32_t k;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct proc *p = make_straight(code, sizeof(code));
+		const struct vt_culprit_stall *s;
+
+		proc_set_entry(p, VISITS);
+		proc_set_edge(p, 0xc, 0, ROUNDS - VISITS);
+		proc_set_edge(p, 0xc, 0xe, VISITS);
+		for (k = 0; k < p->flow.cfg->ninsns; k++)
+			p->insns[k].cycles = 0;
+		p->insns[proc_at(p, 0xe)].executions = VISITS;
+		p->insns[0].cycles = rows[i].cycles;
+		p->insns[0].time_samples = 10000;
+		/* The head is executed in each round, or once less. */
+		p->insns[0].executions = rows[i].executions;
+		find(p);
+		s = get_stall(p, 0, 0, VT_STALL_DCACHE);
+		assert_non_null(s);
+		if (s->why != rows[i].why || fabs(s->bound - rows[i].misses * MISS) > 1e-3)
+			fail_msg("row %u: %s, %g", i, vt_why_name(s->why), s->bound / MISS);
+		proc_drop(p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_peak),	cmocka_unit_test(test_claim),
-		cmocka_unit_test(test_no_peak), cmocka_unit_test(test_measured),
-		cmocka_unit_test(test_nobody),	cmocka_unit_test(test_gain),
-		cmocka_unit_test(test_overlap),
+		cmocka_unit_test(test_peak),	   cmocka_unit_test(test_claim),
+		cmocka_unit_test(test_no_peak),	   cmocka_unit_test(test_measured),
+		cmocka_unit_test(test_nobody),	   cmocka_unit_test(test_gain),
+		cmocka_unit_test(test_overlap),	   cmocka_unit_test(test_fetched_behind),
+		cmocka_unit_test(test_slipped),	   cmocka_unit_test(test_thirds),
+		cmocka_unit_test(test_guilty),	   cmocka_unit_test(test_measured_peak),
+		cmocka_unit_test(test_used_lines), cmocka_unit_test(test_outside_of_loops),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,6 +49,8 @@ static void check(struct proc *p, uint64_t offset, enum vt_stall_cause cause, do
 	if (got.why != why)
 		fail_msg("%s at %#x: %s, not %s", vt_stall_name(cause), (unsigned)offset,
 			 vt_why_name(got.why), vt_why_name(why));
+	/* Only of wrong branches some are measured. */
+	assert_true(cause == VT_STALL_MISPREDICT || got.sure == 0);
 }
 
 static void set_entry(struct proc *p, double n)
@@ -386,6 +388,9 @@ static void test_surprises(void **state)
 	p->in.edges = NULL;
 	check(p, 0xa, VT_STALL_MISPREDICT, each, VT_WHY_BOTH_WAYS);
 	p->in.edges = p->edges;
+	proc_set_edge(p, 0xa, 8, 0.5);
+	proc_set_edge(p, 0xa, 0xc, 0.25);
+	check(p, 0xa, VT_STALL_MISPREDICT, 0.5 * PLAIN_WRONG, VT_WHY_BOTH_WAYS);
 	/* Of one way that is known, a branch has no other; an indirect jump may have any. */
 	proc_set_edge(p, 5, 8, 40);
 	p->ops[WAYS_JMP].flags = conditional;
@@ -420,6 +425,9 @@ static void test_stores_in_reach(void **state)
 	p->ops[WAYS_HEAD].uops[0].op_class = VT_OP_STORE;
 	p->core.rob = 0;
 	check(p, 9, VT_STALL_FORWARD, 60 * PLAIN_FORWARD, VT_WHY_STORE);
+	p->insns[WAYS_HEAD].executions = 0.25;
+	check(p, 9, VT_STALL_FORWARD, 0.25 * PLAIN_FORWARD, VT_WHY_STORE);
+	p->insns[WAYS_HEAD].executions = 60;
 	/* No more than it is executed. */
 	p->insns[WAYS_SECOND].executions = 55;
 	check(p, 9, VT_STALL_FORWARD, 55 * PLAIN_FORWARD, VT_WHY_STORE);
@@ -482,6 +490,8 @@ static void test_same_registers(void **state)
 		{{0x48, 0x89, 0x07, 0x48, 0x8b, 0x3f, 0xc3}, 7, 3, true},
 		/* mov 4(%rsi),%rbx */
 		{{0x48, 0x89, 0x07, 0x48, 0x8b, 0x5e, 0x04, 0xc3}, 8, 3, false},
+		/* two nops between */
+		{{0x48, 0x89, 0x07, 0x90, 0x90, 0x48, 0x8b, 0x5f, 0x04, 0xc3}, 10, 5, true},
 		/* jmp to the load: another block */
 		{{0x48, 0x89, 0x07, 0x74, 0x00, 0x48, 0x8b, 0x5f, 0x04, 0xc3}, 10, 5, false},
 	};
@@ -536,6 +546,12 @@ static void test_itlb(void **state)
 	check(p, 0, VT_STALL_ITLB, 300 * PLAIN_MISS, VT_WHY_DISPLACED);
 	check(p, 2, VT_STALL_ITLB, 0, VT_WHY_ABSENT);
 	check(p, 0, VT_STALL_ICACHE, 300 * PLAIN_MISS, VT_WHY_DISPLACED);
+	p->insns[WAYS_TEST].executions = 0.001;
+	proc_set_entry(p, 0.001);
+	check(p, 0, VT_STALL_ICACHE, 0.001 * PLAIN_MISS, VT_WHY_DISPLACED);
+	check(p, 0, VT_STALL_ITLB, 0.001 * PLAIN_MISS, VT_WHY_DISPLACED);
+	p->insns[WAYS_TEST].executions = 500;
+	proc_set_entry(p, 300);
 	p->core.itlb.latency = 3;
 	p->core.stlb.latency = 4;
 	check(p, 0, VT_STALL_ITLB, 300 * PLAIN_MISS, VT_WHY_DISPLACED);
