@@ -171,6 +171,7 @@ static void test_claim(void **state)
 	p->in.exact_time = true;
 	find(p);
 	check_stall(p, 0, 0, VT_STALL_DCACHE, 500 * ROUNDS, ROUNDS * (cycles - 0.9 * head));
+	assert_true(fabs(get_stall(p, 0, 0, VT_STALL_DCACHE)->low - 500 * ROUNDS) < 0.1);
 	/* Executions that may be 2 % off. */
 	p->insns[0].doubt = 0.02;
 	find(p);
@@ -257,6 +258,10 @@ static void test_no_peak(void **state)
 	p->in.least_peak = 21;
 	find(p);
 	assert_null(get_stall(p, 0, 0, VT_STALL_DCACHE));
+	p->costs[0].head = 0.5;
+	p->insns[0].cycles = 21.5;
+	find(p);
+	assert_non_null(get_stall(p, 0, 0, VT_STALL_DCACHE));
 	proc_drop(p);
 }
 
@@ -283,6 +288,12 @@ static void test_nobody(void **state)
 	/* The branch may be wrong twice a visit, and the line be fetched once: next to nothing. */
 	assert_true(fabs(s->low - left) < 1e-3 * left && s->low == s->high);
 	check_acquitted(p, 0, VT_STALL_SCOPE, VT_STALL_DCACHE, VT_WHY_ABSENT);
+	/* A simulator's times leave nothing to chance, and nothing to others. */
+	p->in.exact_time = true;
+	find(p);
+	s = get_stall(p, 0, VT_STALL_SCOPE, VT_STALL_UNEXPLAINED);
+	assert_true(s && fabs(s->low - ROUNDS * (cycles - best / 0.9)) < 0.1);
+	p->in.exact_time = false;
 	p->insns[0].cycles -= 0.89 * best;
 	find(p);
 	assert_int_equal(count_dynamic(p), 0);
@@ -397,8 +408,10 @@ static void check_claimed(const struct proc *p, uint64_t offset, enum vt_stall_c
  */
 static void test_fetched_behind(void **state)
 {
+	const struct vt_culprit_stall *s;
 	uint8_t code[0x60];
 	struct proc *p;
+	uint32_t i;
 
 	(void)state;
 	memset(code, 0x90, sizeof(code));
@@ -416,13 +429,27 @@ static void test_fetched_behind(void **state)
 	check_acquitted(p, 0x3f, 0, VT_STALL_DTLB, VT_WHY_ABSENT);
 	check_acquitted(p, 0x3f, 0, VT_STALL_ITLB, VT_WHY_ABSENT);
 	proc_drop(p);
-	/* A jump, which waits for the line that it leads to. */
+	/* A branch, which waits for the line that it leads to on most of its ways. */
 	code[0x40] = code[0x41] = code[0x42] = 0x90;
-	code[0x10] = 0xeb;
+	code[0x10] = 0x75;
 	code[0x11] = 0x2e;
 	p = make_straight(code, sizeof(code));
+	proc_set_edge(p, 0x10, 0x12, 10);
+	proc_set_edge(p, 0x10, 0x40, ROUNDS - 10);
+	proc_set_edge(p, 0x3f, 0x40, 10);
+	for (i = proc_at(p, 0x12); i < proc_at(p, 0x40); i++)
+		p->insns[i].executions = 10;
 	slow_down(p, 0x10);
 	check_claimed(p, 0x10, VT_STALL_ICACHE, 0x40);
+	proc_drop(p);
+	/* The kernel may take any time. */
+	code[0x20] = 0x0f;
+	code[0x21] = 0x05;
+	code[0x10] = code[0x11] = 0x90;
+	p = make_straight(code, sizeof(code));
+	slow_down(p, 0x20);
+	s = get_stall(p, 0x20, 0, VT_STALL_OTHER);
+	assert_true(s && isinf(s->bound) && s->why == VT_WHY_KERNEL && s->high > 0);
 	proc_drop(p);
 }
 
@@ -448,6 +475,25 @@ static void test_slipped(void **state)
 	assert_true(s->guilty[0] == proc_at(p, 8) && s->guilty[1] == proc_at(p, 0x1f));
 	/* It is not its own, so that no miss is claimed. */
 	assert_true(s->low == 0 && s->high > 0);
+	proc_drop(p);
+}
+
+/* What was measured of a loop's branch may have been at any other of its instructions. */
+static void test_slipped_measured(void **state)
+{
+	struct proc *p = make_loop(chase);
+	double head = (double)p->costs[1].head, cycles = head + 500;
+	double half = sqrt(pow(1.645 / 100, 2) + pow(4 / cycles, 2));
+
+	(void)state;
+	p->insns[proc_at(p, 5)].branch = (struct vt_culprit_branch){10000, 10000, 51, 0.5};
+	proc_set_edge(p, 5, 0, ROUNDS / 2);
+	proc_set_edge(p, 5, 7, ROUNDS / 2);
+	p->insns[1].cycles = cycles;
+	p->insns[1].time_samples = 10000;
+	find(p);
+	check_stall(p, 3, 0, VT_STALL_DCACHE, 0, ROUNDS * (cycles * (1 + half) - 0.9 * head));
+	assert_true(get_stall(p, 3, 0, VT_STALL_MISPREDICT)->low == 0);
 	proc_drop(p);
 }
 
@@ -659,13 +705,21 @@ static void test_used_lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_peak),	   cmocka_unit_test(test_claim),
-		cmocka_unit_test(test_no_peak),	   cmocka_unit_test(test_measured),
-		cmocka_unit_test(test_nobody),	   cmocka_unit_test(test_gain),
-		cmocka_unit_test(test_overlap),	   cmocka_unit_test(test_fetched_behind),
-		cmocka_unit_test(test_slipped),	   cmocka_unit_test(test_thirds),
-		cmocka_unit_test(test_guilty),	   cmocka_unit_test(test_measured_peak),
-		cmocka_unit_test(test_used_lines), cmocka_unit_test(test_outside_of_loops),
+		cmocka_unit_test(test_peak),
+		cmocka_unit_test(test_claim),
+		cmocka_unit_test(test_no_peak),
+		cmocka_unit_test(test_measured),
+		cmocka_unit_test(test_nobody),
+		cmocka_unit_test(test_gain),
+		cmocka_unit_test(test_overlap),
+		cmocka_unit_test(test_fetched_behind),
+		cmocka_unit_test(test_slipped),
+		cmocka_unit_test(test_slipped_measured),
+		cmocka_unit_test(test_thirds),
+		cmocka_unit_test(test_guilty),
+		cmocka_unit_test(test_measured_peak),
+		cmocka_unit_test(test_used_lines),
+		cmocka_unit_test(test_outside_of_loops),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
