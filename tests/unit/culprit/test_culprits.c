@@ -29,6 +29,7 @@
 
 static struct vt_error err;
 static char *dir;
+static enum vt_policy policy = VT_POLICY_MODEL; /* of all events */
 
 /* The loop is entered by a branch and by what is behind a call; in 401018 there is no procedure. */
 static const char program[] = ".text\n"
@@ -259,7 +260,7 @@ static void put_events(struct vt_writer *w, bool sampled)
 		uint64_t *row = vt_writer_row(w, VT_EVENT);
 
 		row[VT_EVENT_ID] = i;
-		row[VT_EVENT_POLICY] = VT_POLICY_MODEL;
+		row[VT_EVENT_POLICY] = policy;
 		row[VT_EVENT_PERIOD] = events[i].sampling;
 		vt_writer_text(w, VT_EVENT_NAME, events[i].name);
 	}
@@ -555,6 +556,8 @@ static void check_totals(const struct expected *x, const struct vt_culprits_tota
 	assert_int_equal(t->by_confidence[VT_CONFIDENCE_EXACT], 9);
 	assert_true(t->cycles ==
 		    900 + 100 + 420 + 490 * 18 + 3000 + 480 + 1 + (400 + 2000 + 490 * 80));
+	/* Of the first one's two procedures, and the other one's. */
+	assert_true(t->executions == 100 + 100 + 60 + 60 + 3 * 490 + 100 + 80.5 + 200 + 3 * 490);
 	for (i = 0; i < VT_NSTALLS; i++)
 		assert_true(fabs(t->low[i] - x->low[i]) < 1e-6 &&
 			    fabs(t->high[i] - x->high[i]) < 1e-6);
@@ -600,15 +603,57 @@ static void test_threads(void **state)
 /* Whoever is called may end it. */
 static void test_stop(void **state)
 {
-	struct vt_culprits_totals t;
-	struct expected x;
+	unsigned threads;
 
 	(void)state;
-	expect(&x, "alpha21164", true);
-	x.stop = 2;
-	assert_int_equal(run(&x, 0, &t), -VT_E_LIMIT);
-	assert_int_equal(x.seen, 2);
-	forget(&x);
+	for (threads = 0; threads < 4; threads++) {
+		struct vt_culprits_totals t;
+		struct expected x;
+
+		expect(&x, "alpha21164", true);
+		x.stop = 2;
+		assert_int_equal(run(&x, threads, &t), -VT_E_LIMIT);
+		assert_int_equal(x.seen, 2);
+		forget(&x);
+	}
+}
+
+/*
+ * The event of time has 225 samples, 100 more than are of known places, or 9; of interrupts, what
+ * takes less than 20 cycles is nobody's own.
+ */
+static void test_time_event(void **state)
+{
+	static const struct {
+		uint64_t event;
+		uint64_t unknown;
+		enum vt_policy policy;
+		double least_peak;
+	} rows[] = {{1, 100, VT_POLICY_MODEL, 10},
+		    {3, 0, VT_POLICY_MODEL, 10},
+		    {99, 0, VT_POLICY_INTERRUPT, 10},
+		    {1, 100, VT_POLICY_INTERRUPT, 20}};
+	unsigned i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct vt_culprits_totals t;
+		struct vt_culprits_source src;
+		struct expected x;
+
+		policy = rows[i].policy;
+		expect(&x, "skylake", true);
+		policy = VT_POLICY_MODEL;
+		for (k = 0; k < x.nprocs; k++)
+			x.procs[k].in.least_peak = rows[i].least_peak;
+		src = source(&x, 0);
+		src.event = rows[i].event;
+		assert_int_equal(vt_culprits_run(&src, compare, &x, &t, &err), 0);
+		assert_int_equal(x.seen, 3);
+		assert_int_equal(t.unknown, rows[i].unknown);
+		check_totals(&x, &t);
+		forget(&x);
+	}
 }
 
 /* What is written is what a procedure's stalls are, at offsets of its image. */
@@ -695,7 +740,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_procedures), cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_stop),	   cmocka_unit_test(test_write),
-		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_samples),	   cmocka_unit_test(test_time_event),
 	};
 
 	return cmocka_run_group_tests(tests, compile, discard);

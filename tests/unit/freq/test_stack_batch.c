@@ -314,6 +314,34 @@ static void test_elsewhere(void **state)
 		assert_true(stacks_near(sums[0].parts[k], sums[1].parts[k]));
 }
 
+/* A hundredth of the period is a hundredth of all counts, however little they are. */
+static void test_period(void **state)
+{
+	static const uint64_t stacks[][3][3] = {
+		{{0x20, 0x10, 3}, {0x28, 0x18, 9}, {0x30, 0x24, 9}},
+		{{0x20, 0x10, 50}, {0x28, 0x18, 9}, {0x30, 0x20, 9}},
+		{{0x28, 0x18, 9}, {0x30, 0x24, 9}, {0x40, 0x2c, 9}},
+	};
+	struct vt_stackcount_sum sums[2];
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		int fd = scratch_file();
+		struct vt_writer *w = stacks_begin(fd);
+		struct vt_stackcount *c;
+
+		for (k = 0; k < 3; k++)
+			stacks_put(w, 1, i ? 100 : 1, stacks[k], 3);
+		c = stacks_read(w, fd);
+		sums[i] = stacks_only(c, 1, true, 0x24)->sum;
+		vt_stackcount_free(c);
+	}
+	for (k = 0; k < VT_STACK_PARTS; k++)
+		assert_true(fabs(100 * sums[0].parts[k] - sums[1].parts[k]) < 1e-4);
+	assert_true(vt_stackcount_count(&sums[0]) > 0);
+}
+
 /* Windows have four cycles at least; all stacks count for them, and all are halved alike. */
 static void test_short(void **state)
 {
@@ -396,7 +424,7 @@ int main(void)
 		cmocka_unit_test(test_many),	  cmocka_unit_test(test_batch),
 		cmocka_unit_test(test_elsewhere), cmocka_unit_test(test_both),
 		cmocka_unit_test(test_images),	  cmocka_unit_test(test_short),
-		cmocka_unit_test(test_light),
+		cmocka_unit_test(test_light),	  cmocka_unit_test(test_period),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

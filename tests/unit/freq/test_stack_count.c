@@ -431,6 +431,7 @@ static void test_twice_back(void **state)
 	} rows[] = {{6, false, 4, 50},
 		    {6, true, 4, (100 / 3.0 + 50) / 2},
 		    {6, false, 2, 100},
+		    {6, false, 3, 100},
 		    {2, false, 4, 50},
 		    {1, false, 4, 100 / (0.75 * 8)},
 		    {1, true, 4, 100 / (0.75 * 16)}};

@@ -156,13 +156,44 @@ static void test_silent(void **state)
 	vt_freqprofile_free(p);
 }
 
+/* Branches count the same, however they were predicted. */
+static void test_counts(void **state)
+{
+	static const uint64_t predictions[] = {0, STACKS_PREDICTED, STACKS_MISPREDICTED};
+	struct vt_stackcount_sum sums[3];
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		const struct vt_stackcount_link *l;
+		struct vt_stackcount *c;
+		int fd = scratch_file();
+		struct vt_writer *w = stacks_begin(fd);
+		size_t n;
+
+		put_branches(w, 20, 0x10, predictions[i], 5);
+		c = stacks_read(w, fd);
+		assert_int_equal(vt_stackcount_event(c, 1)->stacks, 20);
+		assert_ptr_equal(vt_stackcount_best(c, 1), vt_stackcount_event(c, 1));
+		l = stacks_only(c, 1, false, 0x20);
+		assert_ptr_equal(vt_stackcount_links(c, 1, 7, 0, false, 0x20, 0x21, &n), l);
+		assert_true(n == 1 && l->to == 0x10 && l->stacks == 20);
+		sums[i] = l->sum;
+		assert_true(vt_stackcount_count(&sums[i]) > 0);
+		stacks_assert_sum(l, sums[0].parts[0], sums[0].parts[1], sums[0].parts[2],
+				  sums[0].parts[3]);
+		assert_true(
+			stacks_near(vt_stackcount_sigma(&sums[i]), vt_stackcount_sigma(&sums[0])));
+		vt_stackcount_free(c);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cost),
-		cmocka_unit_test(test_few),
-		cmocka_unit_test(test_newest),
-		cmocka_unit_test(test_silent),
+		cmocka_unit_test(test_cost),   cmocka_unit_test(test_few),
+		cmocka_unit_test(test_newest), cmocka_unit_test(test_silent),
+		cmocka_unit_test(test_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
