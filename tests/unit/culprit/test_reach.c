@@ -294,6 +294,9 @@ static void test_many_definers(void **state)
 	d = reach(p, 17, UINT64_C(0x1ffff) << 40);
 	assert_int_equal(d.count, 16);
 	check_outside(d.outside, INFINITY);
+	/* Whatever is known of another register. */
+	d = reach(p, 17, UINT64_C(0x1ffff) << 40 | BX);
+	check_outside(d.outside, INFINITY);
 	proc_drop(p);
 }
 

@@ -640,35 +640,41 @@ static void test_stacks(void **state)
 }
 
 /*
- * Without times, a unit is the median of time by count: 2, 3 and 6, of as many samples each.
+ * Without times, a unit is the median of time by count: 2, 3 and 6, of as many samples each,
+ * however many executions these are.
  */
 static void test_unit(void **state)
 {
-	struct vt_freq_measure insns[] = {{100, 0}, {100, 0}, {100, 0}, {0, 0}};
-	struct vt_freq_measure edges[6];
-	double squares;
-	struct graph g;
+	static const double scales[] = {1, 0.001};
+	double squares = pow(log(2 / 3.0), 2) + pow(log(2), 2);
+	size_t k;
 	uint32_t i;
 
 	(void)state;
-	graph_begin_diamond(&g);
-	for (i = 0; i < 6; i++)
-		edges[i] = (struct vt_freq_measure){-1, 0};
-	for (i = 0; i < g.classes.count; i++)
-		g.class_estimates[i].sigma = INFINITY;
-	g.in.measured = insns;
-	g.in.measured_edges = edges;
-	g.in.measure_unit = 1;
-	g.in.skewed = true;
-	g.class_estimates[2] = certain(200, 100); /* 4 samples each */
-	g.class_estimates[3] = certain(300, 150);
-	g.class_estimates[4] = certain(600, 300);
-	assert_int_equal(vti_freq_stacks(&g.w, &err), 0);
-	for (i = 2; i < 5; i++)
-		assert_true(nearly_equal(g.class_estimates[i].f, 300));
-	squares = pow(log(2 / 3.0), 2) + pow(log(2), 2);
-	assert_true(nearly_equal(g.w.unit_doubt, hypot(0.7, sqrt(4 * squares / 12))));
-	assert_true(nearly_equal(g.class_estimates[5].sigma, 3 * sqrt(2)));
+	for (k = 0; k < 2; k++) {
+		double x = scales[k];
+		struct vt_freq_measure insns[] = {{100 * x, 0}, {100 * x, 0}, {100 * x, 0}, {0, 0}};
+		struct vt_freq_measure edges[6];
+		struct graph g;
+
+		graph_begin_diamond(&g);
+		for (i = 0; i < 6; i++)
+			edges[i] = (struct vt_freq_measure){-1, 0};
+		for (i = 0; i < g.classes.count; i++)
+			g.class_estimates[i].sigma = INFINITY;
+		g.in.measured = insns;
+		g.in.measured_edges = edges;
+		g.in.measure_unit = x;
+		g.in.skewed = true;
+		g.class_estimates[2] = certain(200 * x, 100 * x); /* 4 samples each */
+		g.class_estimates[3] = certain(300 * x, 150 * x);
+		g.class_estimates[4] = certain(600 * x, 300 * x);
+		assert_int_equal(vti_freq_stacks(&g.w, &err), 0);
+		for (i = 2; i < 5; i++)
+			assert_true(nearly_equal(g.class_estimates[i].f, 300 * x));
+		assert_true(nearly_equal(g.w.unit_doubt, hypot(0.7, sqrt(4 * squares / 12))));
+		assert_true(nearly_equal(g.class_estimates[5].sigma, 3 * sqrt(2) * x));
+	}
 }
 
 int main(void)
