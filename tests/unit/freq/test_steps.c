@@ -521,6 +521,50 @@ static void test_solve(void **state)
 }
 
 /*
+ * 2 in front of 3 again, which are far from each other: one of both is wrong altogether, and costs
+ * no more than its points.  2 has 20 of 100 executions, 4 each if it has waited: 80 by 100 for each
+ * of the first 100 more.  3 has 1000, 2.5 for each point that stalls: by 750, down to a fourth.
+ *
+ * Then the cost grows with each halving, by half of the points: from 125 to 62.5 they cost 0.24 an
+ * execution if they are 30, and 0.272 if they are 34, more than 0.5 by 2 for the first deviation of
+ * 2; and 0.8 if they are 100, more than 1.5 by 2 for the second one.
+ */
+static void test_solve_far(void **state)
+{
+	static const struct {
+		double points;
+		double f;
+	} rows[] = {{1, 100}, {30, 100}, {34, 102}, {100, 104}, {400, 1000}};
+	size_t k;
+	uint32_t i;
+
+	(void)state;
+	for (k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
+		struct graph g;
+
+		graph_begin(&g);
+		graph_edge(&g, VT_CFG_ENTRY, 2);
+		graph_edge(&g, 2, 3);
+		graph_edge(&g, 3, VT_CFG_EXIT);
+		graph_insn(&g, 2, 1, 1, 100);
+		graph_insn(&g, 3, 1, 1, 1000);
+		graph_finish(&g, 4);
+		for (i = 0; i < g.classes.count; i++)
+			g.class_estimates[i].sigma = INFINITY;
+		g.class_estimates[2] = (struct vti_estimate){
+			.known = true, .f = 100, .sigma = 2, .points = 20, .counted = true};
+		g.class_estimates[3] = (struct vti_estimate){.known = true,
+							     .f = 1000,
+							     .sigma = 1,
+							     .points = rows[k].points,
+							     .counted = true};
+		assert_int_equal(vti_freq_solve(&g.w, &err), 0);
+		if (fabs(g.block_estimates[3].f - rows[k].f) > 1e-2)
+			fail_msg("%g points: %g", rows[k].points, g.block_estimates[3].f);
+	}
+}
+
+/*
  * 2 jumps to an unknown place, and nothing is known to lead to 3.  To come there unseen costs 1 by
  * 100 for each execution, to be below 50 +- 2 costs 0.5 by 2, and below 50 +- 100 0.5 by 100.
  */
@@ -697,6 +741,7 @@ int main(void)
 		cmocka_unit_test(test_trust_incomplete),
 		cmocka_unit_test(test_propagate),
 		cmocka_unit_test(test_solve),
+		cmocka_unit_test(test_solve_far),
 		cmocka_unit_test(test_solve_hidden),
 		cmocka_unit_test(test_stacks),
 		cmocka_unit_test(test_unit),
