@@ -421,60 +421,75 @@ static void go_back(struct proc *p, uint32_t insn, uint32_t slots, struct visits
 	vti_culprit_fini(&c);
 }
 
-/* `want` ends with one of 0 executions. */
+#define END                                                                                        \
+	{                                                                                          \
+		0, UINT32_MAX, 0                                                                   \
+	}
+
+/* Those of `want` that are executed, up to END. */
 static void check_back(struct proc *p, uint32_t insn, uint32_t slots, const struct visit *want)
 {
 	struct visits v;
-	unsigned i;
+	unsigned n = 0;
 
 	go_back(p, insn, slots, &v);
-	for (i = 0; want[i].often > 0; i++) {
-		if (i >= v.n)
+	for (; want->far != UINT32_MAX; want++) {
+		if (!(want->often > 0))
+			continue;
+		if (n >= v.n)
 			fail_msg("%u, %u: %u visits", insn, slots, v.n);
-		if (v.list[i].insn != want[i].insn || v.list[i].far != want[i].far ||
-		    v.list[i].often != want[i].often)
-			fail_msg("%u, %u, visit %u: %u, %u, %g", insn, slots, i, v.list[i].insn,
-				 v.list[i].far, v.list[i].often);
+		if (v.list[n].insn != want->insn || v.list[n].far != want->far ||
+		    v.list[n].often != want->often)
+			fail_msg("%u, %u, visit %u: %u, %u, %g", insn, slots, n, v.list[n].insn,
+				 v.list[n].far, v.list[n].often);
+		n++;
 	}
-	assert_int_equal(v.n, i);
+	assert_int_equal(v.n, n);
 }
 
 /* In the order in which blocks are looked at; what is met at the last slot is too far. */
 static void test_back(void **state)
 {
 	static const struct visit all[] = {
-		{WAYS_HEAD, 0, 60},    {WAYS_JMP, 6, 40}, {WAYS_SHORT, 6 + 4, 30},
-		{WAYS_LONG, 6, 50},    {WAYS_JNE, 6, 80}, {WAYS_SECOND, 14, 70},
-		{WAYS_HEAD, 21, 60},   {WAYS_JE, 13, 20}, {WAYS_TEST, 15, 10},
-		{UINT32_MAX, 16, 300}, {0, 0, 0},
+		{WAYS_HEAD, 0, 60},
+		{WAYS_JMP, 6, 40},
+		{WAYS_SHORT, 6 + 4, 30},
+		{WAYS_LONG, 6, 50},
+		{WAYS_JNE, 6, 80},
+		{WAYS_SECOND, 14, 70},
+		{WAYS_HEAD, 21, 60},
+		{WAYS_JE, 13, 20},
+		{WAYS_TEST, 15, 10},
+		{UINT32_MAX, 16, 300},
+		END,
 	};
 	/* How many of these are nearer. */
 	static const struct {
 		uint32_t slots;
 		struct visit list[10];
 	} nearer[] = {
-		{0, {{0, 0, 0}}},
-		{1, {{WAYS_HEAD, 0, 60}, {0, 0, 0}}},
-		{6, {{WAYS_HEAD, 0, 60}, {0, 0, 0}}},
+		{0, {END}},
+		{1, {{WAYS_HEAD, 0, 60}, END}},
+		{6, {{WAYS_HEAD, 0, 60}, END}},
 		{7,
 		 {{WAYS_HEAD, 0, 60},
 		  {WAYS_JMP, 6, 40},
 		  {WAYS_LONG, 6, 50},
 		  {WAYS_JNE, 6, 80},
-		  {0, 0, 0}}},
+		  END}},
 		{10,
 		 {{WAYS_HEAD, 0, 60},
 		  {WAYS_JMP, 6, 40},
 		  {WAYS_LONG, 6, 50},
 		  {WAYS_JNE, 6, 80},
-		  {0, 0, 0}}},
+		  END}},
 		{13,
 		 {{WAYS_HEAD, 0, 60},
 		  {WAYS_JMP, 6, 40},
 		  {WAYS_SHORT, 10, 30},
 		  {WAYS_LONG, 6, 50},
 		  {WAYS_JNE, 6, 80},
-		  {0, 0, 0}}},
+		  END}},
 		{14,
 		 {{WAYS_HEAD, 0, 60},
 		  {WAYS_JMP, 6, 40},
@@ -482,7 +497,7 @@ static void test_back(void **state)
 		  {WAYS_LONG, 6, 50},
 		  {WAYS_JNE, 6, 80},
 		  {WAYS_JE, 13, 20},
-		  {0, 0, 0}}},
+		  END}},
 		{16,
 		 {{WAYS_HEAD, 0, 60},
 		  {WAYS_JMP, 6, 40},
@@ -492,7 +507,7 @@ static void test_back(void **state)
 		  {WAYS_SECOND, 14, 70},
 		  {WAYS_JE, 13, 20},
 		  {WAYS_TEST, 15, 10},
-		  {0, 0, 0}}},
+		  END}},
 	};
 	struct proc *p = proc_make_ways();
 	unsigned i;
@@ -509,10 +524,17 @@ static void test_back(void **state)
 static void test_back_outside(void **state)
 {
 	static const struct visit calls[] = {
-		{WAYS_HEAD, 0, 60},    {WAYS_JMP, 6, 40}, {UINT32_MAX, 10, 30},
-		{WAYS_LONG, 6, 50},    {WAYS_JNE, 6, 80}, {WAYS_SECOND, 14, 70},
-		{WAYS_HEAD, 21, 60},   {WAYS_JE, 15, 20}, {WAYS_TEST, 17, 10},
-		{UINT32_MAX, 18, 300}, {0, 0, 0},
+		{WAYS_HEAD, 0, 60},
+		{WAYS_JMP, 6, 40},
+		{UINT32_MAX, 10, 30},
+		{WAYS_LONG, 6, 50},
+		{WAYS_JNE, 6, 80},
+		{WAYS_SECOND, 14, 70},
+		{WAYS_HEAD, 21, 60},
+		{WAYS_JE, 15, 20},
+		{WAYS_TEST, 17, 10},
+		{UINT32_MAX, 18, 300},
+		END,
 	};
 	static const uint32_t flags[] = {VT_FACT_CALL, VT_FACT_SYSCALL};
 	struct proc *p = proc_make_ways();
@@ -521,11 +543,10 @@ static void test_back_outside(void **state)
 	(void)state;
 	for (i = 0; i < 3; i++) {
 		static const double often[] = {300, 0.25, 0};
-		const struct visit first[] = {{UINT32_MAX, 0, often[i]}, {0, 0, 0}};
-		const struct visit second[] = {
-			{WAYS_TEST, 0, 10}, {UINT32_MAX, 1, often[i]}, {0, 0, 0}};
+		const struct visit first[] = {{UINT32_MAX, 0, often[i]}, END};
+		const struct visit second[] = {{WAYS_TEST, 0, 10}, {UINT32_MAX, 1, often[i]}, END};
 		const struct visit third[] = {
-			{WAYS_JE, 0, 20}, {WAYS_TEST, 2, 10}, {UINT32_MAX, 3, often[i]}, {0, 0, 0}};
+			{WAYS_JE, 0, 20}, {WAYS_TEST, 2, 10}, {UINT32_MAX, 3, often[i]}, END};
 
 		proc_set_entry(p, often[i]);
 		check_back(p, WAYS_TEST, 100, first);
@@ -533,16 +554,15 @@ static void test_back_outside(void **state)
 		check_back(p, WAYS_LONG, 100, third);
 	}
 	proc_set_entry(p, NAN);
-	check_back(p, WAYS_TEST, 1, (const struct visit[]){{UINT32_MAX, 0, INFINITY}, {0, 0, 0}});
+	check_back(p, WAYS_TEST, 1, (const struct visit[]){{UINT32_MAX, 0, INFINITY}, END});
 	/* Where it begins nothing is far enough. */
-	check_back(p, WAYS_TEST, 0, (const struct visit[]){{0, 0, 0}});
+	check_back(p, WAYS_TEST, 0, (const struct visit[]){END});
 	proc_set_entry(p, 300);
 	/* Behind a call it is others' code. */
 	for (i = 0; i < 2; i++) {
 		p->ops[WAYS_SHORT].flags = flags[i];
 		check_back(p, WAYS_SECOND, 100, calls);
-		check_back(p, WAYS_JMP, 100,
-			   (const struct visit[]){{UINT32_MAX, 0, 30}, {0, 0, 0}});
+		check_back(p, WAYS_JMP, 100, (const struct visit[]){{UINT32_MAX, 0, 30}, END});
 	}
 	proc_drop(p);
 }

@@ -37,12 +37,18 @@ static const char program[] = ".text\n.globl _start\n_start:\n"
 			LOOP("fixed", "imul %rbx,%rax\nmov (%rdi),%rdx\nmov %rdx,8(%rdi)\n")
 	/* what may stall, or be faster than any schedule */
 	LOOP("moving", "imul %rbx,%rax\nmov (%rdi),%rdx\nadd $8,%rdi\n")
-		LOOP("forwarded", "imul %rbx,%rax\nmov (%rdi),%rdx\nmov %rdx,4(%rdi)\n")
-			LOOP("divided", "imul %rbx,%rax\ndiv %rsi\n")
-				LOOP("calling", "imul %rbx,%rax\ncall six\n") LOOP(
-					"pushing", "imul %rbx,%rax\npush %rsi\npop %rsi\n")
-					LOOP("locked", "imul %rbx,%rax\nlock incl (%rdi)\n")
-						LOOP("repeated", "imul %rbx,%rax\nrep stosb\n");
+		LOOP("forwarded", "imul %rbx,%rax\nmov (%rdi),%rdx\nmov %rdx,4(%rdi)\n") LOOP(
+			"divided", "imul %rbx,%rax\ndiv %rsi\n") LOOP("calling",
+								      "imul %rbx,%rax\ncall six\n")
+			LOOP("pushing", "imul %rbx,%rax\npush %rsi\npop %rsi\n")
+				LOOP("locked", "imul %rbx,%rax\nlock incl (%rdi)\n")
+					LOOP("repeated", "imul %rbx,%rax\nrep stosb\n") LOOP(
+						"halved", "imul %rbx,%rax\ndivsd %xmm1,%xmm0\n")
+						LOOP("fenced", "imul %rbx,%rax\nmfence\n") LOOP(
+							"slow", "imul %rbx,%rax\ncpuid\n")
+							LOOP("asking", "imul %rbx,%rax\nsyscall\n")
+	/* a way of 6 cycles a round that is left for a moment */
+	LOOP("forked", "imul %rbx,%rax\nimul %rbx,%rax\ntest %rsi,%rsi\nje 2f\nnop\n2: ");
 
 struct timed {
 	struct vt_procflow *f;
@@ -149,8 +155,9 @@ static void test_fastest_fifth(void **state)
 
 static void test_what_may_stall(void **state)
 {
-	static const char *const names[] = {"moving",  "forwarded", "divided", "calling",
-					    "pushing", "locked",    "repeated"};
+	static const char *const names[] = {"moving",  "forwarded", "divided",	"calling",
+					    "pushing", "locked",    "repeated", "halved",
+					    "fenced",  "slow",	    "asking"};
 	struct vt_clockfit *c = vt_clockfit_new();
 	unsigned i;
 
@@ -178,6 +185,52 @@ static void test_limits(void **state)
 	add_timed(c, "six", 2450, 300, 3000000);
 	assert_loops(c, 0);
 	add_timed(c, "six", 2350, 200, 3000000);
+	assert_loops(c, 1);
+	vt_clockfit_free(c);
+}
+
+/* The loop that forks: so many rounds by the rare way. */
+static void add_forked(struct vt_clockfit *c, double rare, double visits)
+{
+	struct timed t;
+	const struct vt_freqs freqs = {t.insn, t.edge};
+	double edges[MOST];
+	uint32_t i;
+
+	begin_timed(&t, "forked", visits, 300, 3000000);
+	/* Three blocks, of which the second is the rare one, and the return. */
+	for (i = 0; i < t.f->cfg->nedges; i++) {
+		const struct vt_cfg_edge *e = &t.f->cfg->edges[i];
+		uint32_t from = e->from - VT_CFG_FIRST, to = e->to - VT_CFG_FIRST;
+
+		edges[i] = from == 1 || to == 1	  ? rare
+			   : from == 0		  ? ROUNDS - rare
+			   : from == 2 && to == 0 ? ROUNDS - visits
+						  : visits;
+		t.edge[i].executions = edges[i];
+	}
+	assert_int_equal(vt_procflow_weigh(t.f, &core, edges, &err), 0);
+	for (i = 0; i < t.f->cfg->ninsns; i++) {
+		uint32_t block = t.f->block[i] - VT_CFG_FIRST;
+
+		t.insn[i].executions = block == 1 ? rare : block == 3 ? visits : ROUNDS;
+	}
+	assert_int_equal(vt_clockfit_add(c, &core, t.f, &freqs, t.samples, t.time, &err), 0);
+	vt_procflow_free(t.f);
+}
+
+/* Likewise, of all branches of a loop together: 1,200 ways out by each of two. */
+static void test_limits_of_forks(void **state)
+{
+	struct vt_clockfit *c = vt_clockfit_new();
+
+	(void)state;
+	assert_non_null(c);
+	add_forked(c, 1250, 1200);
+	assert_loops(c, 0);
+	add_forked(c, ROUNDS - 1250, 1200);
+	assert_loops(c, 0);
+	add_forked(c, 1200, 1150);
 	assert_loops(c, 1);
 	vt_clockfit_free(c);
 }
@@ -311,9 +364,10 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_clock),	       cmocka_unit_test(test_fastest_fifth),
-		cmocka_unit_test(test_what_may_stall), cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_doubt),	       cmocka_unit_test(test_other_run),
+		cmocka_unit_test(test_clock),		cmocka_unit_test(test_fastest_fifth),
+		cmocka_unit_test(test_what_may_stall),	cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_limits_of_forks), cmocka_unit_test(test_doubt),
+		cmocka_unit_test(test_other_run),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
