@@ -31,6 +31,8 @@ static const char program[] =
 	"leaf once\nleaf named\nleaf taken\nleaf constant\nleaf wide\nleaf branched\n"
 	"leaf uncalled\nleaf tail\n"
 	"begin self\ntest %edi,%edi\nje 1f\ncall self\n1: ret\nend self\n"
+	"begin within\ncall 1f\n1: call within\njmp 2f\n2: jne within\ncall *%rax\n"
+	"jmp once\nend within\n"
 	".section .rodata\n.quad 0, named\n";
 
 static struct vt_error err;
@@ -163,12 +165,73 @@ static void test_unknown(void **state)
 	assert_true(compare(less, 1).compared == 30 && compare(less, 1).disagree == 30);
 }
 
+static uint64_t address_of(const char *name)
+{
+	enum vt_unknown why;
+	uint64_t start = 0;
+
+	assert_true(vt_symbols_address_of(vt_images_symbols(images, IMAGE, 0, &why), name, &start));
+	return start;
+}
+
+/* Calls of other procedures or of its own start, and jumps to others. */
+static void test_leads_away(void **state)
+{
+	static const char *const to[] = {NULL, "within", NULL, NULL, NULL, "once"};
+	enum vt_unknown why;
+	const struct vt_elf *elf = vt_images_elf(images, IMAGE, &why);
+	struct vt_procedure proc = {.image = IMAGE, .start = address_of("within")};
+	struct vt_procflow *f;
+	uint32_t i;
+
+	(void)state;
+	proc.end = vt_symbols_find(vt_images_symbols(images, IMAGE, 0, &why), proc.start)->end;
+	f = vt_procflow_graph(images, NULL, &proc, &err);
+	assert_true(elf && f && f->cfg->ninsns == sizeof(to) / sizeof(to[0]));
+	for (i = 0; i < f->cfg->ninsns; i++) {
+		uint64_t vaddr = 0;
+
+		if (vti_freq_leads_away(elf, f->cfg, i, &vaddr) != (to[i] != NULL))
+			fail_msg("instruction %u", i);
+		assert_true(!to[i] || vaddr == address_of(to[i]));
+	}
+	vt_procflow_free(f);
+}
+
+/* Two sites of 100 executions, each with a deviation of 20. */
+static void test_calls_of(void **state)
+{
+	const struct known start = {"_start", value(60, 100, 140), value(1, 1, 1)};
+	const struct known never = {"_start", value(0, 0, 0), value(0, 0, 0)};
+	struct vt_freq_measure m;
+	struct vt_freqcalls c;
+
+	(void)state;
+	vt_freqcalls_init(&c);
+	add(&c, &start);
+	m = vt_freqcalls_of(&c, address_of("once"));
+	assert_true(m.executions == 200 && fabs(m.sigma - 20 * sqrt(2)) < 1e-9);
+	m = vt_freqcalls_of(&c, address_of("tail"));
+	assert_true(m.executions == 100 && fabs(m.sigma - 20) < 1e-9);
+	/* By the call, and not by the branch. */
+	assert_true(vt_freqcalls_of(&c, address_of("branched")).executions == 100);
+	assert_true(vt_freqcalls_of(&c, address_of("uncalled")).executions == -1);
+	vt_freqcalls_clear(&c);
+	assert_true(vt_freqcalls_of(&c, address_of("once")).executions == -1);
+	/* What is never executed calls nobody. */
+	add(&c, &never);
+	assert_true(vt_freqcalls_of(&c, address_of("once")).executions == -1);
+	vt_freqcalls_fini(&c);
+}
+
 int main(void)
 {
 	static const struct vt_images_options none = {.warn = NULL};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_intervals),
 		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_leads_away),
+		cmocka_unit_test(test_calls_of),
 	};
 	char *dir = toolbox_assemble(program);
 	const char *path = toolbox_path(dir, "p");
