@@ -488,6 +488,39 @@ static void test_long_block(void **state)
 	}
 }
 
+/* Of what stalls there must be executions, and a time. */
+static void test_what_stalls(void **state)
+{
+	static const struct {
+		double executions, cycles;
+		bool known;
+	} rows[] = {
+		{10, 3, true},	 {10, 0, true},	   {0.5, 3, true},
+		{0, 3, false},	 {-1, 3, false},   {10, -1, false},
+		{NAN, 3, false}, {10, NAN, false}, {INFINITY, 3, false},
+	};
+	struct proc *p = proc_make("alpha21164", load_use, sizeof(load_use));
+	struct vti_stalled st;
+	struct vti_culprit c;
+	unsigned i;
+
+	(void)state;
+	p->costs[0].head = 0.5F;
+	assert_int_equal(vti_culprit_init(&c, &p->in, &err), 0);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		p->insns[0].executions = rows[i].executions;
+		p->insns[0].cycles = rows[i].cycles;
+		assert_int_equal(vti_culprit_stalled(&c, 0, &st), rows[i].known);
+		if (!rows[i].known)
+			continue;
+		assert_true(st.executions == rows[i].executions);
+		assert_true(st.cycles == (rows[i].cycles - 0.5) * rows[i].executions);
+		assert_false(st.expected);
+	}
+	vti_culprit_fini(&c);
+	proc_drop(p);
+}
+
 /* ---- how control arrives ---- */
 
 static struct vti_stalled arrive(struct proc *p, uint32_t insn)
@@ -643,21 +676,14 @@ static void test_blame(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_load),
-		cmocka_unit_test(test_long_block),
-		cmocka_unit_test(test_store),
-		cmocka_unit_test(test_events),
-		cmocka_unit_test(test_shares),
-		cmocka_unit_test(test_measured),
-		cmocka_unit_test(test_fetch),
-		cmocka_unit_test(test_resident),
-		cmocka_unit_test(test_units),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_minor),
-		cmocka_unit_test(test_arrivals),
-		cmocka_unit_test(test_blame),
-		cmocka_unit_test(test_many_arrivals),
-		cmocka_unit_test(test_unknown_arrivals),
+		cmocka_unit_test(test_load),	      cmocka_unit_test(test_long_block),
+		cmocka_unit_test(test_store),	      cmocka_unit_test(test_events),
+		cmocka_unit_test(test_shares),	      cmocka_unit_test(test_measured),
+		cmocka_unit_test(test_fetch),	      cmocka_unit_test(test_resident),
+		cmocka_unit_test(test_units),	      cmocka_unit_test(test_names),
+		cmocka_unit_test(test_minor),	      cmocka_unit_test(test_arrivals),
+		cmocka_unit_test(test_what_stalls),   cmocka_unit_test(test_blame),
+		cmocka_unit_test(test_many_arrivals), cmocka_unit_test(test_unknown_arrivals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -472,6 +472,15 @@ static void check_branch(const struct vt_culprit_branch *a, const struct vt_culp
 					: fabs(a->deviation - b->deviation) < 1e-12);
 }
 
+static void check_measured(const struct vt_culprit_insn *a, const struct vt_culprit_insn *b)
+{
+	assert_true(isnan(b->executions) ? isnan(a->executions) : a->executions == b->executions);
+	assert_true(a->cycles == b->cycles && a->period == b->period && a->doubt == b->doubt);
+	assert_int_equal(a->confidence, b->confidence);
+	assert_int_equal(a->time_samples, b->time_samples);
+	check_branch(&a->branch, &b->branch);
+}
+
 static void check_insns(const struct expected *x, const struct input *want,
 			const struct vt_culprits_proc *p)
 {
@@ -487,7 +496,7 @@ static void check_insns(const struct expected *x, const struct input *want,
 		if (p->freqs[i])
 			assert_int_equal(p->freqs[i]->offset,
 					 want->flow->cfg->insns[i].addr - TEXT);
-		check_branch(&p->insns[i].branch, &want->insns[i].branch);
+		check_measured(&p->insns[i], &want->insns[i]);
 		for (e = 0; e < VT_NCULPRIT_EVENTS; e++)
 			sum[e] += (double)want->insns[i].samples[e] * periods[e];
 	}

@@ -644,39 +644,6 @@ static void test_loops(void **state)
 	}
 }
 
-/* Of what stalls there must be executions, and a time. */
-static void test_what_stalls(void **state)
-{
-	static const struct {
-		double executions, cycles;
-		bool known;
-	} rows[] = {
-		{10, 3, true},	 {10, 0, true},	   {0.5, 3, true},
-		{0, 3, false},	 {-1, 3, false},   {10, -1, false},
-		{NAN, 3, false}, {10, NAN, false}, {INFINITY, 3, false},
-	};
-	struct proc *p = proc_make("alpha21164", load_use, sizeof(load_use));
-	struct vti_stalled st;
-	struct vti_culprit c;
-	unsigned i;
-
-	(void)state;
-	p->costs[0].head = 0.5F;
-	assert_int_equal(vti_culprit_init(&c, &p->in, &err), 0);
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		p->insns[0].executions = rows[i].executions;
-		p->insns[0].cycles = rows[i].cycles;
-		assert_int_equal(vti_culprit_stalled(&c, 0, &st), rows[i].known);
-		if (!rows[i].known)
-			continue;
-		assert_true(st.executions == rows[i].executions);
-		assert_true(st.cycles == (rows[i].cycles - 0.5) * rows[i].executions);
-		assert_false(st.expected);
-	}
-	vti_culprit_fini(&c);
-	proc_drop(p);
-}
-
 /* ---- what is learnt ---- */
 
 /*
@@ -773,7 +740,6 @@ int main(void)
 		cmocka_unit_test(test_samples_behind),
 		cmocka_unit_test(test_far_operand),
 		cmocka_unit_test(test_loops),
-		cmocka_unit_test(test_what_stalls),
 		cmocka_unit_test(test_results),
 		cmocka_unit_test(test_learning_one),
 		cmocka_unit_test(test_expected_results),
