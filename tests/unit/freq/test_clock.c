@@ -47,6 +47,9 @@ static const char program[] = ".text\n.globl _start\n_start:\n"
 						LOOP("fenced", "imul %rbx,%rax\nmfence\n") LOOP(
 							"slow", "imul %rbx,%rax\ncpuid\n")
 							LOOP("asking", "imul %rbx,%rax\nsyscall\n")
+	/* two loops, and one in another */
+	LOOP("pair", "imul %rbx,%rax\ndec %rcx\njne 1b\n1: imul %rbx,%rax\n")
+		LOOP("nested", "imul %rbx,%rax\n2: imul %rbx,%rax\ndec %rdx\njne 2b\n")
 	/* a way of 6 cycles a round that is left for a moment */
 	LOOP("forked", "imul %rbx,%rax\nimul %rbx,%rax\ntest %rsi,%rsi\nje 2f\nnop\n2: ");
 
@@ -145,9 +148,10 @@ static void test_fastest_fifth(void **state)
 
 	(void)state;
 	assert_non_null(c);
+	/* In any order, whichever has most samples. */
+	add_timed(c, "fixed", 10, 1200, 3000000);
+	add_timed(c, "twelve", 10, 1500, 6000000);
 	add_timed(c, "six", 10, 300, 1500000);
-	add_timed(c, "twelve", 10, 1200, 6000000);
-	add_timed(c, "fixed", 10, 1500, 3000000);
 	assert_true(vt_clockfit_find(c, &clock, &loops));
 	assert_true(fabs(clock - 2) < 0.02);
 	vt_clockfit_free(c);
@@ -187,6 +191,34 @@ static void test_limits(void **state)
 	add_timed(c, "six", 2350, 200, 3000000);
 	assert_loops(c, 1);
 	vt_clockfit_free(c);
+}
+
+/* Both of two loops show the clock, but not one that has another in it. */
+static void test_several_loops(void **state)
+{
+	static const char *const names[] = {"pair", "nested"};
+	unsigned k;
+
+	(void)state;
+	for (k = 0; k < 2; k++) {
+		struct vt_clockfit *c = vt_clockfit_new();
+		struct timed t;
+		const struct vt_freqs freqs = {t.insn, t.edge};
+		uint32_t i;
+
+		assert_non_null(c);
+		begin_timed(&t, names[k], 10, 0, 0);
+		for (i = 0; i < t.f->cfg->ninsns; i++) {
+			t.insn[i].executions = ROUNDS;
+			t.samples[i] = 300;
+			t.time[i] = 3000000;
+		}
+		assert_int_equal(vt_clockfit_add(c, &core, t.f, &freqs, t.samples, t.time, &err),
+				 0);
+		assert_loops(c, k ? 1 : 2);
+		vt_procflow_free(t.f);
+		vt_clockfit_free(c);
+	}
 }
 
 /* The loop that forks: so many rounds by the rare way. */
@@ -366,8 +398,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_clock),		cmocka_unit_test(test_fastest_fifth),
 		cmocka_unit_test(test_what_may_stall),	cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_limits_of_forks), cmocka_unit_test(test_doubt),
-		cmocka_unit_test(test_other_run),
+		cmocka_unit_test(test_limits_of_forks), cmocka_unit_test(test_several_loops),
+		cmocka_unit_test(test_doubt),		cmocka_unit_test(test_other_run),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -87,6 +87,11 @@ static void test_cluster(void **state)
 	assert_true(nearly_equal(vti_freq_cluster(slow, 2).f, 10));
 	slow[1].cycles = 20011;
 	assert_true(nearly_equal(vti_freq_cluster(slow, 2).f, 20011));
+	slow[0] = point(2, 40, 4);
+	slow[1] = point(2, 20040, 4);
+	assert_true(nearly_equal(vti_freq_cluster(slow, 2).f, 10));
+	slow[1].cycles = 20041;
+	assert_true(nearly_equal(vti_freq_cluster(slow, 2).f, 20041 / 4.0));
 	assert_false(vti_freq_cluster(slow, 0).known);
 }
 
@@ -125,6 +130,10 @@ static void test_likely(void **state)
 	assert_true(e.known && nearly_equal(e.f, 500) && nearly_equal(e.points, part) &&
 		    nearly_equal(e.spread, 0));
 	assert_true(nearly_equal(e.sigma, 500 * sqrt(1 / (25 * part) + 0.015 * 0.015)));
+	/* However rarely that is. */
+	p.cycles = 0.25;
+	e = mode_of(&p, 1);
+	assert_true(e.known && nearly_equal(e.f, 0.05) && nearly_equal(e.points, part));
 	/* Without samples it says nothing. */
 	p.samples = 0;
 	assert_false(mode_of(&p, 1).known);
@@ -146,6 +155,12 @@ static void test_likely_stall(void **state)
 	e = mode_of(p, 4);
 	assert_true(fabs(e.f - 10000) < 1e-6 * 10000);
 	assert_true(e.points > 2.5 && e.points < 3);
+	/* Of three that agree, and one that has waited before. */
+	p[3] = point(100, 10, 1);
+	p[3].prior = 0.7;
+	p[3].shift = 0.5;
+	e = mode_of(p, 4);
+	assert_true(fabs(e.f - 10000) < 1e-6 * 10000 && e.points > 2.5 && e.points < 3);
 	/* A point's extra samples that are the next one's. */
 	p[3] = point(200, 20000, 1);
 	p[3].prior = 0.7;
@@ -219,6 +234,13 @@ static void test_likely_spread(void **state)
 	(void)state;
 	p[0].prior = p[1].prior = 0.7;
 	p[0].shift = p[1].shift = 1;
+	e = mode_of(p, 2);
+	assert_true(fabs(e.f - 10100) < 5 && fabs(e.spread - log(1.02) / 2) < 2e-4);
+	/* Half of the second one's samples are another's. */
+	p[1] = point(816, 81600, 4);
+	p[1].extra_samples = 408;
+	p[1].extra_cycles = 40800;
+	p[1].prior = 0.7;
 	e = mode_of(p, 2);
 	assert_true(fabs(e.f - 10100) < 5 && fabs(e.spread - log(1.02) / 2) < 2e-4);
 }
@@ -297,6 +319,27 @@ static void test_stretches_join(void **state)
 	assert_int_equal(vti_freq_stretches(&g.w, 2, &p, &err), 1);
 	assert_true(nearly_equal(p[0].samples, 40 + 9 + 30 + 1));
 	free(p);
+}
+
+/* Two samples on what should have none are no more than chance; one more is. */
+static void test_stretches_chance(void **state)
+{
+	uint64_t extra;
+
+	(void)state;
+	for (extra = 2; extra < 4; extra++) {
+		struct vti_freq_point *p = NULL;
+		struct graph g;
+
+		graph_begin(&g);
+		graph_edge(&g, VT_CFG_ENTRY, 2);
+		graph_insn(&g, 2, 1, 10, 1000);
+		graph_insn(&g, 2, 0, extra, 100 * (double)extra);
+		graph_insn(&g, 2, 1, 10, 1000);
+		graph_finish(&g, 3);
+		assert_int_equal(vti_freq_stretches(&g.w, 2, &p, &err), extra == 2 ? 2 : 1);
+		free(p);
+	}
 }
 
 /* A miss of the first cache costs the latency of the second one but three cycles. */
@@ -736,6 +779,7 @@ int main(void)
 		cmocka_unit_test(test_likely_miss),
 		cmocka_unit_test(test_stretches),
 		cmocka_unit_test(test_stretches_miss),
+		cmocka_unit_test(test_stretches_chance),
 		cmocka_unit_test(test_doubt),
 		cmocka_unit_test(test_trust),
 		cmocka_unit_test(test_trust_incomplete),
