@@ -155,6 +155,15 @@ static void test_fastest_fifth(void **state)
 	assert_true(vt_clockfit_find(c, &clock, &loops));
 	assert_true(fabs(clock - 2) < 0.02);
 	vt_clockfit_free(c);
+	/* A ninth, and another: both together are more than a fifth. */
+	c = vt_clockfit_new();
+	assert_non_null(c);
+	add_timed(c, "six", 10, 300, 1500000);
+	add_timed(c, "fixed", 10, 300, 1500000);
+	add_timed(c, "twelve", 10, 2100, 12000000);
+	assert_true(vt_clockfit_find(c, &clock, &loops));
+	assert_true(fabs(clock - 2) < 0.02);
+	vt_clockfit_free(c);
 }
 
 static void test_what_may_stall(void **state)

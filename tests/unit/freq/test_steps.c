@@ -68,6 +68,8 @@ static void test_cluster(void **state)
 				       point(4, 100, 1), point(4, 100, 1)};
 	struct vti_freq_point edge_of[] = {point(2, 100, 1), point(2, 300, 2)};
 	struct vti_freq_point slow[] = {point(2, 10, 1), point(2, 20010, 1)};
+	struct vti_freq_point apart[] = {point(1, 10, 1), point(1, 1e2, 1), point(1, 1e3, 1),
+					 point(1, 1e4, 1), point(1, 1e5, 1)};
 	double mean = 350 / 3.0, spread;
 	struct vti_estimate e;
 
@@ -81,6 +83,7 @@ static void test_cluster(void **state)
 	/* One in five is too few, one in four is not. */
 	assert_true(nearly_equal(vti_freq_cluster(few, 5).f, 100));
 	assert_true(nearly_equal(vti_freq_cluster(few, 4).f, 10));
+	assert_false(vti_freq_cluster(apart, 5).known);
 	/* 1.5 times is near enough. */
 	assert_true(nearly_equal(vti_freq_cluster(edge_of, 2).f, 125));
 	/* No stall of more than 2000 cycles. */
