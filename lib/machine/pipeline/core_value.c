@@ -20,19 +20,20 @@ static bool has_wide_immediate(const uint8_t *opcode)
 	       (*opcode && strchr("\x05\x0d\x15\x1d\x25\x2d\x35\x3d\x68\x69\x81\xa9\xc7", *opcode));
 }
 
-static void find_prefixes(const struct vt_facts *f, const uint8_t *code, struct vt_mop *op)
+/* Of a whole instruction: an opcode follows, and what belongs to it. */
+static void find_prefixes(const uint8_t *code, struct vt_mop *op)
 {
 	bool narrow = false;
 	unsigned n = 0;
 
-	for (; n + 1u < f->length && is_legacy_prefix(code[n]); n++)
-		narrow = narrow || code[n] == 0x66;
-	if (n + 1u < f->length && (code[n] & 0xf0) == 0x40)
+	for (; is_legacy_prefix(code[n]); n++)
+		narrow |= code[n] == 0x66;
+	if ((code[n] & 0xf0) == 0x40)
 		narrow &= !(code[n++] & 8);
 	op->prefixes = (uint8_t)n;
-	op->ends_group = code[n] == 0x5c && f->flags & VT_FACT_POP;
-	/* Two bytes of the number follow the opcode at least. */
-	op->changes_size = narrow && n + 3u <= f->length && has_wide_immediate(code + n);
+	/* "pop %rsp" and "pop %r12" */
+	op->ends_group = code[n] == 0x5c;
+	op->changes_size = narrow && has_wide_immediate(code + n);
 }
 
 /* ---- addresses and values ---- */
@@ -120,7 +121,7 @@ static void find_result(const struct vt_facts *f, struct vt_mop *op)
 void vti_core_values(const struct vt_facts *f, const uint8_t *code, struct vt_mop *op)
 {
 	op->id = (uint32_t)vt_hash_bytes(code, f->length);
-	find_prefixes(f, code, op);
+	find_prefixes(code, op);
 	find_places(f, op);
 	find_result(f, op);
 }
