@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -112,7 +113,10 @@ static void all_begin_with_numbers_of_their_own(void **state)
 		assert_int_equal(s.values[i], fmix(i + 1));
 	/* Memory: of its address and one more. */
 	assert_int_equal(look_at(&s, 0x1000), fmix(0x1001));
+	assert_int_equal(look_at(&s, UINT64_C(0x0101010101010101)),
+			 fmix(UINT64_C(0x0101010101010102)));
 	/* What was stored is forgotten. */
+	s.values[VT_REG_R8] = 0x1000;
 	run(&s, store_of(at_reg(VT_REG_R8, 0, 8), VT_REG_AX));
 	assert_int_equal(look_at(&s, 0x1000), fmix(1));
 	vti_symbolic_init(&s);
@@ -125,6 +129,7 @@ static void a_fill_sets_general_registers_and_memory(void **state)
 	unsigned i;
 
 	(void)state;
+	memset(&s, 0, sizeof(s));
 	vti_symbolic_init(&s);
 	vti_symbolic_fill(&s, 500);
 	for (i = 0; i < VT_NREGS; i++) {
@@ -140,6 +145,9 @@ static void a_fill_sets_general_registers_and_memory(void **state)
 	run(&s, store_of(at_reg(VT_REG_R8, 0, 8), VT_REG_SP));
 	assert_int_equal(look_at(&s, 0x1000), STACK);
 	assert_int_equal(look_at(&s, 0x1008), 500);
+	/* A register that there is not is 0, whatever stands behind the last one. */
+	run(&s, load_of(at_reg(VT_NREGS, 0x20, 8), VT_REG_AX));
+	assert_int_equal(load.addr, 0x20);
 }
 
 /* ---- places ---- */
