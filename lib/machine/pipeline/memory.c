@@ -33,7 +33,7 @@ struct cache {
 	uint32_t shift;	  /* log2 of the line's size */
 	uint32_t mask;	  /* sets - 1 where that is a power of 2, else 0 */
 	uint32_t latency; /* until data can be used, if it hits */
-	uint32_t bit;	  /* what missing it is called */
+	uint32_t bit;	  /* what missing it is called; not of TLBs */
 	/* Address divided by the line's size; of each set, the most recently used first. */
 	uint64_t *number;
 	struct line *line; /* in the same order; of TLBs NULL */
@@ -112,10 +112,9 @@ static bool cache_of(struct cache *c, const struct vt_cache_shape *shape, uint32
 	return (!c->nbusy || c->busy) && (!c->sets || c->line);
 }
 
-static bool tlb_of(struct cache *c, const struct vt_tlb_shape *shape, uint32_t bit)
+static bool tlb_of(struct cache *c, const struct vt_tlb_shape *shape)
 {
 	c->latency = shape->latency;
-	c->bit = bit;
 	if (!cache_init(c, shape->entries, shape->ways, shape->page))
 		return false;
 	if (c->sets != 1 || c->ways <= WIDE)
@@ -504,8 +503,8 @@ struct vt_simmem *vt_simmem_new(const struct vt_core *m)
 	if (!cache_of(&s->icache, &m->icache, VT_MISS_L1) ||
 	    !cache_of(&s->dcache, &m->dcache, VT_MISS_L1) ||
 	    !cache_of(&s->l2, &m->l2, VT_MISS_L2) || !cache_of(&s->l3, &m->l3, VT_MISS_L3) ||
-	    !tlb_of(&s->itlb, &m->itlb, VT_MISS_TLB) || !tlb_of(&s->dtlb, &m->dtlb, VT_MISS_TLB) ||
-	    !tlb_of(&s->stlb, &m->stlb, VT_MISS_STLB))
+	    !tlb_of(&s->itlb, &m->itlb) || !tlb_of(&s->dtlb, &m->dtlb) ||
+	    !tlb_of(&s->stlb, &m->stlb))
 		goto fail;
 	if (m->write_buffer) {
 		s->buffer = calloc(m->write_buffer, sizeof(*s->buffer));

@@ -264,6 +264,36 @@ static void places_and_results_are_told(void **state)
 	}
 }
 
+/* Facts that say so themselves: as many memory operands count as there are. */
+static void operands_are_counted(void **state)
+{
+	const struct vt_memory first = {.size = 4,
+					.base = VT_REG_DI,
+					.index = VT_REG_NONE,
+					.segment = VT_REG_NONE,
+					.read = true,
+					.written = true};
+	const uint8_t code[] = {0x90};
+	struct vt_facts f = {.length = 1, .mnemonic = "made up", .memories = {first, first}};
+	struct vt_mop op = {0};
+
+	(void)state;
+	f.memories[1].size = 8;
+	vti_core_values(&f, code, &op);
+	assert_int_equal(op.load.size, 0);
+	assert_int_equal(op.store.size, 0);
+	f.nmemories = 2;
+	vti_core_values(&f, code, &op);
+	assert_int_equal(op.load.size, 4);
+	assert_int_equal(op.store.size, 4);
+	/* Where the first is not accessed, the second is. */
+	op = (struct vt_mop){0};
+	f.memories[0].read = f.memories[0].written = false;
+	vti_core_values(&f, code, &op);
+	assert_int_equal(op.load.size, 8);
+	assert_int_equal(op.store.size, 8);
+}
+
 /* By the bytes of the instruction alone. */
 static void equal_instructions_have_the_same_number(void **state)
 {
@@ -279,6 +309,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(prefixes_change_the_length_of_numbers),
 		cmocka_unit_test(places_and_results_are_told),
+		cmocka_unit_test(operands_are_counted),
 		cmocka_unit_test(equal_instructions_have_the_same_number),
 	};
 

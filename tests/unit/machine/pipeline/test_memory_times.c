@@ -250,8 +250,8 @@ static void caches_hold_their_size(void **state)
 /* Whose set is full loses the one that was used longest ago. */
 static void the_least_recently_used_goes(void **state)
 {
-	const struct vt_core m = {.memory = 50,
-				  .dcache = {.size = 256, .line = 32, .ways = 2, .latency = 1}};
+	struct vt_core m = {.memory = 50,
+			    .dcache = {.size = 256, .line = 32, .ways = 2, .latency = 1}};
 	struct vt_simmem *s = make(&m);
 
 	(void)state;
@@ -264,6 +264,13 @@ static void the_least_recently_used_goes(void **state)
 	expect(vt_simmem_load(s, 6 * LONG, 0x000, 1), 0, 0, 0, 0);
 	expect(vt_simmem_load(s, 7 * LONG, 0x080, 1), 0, 49, 0, VT_MISS_L1);
 	expect(vt_simmem_load(s, 8 * LONG, 0x020, 1), 0, 0, 0, 0);
+	vt_simmem_free(s);
+	/* With no ways, eight sets of one line each. */
+	m.dcache.ways = 0;
+	s = make(&m);
+	vt_simmem_load(s, LONG, 0x000, 1);
+	expect(vt_simmem_load(s, 2 * LONG, 0x100, 1), 0, 49, 0, VT_MISS_L1);
+	expect(vt_simmem_load(s, 3 * LONG, 0x000, 1), 0, 49, 0, VT_MISS_L1);
 	vt_simmem_free(s);
 }
 

@@ -263,6 +263,9 @@ static void sums_are_computed(void **state)
 	/* Of 4 bytes the upper half is 0. */
 	run(&s, sum_of(place(VT_REG_BX, VT_REG_SI, 4, NONE, 1, 4), VT_REG_AX));
 	assert_int_equal(s.values[VT_REG_AX], 0x11);
+	/* Where the instruction is, is not known: from 0. */
+	run(&s, sum_of(at_reg(VT_REG_IP, 0x40, 8), VT_REG_AX));
+	assert_int_equal(s.values[VT_REG_AX], 0x40);
 	run(&s, sum_of(at_reg(NONE, -1, 8), VT_REG_AX));
 	assert_int_equal(s.values[VT_REG_AX], UINT64_MAX);
 	run(&s, sum_of(at_reg(NONE, -1, 4), VT_REG_AX));
