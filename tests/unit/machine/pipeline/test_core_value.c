@@ -25,93 +25,94 @@ static struct vt_mop values_of(const uint8_t *code, size_t size)
 
 /* ---- prefixes ---- */
 
-/* Bytes from GNU as.  The manual: 66 makes numbers of 4 bytes 2, but for REX.W, which makes it 8.
- */
+/* Bytes from GNU as; the manual: 66 makes numbers of 4 bytes 2, but with REX.W. */
+static const struct {
+	const char *text;
+	uint8_t code[12];
+	uint8_t size;
+	uint8_t prefixes;
+	bool changes_size;
+	bool ends_group;
+} prefixed[] = {
+	{"add %ecx,%eax", {0x01, 0xc8}, 2, 0, false, false},
+	{"add %al,(%rcx)", {0x00, 0x01}, 2, 0, false, false},
+	{"pause", {0xf3, 0x90}, 2, 1, false, false},
+	{"es mov (%rdi),%eax", {0x26, 0x8b, 0x07}, 3, 1, false, false},
+	{"cs mov (%rdi),%eax", {0x2e, 0x8b, 0x07}, 3, 1, false, false},
+	{"ss mov (%rdi),%eax", {0x36, 0x8b, 0x07}, 3, 1, false, false},
+	{"ds mov (%rdi),%eax", {0x3e, 0x8b, 0x07}, 3, 1, false, false},
+	{"mov %fs:(%rdi),%eax", {0x64, 0x8b, 0x07}, 3, 1, false, false},
+	{"mov %gs:(%rdi),%eax", {0x65, 0x8b, 0x07}, 3, 1, false, false},
+	{"mov (%edi),%eax", {0x67, 0x8b, 0x07}, 3, 1, false, false},
+	{"lock incl (%rdi)", {0xf0, 0xff, 0x07}, 3, 1, false, false},
+	{"repnz scasb", {0xf2, 0xae}, 2, 1, false, false},
+	{"rep stosw", {0xf3, 0x66, 0xab}, 3, 2, false, false},
+	{"mov %fs:(%rdi),%ax", {0x64, 0x66, 0x8b, 0x07}, 4, 2, false, false},
+	{"mov %rax,%rcx", {0x48, 0x89, 0xc1}, 3, 1, false, false},
+	{"push %r15", {0x41, 0x57}, 2, 1, false, false},
+	{"mov %r15d,%r15d", {0x45, 0x89, 0xff}, 3, 1, false, false},
+	/* Numbers of two bytes, of each opcode that has them. */
+	{"add $0x1234,%ax", {0x66, 0x05, 0x34, 0x12}, 4, 1, true, false},
+	{"or $0x1234,%ax", {0x66, 0x0d, 0x34, 0x12}, 4, 1, true, false},
+	{"adc $0x1234,%ax", {0x66, 0x15, 0x34, 0x12}, 4, 1, true, false},
+	{"sbb $0x1234,%ax", {0x66, 0x1d, 0x34, 0x12}, 4, 1, true, false},
+	{"and $0x1234,%ax", {0x66, 0x25, 0x34, 0x12}, 4, 1, true, false},
+	{"sub $0x1234,%ax", {0x66, 0x2d, 0x34, 0x12}, 4, 1, true, false},
+	{"xor $0x1234,%ax", {0x66, 0x35, 0x34, 0x12}, 4, 1, true, false},
+	{"cmp $0x1234,%ax", {0x66, 0x3d, 0x34, 0x12}, 4, 1, true, false},
+	{"pushw $0x1234", {0x66, 0x68, 0x34, 0x12}, 4, 1, true, false},
+	{"imul $0x1234,%cx,%ax", {0x66, 0x69, 0xc1, 0x34, 0x12}, 5, 1, true, false},
+	{"add $0x1234,%cx", {0x66, 0x81, 0xc1, 0x34, 0x12}, 5, 1, true, false},
+	{"test $0x1234,%ax", {0x66, 0xa9, 0x34, 0x12}, 4, 1, true, false},
+	{"mov $0x1234,%ax", {0x66, 0xb8, 0x34, 0x12}, 4, 1, true, false},
+	{"mov $0x1234,%cx", {0x66, 0xb9, 0x34, 0x12}, 4, 1, true, false},
+	{"mov $0x1234,%di", {0x66, 0xbf, 0x34, 0x12}, 4, 1, true, false},
+	{"movw $0x1234,(%rdi)", {0x66, 0xc7, 0x07, 0x34, 0x12}, 5, 1, true, false},
+	/* Of f7, only the two forms of test have one. */
+	{"testw $0x1234,8(%rcx)", {0x66, 0xf7, 0x41, 8, 0x34, 0x12}, 6, 1, true, false},
+	{"testw $0x1234,8(%rcx)", {0x66, 0xf7, 0x49, 8, 0x34, 0x12}, 6, 1, true, false},
+	{"notw 8(%rcx)", {0x66, 0xf7, 0x51, 8}, 4, 1, false, false},
+	{"negw 8(%rcx)", {0x66, 0xf7, 0x59, 8}, 4, 1, false, false},
+	{"mulw 8(%rcx)", {0x66, 0xf7, 0x61, 8}, 4, 1, false, false},
+	{"idivw 8(%rcx)", {0x66, 0xf7, 0x79, 8}, 4, 1, false, false},
+	/* Those of one byte do not change, and other opcodes have none. */
+	{"add $5,%cx", {0x66, 0x83, 0xc1, 0x05}, 4, 1, false, false},
+	{"mov $0x12,%r8b", {0x66, 0x41, 0xb0, 0x12}, 4, 2, false, false},
+	{"mov $0x12,%r15b", {0x66, 0x41, 0xb7, 0x12}, 4, 2, false, false},
+	{"add %al,8(%rcx)", {0x66, 0x00, 0x41, 0x08}, 4, 1, false, false},
+	{"add %ax,8(%rcx)", {0x66, 0x01, 0x41, 0x08}, 4, 1, false, false},
+	/* Behind REX, and without 66. */
+	{"add $0x1234,%r8w", {0x66, 0x41, 0x81, 0xc0, 0x34, 0x12}, 6, 2, true, false},
+	{"add $0x1234,%ax", {0x66, 0x46, 0x05, 0x34, 0x12}, 5, 2, true, false},
+	{"fs add $0x1234,%ax", {0x66, 0x64, 0x05, 0x34, 0x12}, 5, 2, true, false},
+	{"add $4,%rax", {0x66, 0x48, 0x05, 4, 0, 0, 0}, 7, 2, false, false},
+	{"add $4,%rax", {0x66, 0x4f, 0x05, 4, 0, 0, 0}, 7, 2, false, false},
+	{"add $4,%r8d", {0x41, 0x81, 0xc0, 4, 0, 0, 0}, 7, 1, false, false},
+	{"add $4,%eax", {0x05, 4, 0, 0, 0}, 5, 0, false, false},
+	{"add $4,%eax", {0x67, 0x05, 4, 0, 0, 0}, 6, 1, false, false},
+	{"fs add $4,%eax", {0x64, 0x05, 4, 0, 0, 0}, 6, 1, false, false},
+	/* Two pops alone. */
+	{"pop %rsp", {0x5c}, 1, 0, false, true},
+	{"pop %r12", {0x41, 0x5c}, 2, 1, false, true},
+	{"pop %rbx", {0x5b}, 1, 0, false, false},
+	{"pop %rbp", {0x5d}, 1, 0, false, false},
+	{"pop %r13", {0x41, 0x5d}, 2, 1, false, false},
+	{"push %rsp", {0x54}, 1, 0, false, false},
+	{"subsd %xmm1,%xmm0", {0xf2, 0x0f, 0x5c, 0xc1}, 4, 1, false, false},
+};
+
 static void prefixes_change_the_length_of_numbers(void **state)
 {
-	static const struct {
-		const char *text;
-		uint8_t code[12];
-		uint8_t size;
-		uint8_t prefixes;
-		bool changes_size;
-		bool ends_group;
-	} cases[] = {
-		{"add %ecx,%eax", {0x01, 0xc8}, 2, 0, false, false},
-		{"add %al,(%rcx)", {0x00, 0x01}, 2, 0, false, false},
-		{"pause", {0xf3, 0x90}, 2, 1, false, false},
-		{"es mov (%rdi),%eax", {0x26, 0x8b, 0x07}, 3, 1, false, false},
-		{"cs mov (%rdi),%eax", {0x2e, 0x8b, 0x07}, 3, 1, false, false},
-		{"ss mov (%rdi),%eax", {0x36, 0x8b, 0x07}, 3, 1, false, false},
-		{"ds mov (%rdi),%eax", {0x3e, 0x8b, 0x07}, 3, 1, false, false},
-		{"mov %fs:(%rdi),%eax", {0x64, 0x8b, 0x07}, 3, 1, false, false},
-		{"mov %gs:(%rdi),%eax", {0x65, 0x8b, 0x07}, 3, 1, false, false},
-		{"mov (%edi),%eax", {0x67, 0x8b, 0x07}, 3, 1, false, false},
-		{"lock incl (%rdi)", {0xf0, 0xff, 0x07}, 3, 1, false, false},
-		{"repnz scasb", {0xf2, 0xae}, 2, 1, false, false},
-		{"rep stosw", {0xf3, 0x66, 0xab}, 3, 2, false, false},
-		{"mov %fs:(%rdi),%ax", {0x64, 0x66, 0x8b, 0x07}, 4, 2, false, false},
-		{"mov %rax,%rcx", {0x48, 0x89, 0xc1}, 3, 1, false, false},
-		{"push %r15", {0x41, 0x57}, 2, 1, false, false},
-		{"mov %r15d,%r15d", {0x45, 0x89, 0xff}, 3, 1, false, false},
-		/* Numbers of two bytes, of each opcode that has them. */
-		{"add $0x1234,%ax", {0x66, 0x05, 0x34, 0x12}, 4, 1, true, false},
-		{"or $0x1234,%ax", {0x66, 0x0d, 0x34, 0x12}, 4, 1, true, false},
-		{"adc $0x1234,%ax", {0x66, 0x15, 0x34, 0x12}, 4, 1, true, false},
-		{"sbb $0x1234,%ax", {0x66, 0x1d, 0x34, 0x12}, 4, 1, true, false},
-		{"and $0x1234,%ax", {0x66, 0x25, 0x34, 0x12}, 4, 1, true, false},
-		{"sub $0x1234,%ax", {0x66, 0x2d, 0x34, 0x12}, 4, 1, true, false},
-		{"xor $0x1234,%ax", {0x66, 0x35, 0x34, 0x12}, 4, 1, true, false},
-		{"cmp $0x1234,%ax", {0x66, 0x3d, 0x34, 0x12}, 4, 1, true, false},
-		{"pushw $0x1234", {0x66, 0x68, 0x34, 0x12}, 4, 1, true, false},
-		{"imul $0x1234,%cx,%ax", {0x66, 0x69, 0xc1, 0x34, 0x12}, 5, 1, true, false},
-		{"add $0x1234,%cx", {0x66, 0x81, 0xc1, 0x34, 0x12}, 5, 1, true, false},
-		{"test $0x1234,%ax", {0x66, 0xa9, 0x34, 0x12}, 4, 1, true, false},
-		{"mov $0x1234,%ax", {0x66, 0xb8, 0x34, 0x12}, 4, 1, true, false},
-		{"mov $0x1234,%cx", {0x66, 0xb9, 0x34, 0x12}, 4, 1, true, false},
-		{"mov $0x1234,%di", {0x66, 0xbf, 0x34, 0x12}, 4, 1, true, false},
-		{"movw $0x1234,(%rdi)", {0x66, 0xc7, 0x07, 0x34, 0x12}, 5, 1, true, false},
-		/* Of f7, only the two forms of test have one. */
-		{"testw $0x1234,8(%rcx)", {0x66, 0xf7, 0x41, 8, 0x34, 0x12}, 6, 1, true, false},
-		{"testw $0x1234,8(%rcx)", {0x66, 0xf7, 0x49, 8, 0x34, 0x12}, 6, 1, true, false},
-		{"notw 8(%rcx)", {0x66, 0xf7, 0x51, 8}, 4, 1, false, false},
-		{"negw 8(%rcx)", {0x66, 0xf7, 0x59, 8}, 4, 1, false, false},
-		{"mulw 8(%rcx)", {0x66, 0xf7, 0x61, 8}, 4, 1, false, false},
-		{"idivw 8(%rcx)", {0x66, 0xf7, 0x79, 8}, 4, 1, false, false},
-		/* Those of one byte do not change, and other opcodes have none. */
-		{"add $5,%cx", {0x66, 0x83, 0xc1, 0x05}, 4, 1, false, false},
-		{"mov $0x12,%r8b", {0x66, 0x41, 0xb0, 0x12}, 4, 2, false, false},
-		{"mov $0x12,%r15b", {0x66, 0x41, 0xb7, 0x12}, 4, 2, false, false},
-		{"add %al,8(%rcx)", {0x66, 0x00, 0x41, 0x08}, 4, 1, false, false},
-		{"add %ax,8(%rcx)", {0x66, 0x01, 0x41, 0x08}, 4, 1, false, false},
-		/* Behind REX, and without 66. */
-		{"add $0x1234,%r8w", {0x66, 0x41, 0x81, 0xc0, 0x34, 0x12}, 6, 2, true, false},
-		{"add $0x1234,%ax", {0x66, 0x46, 0x05, 0x34, 0x12}, 5, 2, true, false},
-		{"fs add $0x1234,%ax", {0x66, 0x64, 0x05, 0x34, 0x12}, 5, 2, true, false},
-		{"add $4,%rax", {0x66, 0x48, 0x05, 4, 0, 0, 0}, 7, 2, false, false},
-		{"add $4,%rax", {0x66, 0x4f, 0x05, 4, 0, 0, 0}, 7, 2, false, false},
-		{"add $4,%r8d", {0x41, 0x81, 0xc0, 4, 0, 0, 0}, 7, 1, false, false},
-		{"add $4,%eax", {0x05, 4, 0, 0, 0}, 5, 0, false, false},
-		{"add $4,%eax", {0x67, 0x05, 4, 0, 0, 0}, 6, 1, false, false},
-		{"fs add $4,%eax", {0x64, 0x05, 4, 0, 0, 0}, 6, 1, false, false},
-		/* Two pops alone. */
-		{"pop %rsp", {0x5c}, 1, 0, false, true},
-		{"pop %r12", {0x41, 0x5c}, 2, 1, false, true},
-		{"pop %rbx", {0x5b}, 1, 0, false, false},
-		{"pop %rbp", {0x5d}, 1, 0, false, false},
-		{"pop %r13", {0x41, 0x5d}, 2, 1, false, false},
-		{"push %rsp", {0x54}, 1, 0, false, false},
-		{"subsd %xmm1,%xmm0", {0xf2, 0x0f, 0x5c, 0xc1}, 4, 1, false, false},
-	};
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct vt_mop op = values_of(cases[i].code, cases[i].size);
+	for (i = 0; i < sizeof(prefixed) / sizeof(prefixed[0]); i++) {
+		const struct vt_mop op = values_of(prefixed[i].code, prefixed[i].size);
 
-		if (op.prefixes != cases[i].prefixes || op.changes_size != cases[i].changes_size ||
-		    op.ends_group != cases[i].ends_group)
-			fail_msg("%s: %u %d %d", cases[i].text, op.prefixes, op.changes_size,
+		if (op.prefixes != prefixed[i].prefixes ||
+		    op.changes_size != prefixed[i].changes_size ||
+		    op.ends_group != prefixed[i].ends_group)
+			fail_msg("%s: %u %d %d", prefixed[i].text, op.prefixes, op.changes_size,
 				 op.ends_group);
 	}
 }
