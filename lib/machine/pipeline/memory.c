@@ -295,7 +295,7 @@ static uint64_t reach_data(struct vt_simmem *s, struct cache *c, uint64_t cycle,
 	struct cache *next = c == &s->l2 ? &s->l3 : c == &s->l3 ? NULL : &s->l2;
 	uint64_t ready, begin = cycle;
 	uint64_t number = addr >> c->shift;
-	uint32_t below = 0;
+	uint32_t below = c->bit;
 	struct miss *busy;
 
 	if (c->sets == 0)
@@ -303,7 +303,6 @@ static uint64_t reach_data(struct vt_simmem *s, struct cache *c, uint64_t cycle,
 	if (find_line(c, number))
 		return await_line(s, c, &c->line[set_of(c, number)], cycle, missed);
 	busy = take_miss(s, c, &cycle);
-	below = c->bit;
 	ready = next ? reach_data(s, next, cycle, addr, &below) : cycle + s->m->memory;
 	if (busy)
 		*busy = (struct miss){begin, ready};

@@ -140,6 +140,27 @@ static void all_is_told_of_each_instruction(void **state)
 	vt_simcore_free(c);
 }
 
+/* The page takes 9 cycles, then the line 20; the first slot is that of cycle 0. */
+static void pages_and_lines_of_code_are_told_apart(void **state)
+{
+	const struct vt_mop op = make_op(VT_OP_INT, 0, 0);
+	struct vt_sim_insn insn = {.op = &op, .tag = 70, .addr = 0x1000, .next = 0x1004};
+	struct vt_core m = narrow();
+	struct vt_simcore *c;
+	struct latest l;
+
+	(void)state;
+	m.itlb = (struct vt_tlb_shape){.entries = 2, .ways = 2, .page = 4096, .latency = 9};
+	c = start(&m, &l);
+	vt_simcore_run(c, &insn);
+	expect(&l, 70, 0x1000, 29, 29, 1);
+	expect_times(&l, 0, 0, 30, VT_MISS_L1 | VT_MISS_TLB, 0);
+	assert_int_equal(l.r.nstalls, 2);
+	expect_stall(&l, 0, VT_STALL_ITLB, 70, 8);
+	expect_stall(&l, 1, VT_STALL_ICACHE, 70, 20);
+	vt_simcore_free(c);
+}
+
 /* What could not be decoded is of one byte: it does not enter the line before its own. */
 static void unknown_instructions_have_a_byte(void **state)
 {
@@ -296,37 +317,64 @@ static struct block *make_block(uint32_t n)
 
 typedef void move_fn(struct block *b, unsigned time);
 
-/* As a whole, a block takes as long as its instructions one by one, each time. */
+/* All that was told of a block. */
+struct all {
+	struct vt_sim_retired r[MOST];
+	uint32_t n;
+};
+
+static void note(void *arg, const struct vt_sim_retired *r)
+{
+	struct all *all = arg;
+
+	assert_true(all->n < MOST);
+	all->r[all->n] = *r;
+	all->r[all->n].stalls = NULL;
+	all->r[all->n++].nstalls = 0;
+}
+
+/*
+ * As a whole, a block takes as long as its instructions one by one, each time.  Either those are
+ * told, as in each fourth time one that is due, or what all took.
+ */
 static void expect_same(const struct vt_core *m, struct block *b, move_fn *move)
 {
 	struct vt_sim_block whole = {.insns = b->insns, .ninsns = b->n};
-	struct latest one, all;
-	struct vt_simcore *plain = start(m, &one), *c = start(m, &all);
+	struct all *one = calloc(2, sizeof(*one)), *all = one + 1;
+	struct vt_sim_hooks hooks[] = {{note, NULL, one}, {note, NULL, all}};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_simcore *plain = vt_simcore_new(m, &hooks[0], &err);
+	struct vt_simcore *c = vt_simcore_new(m, &hooks[1], &err);
 	unsigned time;
 	uint32_t i;
 
+	assert_non_null(plain);
+	assert_non_null(c);
 	for (time = 0; time < TIMES; time++) {
-		uint64_t head = 0, before = one.n ? one.r.cycle : 0, cycles;
-		const unsigned told = all.n;
+		uint64_t before = vt_simcore_cycle(plain), due = UINT64_MAX, cycles;
 
 		move(b, time);
+		one->n = all->n = 0;
 		b->insns[b->n - 1].next = 0x1000;
-		for (i = 0; i < b->n; i++) {
+		for (i = 0; i < b->n; i++)
 			vt_simcore_run(plain, &b->insns[i]);
-			head += one.r.head;
+		if (time % 4 == 3)
+			due = one->r[time % b->n].cycle;
+		cycles = vt_simcore_run_block(c, &whole, 0x1000, due);
+		if (due != UINT64_MAX)
+			assert_int_equal(all->n, b->n);
+		if (all->n == 0) {
+			assert_int_equal(cycles, vt_simcore_cycle(plain) - before);
+		} else {
+			assert_int_equal(all->n, b->n);
+			assert_memory_equal(one->r, all->r, b->n * sizeof(one->r[0]));
 		}
-		assert_int_equal(head, one.r.cycle - before);
-		cycles = vt_simcore_run_block(c, &whole, 0x1000, UINT64_MAX);
-		/* Either each is told, or what all took. */
-		if (all.n == told)
-			assert_int_equal(cycles, head);
-		else
-			assert_int_equal(all.n - told, b->n);
-		assert_int_equal(vt_simcore_cycle(c), one.r.cycle);
+		assert_int_equal(vt_simcore_cycle(c), vt_simcore_cycle(plain));
 	}
 	vt_sim_block_fini(&whole);
 	vt_simcore_free(plain);
 	vt_simcore_free(c);
+	free(one);
 	free(b);
 }
 
@@ -421,10 +469,61 @@ static void blocks_ask_memory_often(void **state)
 	}
 }
 
+/* An operation that loads two lines at once, one of them or none of which is there. */
+static void move_two(struct block *b, unsigned time)
+{
+	b->accesses[0].addr = 0x100 + 0x40 * (uint64_t)(time / 2 % 2);
+	b->accesses[1].addr = 0x220 + 0x40 * (uint64_t)(time / 4 % 2);
+	b->accesses[2].addr = 0x100 + 0x40 * (uint64_t)(time / 8 % 2);
+}
+
+static void operations_ask_for_all_their_lines(void **state)
+{
+	struct block *b = make_block(3);
+	struct vt_core m = narrow();
+
+	(void)state;
+	b->ops[0] = make_op(VT_OP_LOAD, 0, BIT(3));
+	b->insns[0].naccesses = 2;
+	b->accesses[1].store = false;
+	b->ops[1] = make_op(VT_OP_LOAD, 0, BIT(4));
+	b->insns[1].naccesses = 1;
+	b->ops[2] = make_op(VT_OP_INT, BIT(3) | BIT(4), 0);
+	m.dtlb = (struct vt_tlb_shape){.entries = 2, .ways = 2, .page = 256, .latency = 9};
+	expect_same(&m, b, move_two);
+}
+
+/* Lines of code that are fetched behind each other, where one has room, and far from each other. */
+static void blocks_miss_in_their_middle(void **state)
+{
+	static const uint64_t apart[] = {4, 20, 65535, 65536, 0x11000, 0x21000};
+	unsigned i, fetch;
+
+	(void)state;
+	for (i = 0; i < sizeof(apart) / sizeof(apart[0]); i++)
+		for (fetch = 1; fetch <= 4; fetch++) {
+			struct block *b = make_block(6);
+			struct vt_core m = narrow();
+			uint32_t k;
+
+			m.fetch = fetch;
+			m.icache = (struct vt_cache_shape){.size = 64, .line = 16, .ways = 1};
+			m.itlb = (struct vt_tlb_shape){
+				.entries = 2, .ways = 2, .page = 4096, .latency = 9};
+			for (k = 3; k < b->n; k++)
+				b->insns[k].addr += apart[i] - 4;
+			b->ops[0] = make_op(VT_OP_LOAD, 0, BIT(3));
+			b->insns[0].naccesses = 1;
+			b->insns[2].next = b->insns[3].addr;
+			expect_same(&m, b, alternate);
+		}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_is_told_of_each_instruction),
+		cmocka_unit_test(pages_and_lines_of_code_are_told_apart),
 		cmocka_unit_test(unknown_instructions_have_a_byte),
 		cmocka_unit_test(groups_are_fetched_ahead),
 		cmocka_unit_test(two_accesses_are_shared_out),
@@ -432,6 +531,8 @@ int main(void)
 		cmocka_unit_test(long_waits_are_no_short_ones),
 		cmocka_unit_test(late_accesses_are_no_early_ones),
 		cmocka_unit_test(blocks_ask_memory_often),
+		cmocka_unit_test(operations_ask_for_all_their_lines),
+		cmocka_unit_test(blocks_miss_in_their_middle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
