@@ -424,6 +424,14 @@ static void cpus_find_their_machines(void **state)
 	assert_null(vt_core_for_cpu(NULL, "GenuineIntel,6,1,7", NULL));
 	assert_null(vt_core_for_cpu(NULL, "AuthenticAMD,23,1,2", NULL));
 	assert_null(vt_core_for_cpu(NULL, "GenuineIntel,6", NULL));
+	/* Whole numbers of a whole vendor, and no others. */
+	assert_string_equal(vt_core_for_cpu(NULL, "GenuineIntel,6,85", NULL), "skylake");
+	assert_null(vt_core_for_cpu(NULL, "GenuineIntel,6,85x", NULL));
+	assert_null(vt_core_for_cpu(NULL, "GenuineIntel,6x,85,7", NULL));
+	assert_null(vt_core_for_cpu(NULL, "GenuineIntel.6,85,7", NULL));
+	assert_null(vt_core_for_cpu(NULL, "Genuine,6,85,7", NULL));
+	assert_null(vt_core_for_cpu(NULL, "GenuineIntelX,6,85,7", NULL));
+	assert_null(vt_core_for_cpu(NULL, "AuthenticAMD,6,85,7", NULL));
 	assert_null(vt_core_for_cpu(NULL, "GenuineIntel", "QEMU Virtual CPU version 2.5+"));
 	assert_null(vt_core_for_cpu(NULL, NULL, NULL));
 	assert_string_equal(vt_core_for_cpu(NULL, NULL, "Intel Xeon Processor (Skylake, IBRS)"),

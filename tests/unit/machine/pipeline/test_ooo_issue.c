@@ -113,6 +113,13 @@ static void instructions_have_operations_and_slots(void **state)
 	op.slots = 2;
 	expect(&f, op, "1 4 5 6 7");
 	end(&f);
+	/* None is one. */
+	begin(&f, wide());
+	op.slots = 0;
+	for (i = 0; i < 4; i++)
+		expect(&f, op, "0 0 1 2 2");
+	expect(&f, op, "1 1 2 3 3");
+	end(&f);
 	/* What takes no unit is done at once, and waits for its operands. */
 	begin(&f, wide());
 	expect(&f, one(uop(VT_OP_INT, W, 5, 0, 1), 0, AX), "0 0 1 6 6");

@@ -248,6 +248,22 @@ static void misses_of_fetch_are_to_blame_too(void **state)
 		expect_loss(&f, addition(0, 0), false, 15, VT_STALL_SLOTTING, 4, 3);
 		end(&f);
 	}
+	/* Three stages: there in 11, and up to 17. */
+	{
+		struct vt_core core = wide();
+
+		core.fetch = 1;
+		core.front = 3;
+		begin_scripted(&f, core, &s);
+		expect_loss(&f, addition(0, 0), false, 4, 0, 0, 0);
+		s.fetch = (struct vt_simmem_access){.cycles = 10, .cache = 10};
+		expect_loss(&f, addition(0, 0), false, 15, VT_STALL_ICACHE, 2, 43);
+		s.fetch = (struct vt_simmem_access){0};
+		for (i = 12; i < 17; i++)
+			expect_loss(&f, addition(0, 0), false, i + 4, VT_STALL_ICACHE, 2, 3);
+		expect_loss(&f, addition(0, 0), false, 21, VT_STALL_SLOTTING, f.n + 1, 3);
+		end(&f);
+	}
 	/* The line's first instruction takes a place of its cycle. */
 	{
 		struct vt_core core = wide();
@@ -279,6 +295,15 @@ static void full_buffers_are_to_blame(void **state)
 	expect_loss(&f, store, false, 9, 0, 0, 0);
 	expect_loss(&f, store, false, 19, VT_STALL_WRITE_BUFFER, 2, 39);
 	end(&f);
+	/* One that comes when the one before has been written has waited for nothing. */
+	core.fetch = 1;
+	begin(&f, core);
+	expect_loss(&f, one(uop(VT_OP_STORE, R, 1, 0, 1), 0, 0), false, 2, 0, 0, 0);
+	expect_loss(&f, addition(0, 0), false, 3, VT_STALL_SLOTTING, 2, 3);
+	expect_loss(&f, addition(0, 0), false, 4, VT_STALL_SLOTTING, 3, 3);
+	expect_loss(&f, one(uop(VT_OP_STORE, R, 1, 0, 1), 0, 0), false, 5, VT_STALL_SLOTTING, 4, 3);
+	end(&f);
+	core.fetch = 4;
 	core.stores = 0;
 	core.loads = 1;
 	begin(&f, core);
