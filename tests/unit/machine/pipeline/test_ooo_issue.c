@@ -52,6 +52,12 @@ static void widths_are_of_each_stage(void **state)
 	expect(&f, addition(0, 0), "0 4 5 6 6");
 	end(&f);
 	/* None is one. */
+	core = wide();
+	core.issue = 0;
+	begin(&f, core);
+	expect(&f, addition(0, 0), "0 0 1 2 2");
+	expect(&f, addition(0, 0), "0 0 2 3 3");
+	end(&f);
 	core = (struct vt_core){.order = VT_OUT_OF_ORDER};
 	begin(&f, core);
 	expect(&f, addition(0, 0), "0 0 1 2 2");
@@ -180,6 +186,13 @@ static void units_are_busy(void **state)
 	expect(&f, busy(U1, 0), "0 0 1 2 5");
 	expect(&f, busy(U1, 2), "0 0 2 3 5");
 	end(&f);
+	/* Two cycles do not go before one that is taken. */
+	begin(&f, wide());
+	expect(&f, one(uop(VT_OP_INT, W, 1, 0, 1), 0, AX), "0 0 1 2 2");
+	expect(&f, one(uop(VT_OP_INT, R, 1, U0, 1), AX, 0), "0 0 2 3 3");
+	expect(&f, busy(U0, 2), "0 0 3 4 4");
+	expect(&f, busy(U0, 1), "0 0 1 2 4");
+	end(&f);
 	/* Those that the machine does not have are none. */
 	begin(&f, wide());
 	expect(&f, busy(4, 9), "0 0 1 2 2");
@@ -222,6 +235,36 @@ static void work_is_shared_out(void **state)
 	expect(&f, busy(U0 | U1, 1), "3 3 8 9 9"); /* seven each */
 	expect(&f, busy(U0, 1), "3 3 9 10 10");
 	end(&f);
+}
+
+/* Three that are free: unit 0 has done two cycles, unit 1 one, unit 2 as many as are said. */
+static void the_least_used_does_it(void **state)
+{
+	static const struct {
+		unsigned done, chosen;
+	} cases[] = {{0, 2}, {1, 1}, {2, 1}, {9, 1}};
+	struct fixture f;
+	unsigned i, unit;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct vt_core core = wide();
+
+		core.nunits = 3;
+		begin(&f, core);
+		expect(&f, one(uop(VT_OP_INT, W, 19, 0, 1), 0, AX), "0 0 1 20 20");
+		expect(&f, busy(U0, 2), "0 0 1 2 20");
+		expect(&f, busy(U1, 1), "0 0 1 2 20");
+		expect(&f, busy(cases[i].done ? 4 : 0, cases[i].done), "0 0 1 2 20");
+		expect(&f, one(uop(VT_OP_INT, R, 1, 7, 1), AX, 0), "1 1 20 21 21");
+		/* The others are still free in that cycle. */
+		for (unit = 0; unit < 3; unit++)
+			expect(&f, one(uop(VT_OP_INT, R, 1, 1u << unit, 1), AX, 0),
+			       unit == cases[i].chosen	? "1 1 21 22 22"
+			       : unit > cases[i].chosen ? "1 1 20 21 22"
+							: "1 1 20 21 21");
+		end(&f);
+	}
 }
 
 /* ---- room ---- */
@@ -535,6 +578,7 @@ int main(void)
 		cmocka_unit_test(operands_are_awaited),
 		cmocka_unit_test(units_are_busy),
 		cmocka_unit_test(work_is_shared_out),
+		cmocka_unit_test(the_least_used_does_it),
 		cmocka_unit_test(registers_are_held_until_their_next_values_retire),
 		cmocka_unit_test(buffers_have_their_room),
 		cmocka_unit_test(fetch_stops_when_nothing_is_placed),

@@ -70,6 +70,18 @@ static void units_are_busy_for_a_while(void **state)
 	expect(&f, busy(U0, 1), "0 0 2 3 3");
 	expect(&f, busy(U1, 1), "0 0 2049 2050 2050");
 	end(&f);
+	/* From 1 on, unit 0's work in 2048 is in its way, that in 2049 is too far off to be seen.
+	 */
+	begin(&f, wide());
+	expect(&f, make_late(AX, 2047), "0 0 1 2048 2048");
+	expect(&f, one(uop(VT_OP_INT, R, 1, U0, 1), AX, 0), "0 0 2048 2049 2049");
+	expect(&f, busy(U0, 9000), "0 0 2049 2050 2050");
+	end(&f);
+	begin(&f, wide());
+	expect(&f, make_late(AX, 2048), "0 0 1 2049 2049");
+	expect(&f, one(uop(VT_OP_INT, R, 1, U0, 1), AX, 0), "0 0 2049 2050 2050");
+	expect(&f, busy(U0, 9000), "0 0 1 2 2050");
+	end(&f);
 	/* A long one begins where nothing is in its way: behind unit 0's work in 1500. */
 	begin(&f, wide());
 	expect(&f, make_late(AX, 1499), "0 0 1 1500 1500");
@@ -309,6 +321,8 @@ static void full_buffers_are_to_blame(void **state)
 	begin(&f, core);
 	expect_loss(&f, load, false, 9, 0, 0, 0);
 	expect_loss(&f, load, false, 19, VT_STALL_QUEUE, 2, 39);
+	/* Placed with it, in 10, for 20 cycles from 11 on: of those, one slot was the load's. */
+	expect_loss(&f, make_late(0, 20), false, 31, VT_STALL_SLOTTING, 3, 47);
 	end(&f);
 	/* A store that takes 5 cycles to be written: from 10 to 15. */
 	core.loads = 0;

@@ -484,6 +484,7 @@ static void moved_stack_pointers_are_added_up(void **state)
 	begin(&f, core);
 	expect_slots(&f, push(), 1, 2, 1);
 	expect_slots(&f, addition(AX, BX), 1, 2, 1);
+	expect_slots(&f, addition(SP, 0), 3, 4, 2);
 	end(&f);
 	/* It comes late itself: in 9, and is added to in 9 and 10. */
 	begin(&f, core);

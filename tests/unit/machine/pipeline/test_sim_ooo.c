@@ -15,7 +15,7 @@
 #define RIGHT	  0x5000
 #define ELSEWHERE 0x9000 /* where code on the wrong path goes */
 
-static const struct vt_core core = {
+static struct vt_core core = {
 	.order = VT_OUT_OF_ORDER,
 	.fetch = 4,
 	.decode = 4,
@@ -75,6 +75,23 @@ static size_t nothing(void *arg, uint64_t addr, uint8_t *code, size_t size)
 	return 0;
 }
 
+/* Nops, but at 0x1050 an instruction that goes elsewhere. */
+static const uint8_t *there;
+
+static size_t nops_but_there(void *arg, uint64_t addr, uint8_t *code, size_t size)
+{
+	nops(arg, addr, code, size);
+	if (addr == 0x1050)
+		memcpy(code, there, 6);
+	return size;
+}
+
+/* More than was asked for. */
+static size_t too_many(void *arg, uint64_t addr, uint8_t *code, size_t size)
+{
+	return nops(arg, addr, code, size) + 1;
+}
+
 static struct vt_mop simple(enum vt_op_class c, uint16_t latency, unsigned reads, unsigned writes)
 {
 	struct vt_mop op = {.length = 2, .nuops = 1, .slots = 1, .reads = reads, .writes = writes};
@@ -131,6 +148,52 @@ static void test_wrong_paths(void **state)
 	assert_int_equal(missed_after(nops, 120, ELSEWHERE), VT_MISS_L1);
 	assert_int_equal(missed_after(nothing, 1000, 0x1042), VT_MISS_L1);
 	assert_int_equal(missed_after(NULL, 1000, 0x1042), VT_MISS_L1);
+}
+
+/*
+ * Two lines are fetched at 0 and 99, the branch is placed in 201 and done in 104 + latency: from
+ * 199 on the wrong path is fetched, four nops a cycle.
+ */
+static void test_wrong_paths_take_their_time(void **state)
+{
+	(void)state;
+	/* Behind 62 nops, 15 cycles later, a line begins: in 214, where 214 is the end or is not.
+	 */
+	assert_int_equal(missed_after(nops, 110, 0x1040), VT_MISS_L1);
+	assert_int_equal(missed_after(nops, 111, 0x1040), 0);
+	/* It takes 99 cycles, up to 313, and another 5 end with the jump, the 79th: in 318. */
+	assert_int_equal(missed_after(nops, 214, ELSEWHERE), VT_MISS_L1);
+	assert_int_equal(missed_after(nops, 215, ELSEWHERE), 0);
+	/* No more than the reorder buffer and a group: the 144th begins the next line there. */
+	core.rob = 139;
+	assert_int_equal(missed_after(nops, 1000, ELSEWHERE + 64), VT_MISS_L1);
+	core.rob = 140;
+	assert_int_equal(missed_after(nops, 1000, ELSEWHERE + 64), 0);
+	core.rob = 128;
+	assert_int_equal(missed_after(too_many, 1000, 0x1042), VT_MISS_L1);
+}
+
+/* Whether ELSEWHERE, and the line behind it, is fetched behind an instruction at 0x1050. */
+static void check_there(const char *code, bool elsewhere, bool behind)
+{
+	there = (const uint8_t *)code;
+	assert_int_equal(missed_after(nops_but_there, 1000, ELSEWHERE), elsewhere ? 0 : VT_MISS_L1);
+	assert_int_equal(missed_after(nops_but_there, 1000, 0x1080), behind ? 0 : VT_MISS_L1);
+}
+
+static void test_wrong_paths_go_as_far_as_is_known(void **state)
+{
+	(void)state;
+	/* 0x9000 - 0x1055 = 0x7fab, and one less behind an instruction of six bytes */
+	check_there("\x90\x90\x90\x90\x90\x90", false, true);
+	check_there("\xe9\xab\x7f\0\0\x90", true, false);      /* jmp */
+	check_there("\xe8\xab\x7f\0\0\x90", true, false);      /* call */
+	check_there("\x0f\x84\xaa\x7f\0\0", false, true);      /* je */
+	check_there("\xc3\x90\x90\x90\x90\x90", false, false); /* ret */
+	check_there("\xff\xe0\x90\x90\x90\x90", false, false); /* jmp *%rax */
+	check_there("\xff\xd0\x90\x90\x90\x90", false, false); /* call *%rax */
+	check_there("\x0f\x05\x90\x90\x90\x90", false, false); /* syscall */
+	check_there("\x06\x90\x90\x90\x90\x90", false, false); /* none */
 }
 
 static void test_accesses(void **state)
@@ -329,6 +392,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_wrong_paths),
+		cmocka_unit_test(test_wrong_paths_take_their_time),
+		cmocka_unit_test(test_wrong_paths_go_as_far_as_is_known),
 		cmocka_unit_test(test_accesses),
 		cmocka_unit_test(test_blocks),
 		cmocka_unit_test(test_places),
