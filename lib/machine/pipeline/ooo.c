@@ -364,12 +364,9 @@ static bool forward_store(const struct vt_ooo *e, struct vt_ooo_place p, struct 
 			r->reg = VT_NREGS;
 			r->ready = from;
 		}
-		if (s->addr <= p.addr && end <= s->end) {
-			r->made = from + e->m->forward;
-			r->forward = 0;
-		} else {
+		r->made = from + e->m->forward;
+		if (s->addr > p.addr || end > s->end) {
 			/* Then it must be written before. */
-			r->made = from + e->m->forward;
 			if (s->written > r->made)
 				r->made = s->written;
 			r->forward =

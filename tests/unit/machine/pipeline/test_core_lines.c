@@ -249,6 +249,7 @@ static void words_are_of_their_lines(void **state)
 	refuse("class int x\n", "not a number: \"x\"");
 	refuse("class int 1 x\n", "not a number: \"x\"");
 	refuse("unit\n", "a unit needs a name");
+	refuse("unit twelve_chars int\n", "too long a name: \"twelve_chars\"");
 	refuse("unit b int\n", "a second unit \"b\"");
 	refuse("unit c int integer\n", "not a class of operations: \"integer\"");
 	/* What follows is looked at although a line before was good. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What class of operation an instruction is: written down by hand for at least one of each rule. */
+/* What class of operation an instruction is: written down by hand for at least one of each rule;
+ * and what its operations need. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,9 @@
 #include <cmocka.h>
 
 #include "machine/pipeline/core.h"
+
+#define REG(name) (UINT64_C(1) << VT_REG_##name)
+#define XMM(n)	  (UINT64_C(1) << (VT_REG_VECTOR + (n)))
 
 static const struct {
 	const char *text;
@@ -197,11 +201,278 @@ static void test_words(void **state)
 	}
 }
 
+/* ---- operations ---- */
+
+struct want {
+	const char *text;
+	uint8_t code[12];
+	uint8_t size;
+	uint8_t nuops;
+	uint8_t classes[VT_MOP_UOPS];
+	uint8_t operands[VT_MOP_UOPS];
+	uint64_t reads;
+	uint64_t address_reads;
+	uint64_t writes;
+};
+
+#define R VT_UOP_READS
+#define A VT_UOP_ADDRESS
+#define P VT_UOP_PREVIOUS
+#define W VT_UOP_WRITES
+
+/* Bytes from GNU as; what they need, by the manual's words for each. */
+static const struct want wants[] = {
+	{"add %rcx,%rax",
+	 {0x48, 0x01, 0xc8},
+	 3,
+	 1,
+	 {VT_OP_INT},
+	 {R | W},
+	 REG(AX) | REG(CX),
+	 0,
+	 REG(AX) | REG(FLAGS)},
+	{"add (%rdi),%rax",
+	 {0x48, 0x03, 0x07},
+	 3,
+	 2,
+	 {VT_OP_LOAD, VT_OP_INT},
+	 {A, R | W | P},
+	 REG(AX),
+	 REG(DI),
+	 REG(AX) | REG(FLAGS)},
+	{"add (%rax),%rax",
+	 {0x48, 0x03, 0x00},
+	 3,
+	 2,
+	 {VT_OP_LOAD, VT_OP_INT},
+	 {A, R | W | P},
+	 REG(AX),
+	 REG(AX),
+	 REG(AX) | REG(FLAGS)},
+	{"add %rax,(%rdi,%rsi,8)",
+	 {0x48, 0x01, 0x04, 0xf7},
+	 4,
+	 3,
+	 {VT_OP_LOAD, VT_OP_INT, VT_OP_STORE},
+	 {A, R | W | P, A | P},
+	 REG(AX),
+	 REG(DI) | REG(SI),
+	 REG(FLAGS)},
+	{"lock add %rax,(%rdi)",
+	 {0xf0, 0x48, 0x01, 0x07},
+	 4,
+	 3,
+	 {VT_OP_LOAD, VT_OP_SYNC, VT_OP_STORE},
+	 {A, R | W | P, A | P},
+	 REG(AX),
+	 REG(DI),
+	 REG(FLAGS)},
+	{"mov (%rdi),%rax", {0x48, 0x8b, 0x07}, 3, 1, {VT_OP_LOAD}, {A | W}, 0, REG(DI), REG(AX)},
+	{"mov (%rdi),%al",
+	 {0x8a, 0x07},
+	 2,
+	 1,
+	 {VT_OP_LOAD},
+	 {A | W | R},
+	 REG(AX),
+	 REG(DI),
+	 REG(AX)},
+	{"mov %rax,(%rdi)",
+	 {0x48, 0x89, 0x07},
+	 3,
+	 1,
+	 {VT_OP_STORE},
+	 {A | R | W},
+	 REG(AX),
+	 REG(DI),
+	 0},
+	{"lea (%rdi,%rsi,4),%rax",
+	 {0x48, 0x8d, 0x04, 0xb7},
+	 4,
+	 1,
+	 {VT_OP_INT},
+	 {R | W},
+	 REG(DI) | REG(SI),
+	 0,
+	 REG(AX)},
+	{"xor %eax,%eax", {0x31, 0xc0}, 2, 1, {VT_OP_INT}, {R | W}, 0, 0, REG(AX) | REG(FLAGS)},
+	{"imul %rcx,%rax",
+	 {0x48, 0x0f, 0xaf, 0xc1},
+	 4,
+	 1,
+	 {VT_OP_MULTIPLY},
+	 {R | W},
+	 REG(AX) | REG(CX),
+	 0,
+	 REG(AX) | REG(FLAGS)},
+	{"div %rcx",
+	 {0x48, 0xf7, 0xf1},
+	 3,
+	 1,
+	 {VT_OP_DIVIDE},
+	 {R | W},
+	 REG(AX) | REG(CX) | REG(DX),
+	 0,
+	 REG(AX) | REG(DX) | REG(FLAGS)},
+	{"push %rbx", {0x53}, 1, 1, {VT_OP_STORE}, {A | R | W}, REG(BX), REG(SP), 0},
+	{"pop %rbx", {0x5b}, 1, 1, {VT_OP_LOAD}, {A | W}, 0, REG(SP), REG(BX)},
+	{"call", {0xe8, 0, 0, 0, 0}, 5, 2, {VT_OP_STORE, VT_OP_BRANCH}, {A, R | W}, 0, REG(SP), 0},
+	{"ret", {0xc3}, 1, 2, {VT_OP_LOAD, VT_OP_BRANCH}, {A, R | W | P}, 0, REG(SP), 0},
+	{"jmp *(%rax)",
+	 {0xff, 0x20},
+	 2,
+	 2,
+	 {VT_OP_LOAD, VT_OP_BRANCH},
+	 {A, R | W | P},
+	 0,
+	 REG(AX),
+	 0},
+	{"call *8(%rax)",
+	 {0xff, 0x50, 0x08},
+	 3,
+	 3,
+	 {VT_OP_STORE, VT_OP_LOAD, VT_OP_BRANCH},
+	 {A, A, R | W | P},
+	 0,
+	 REG(AX) | REG(SP),
+	 0},
+	{"jne", {0x75, 0x00}, 2, 1, {VT_OP_BRANCH}, {R | W}, REG(FLAGS), 0, 0},
+	{"nopw 0(%rax,%rax,1)", {0x66, 0x0f, 0x1f, 0x44, 0, 0}, 6, 1, {VT_OP_NOP}, {0}, 0, 0, 0},
+	{"addsd %xmm1,%xmm0",
+	 {0xf2, 0x0f, 0x58, 0xc1},
+	 4,
+	 1,
+	 {VT_OP_FADD},
+	 {R | W},
+	 XMM(0) | XMM(1),
+	 0,
+	 XMM(0)},
+	{"mulsd (%rdi),%xmm0",
+	 {0xf2, 0x0f, 0x59, 0x07},
+	 4,
+	 2,
+	 {VT_OP_LOAD, VT_OP_FMUL},
+	 {A, R | W | P},
+	 XMM(0),
+	 REG(DI),
+	 XMM(0)},
+	{"sqrtsd %xmm1,%xmm0",
+	 {0xf2, 0x0f, 0x51, 0xc1},
+	 4,
+	 1,
+	 {VT_OP_FDIV},
+	 {R | W},
+	 XMM(0) | XMM(1),
+	 0,
+	 XMM(0)},
+	{"paddd %xmm1,%xmm0",
+	 {0x66, 0x0f, 0xfe, 0xc1},
+	 4,
+	 1,
+	 {VT_OP_VINT},
+	 {R | W},
+	 XMM(0) | XMM(1),
+	 0,
+	 XMM(0)},
+	{"pxor %xmm3,%xmm3", {0x66, 0x0f, 0xef, 0xdb}, 4, 1, {VT_OP_VINT}, {R | W}, 0, 0, XMM(3)},
+	{"movups %xmm0,(%rdi)",
+	 {0x0f, 0x11, 0x07},
+	 3,
+	 1,
+	 {VT_OP_STORE},
+	 {A | R | W},
+	 XMM(0),
+	 REG(DI),
+	 0},
+	{"inc %eax", {0xff, 0xc0}, 2, 1, {VT_OP_INT}, {R | W}, REG(AX), 0, REG(AX) | REG(FLAGS)},
+	{"mfence", {0x0f, 0xae, 0xf0}, 3, 1, {VT_OP_SYNC}, {R | W}, 0, 0, 0},
+	{"sete %al",
+	 {0x0f, 0x94, 0xc0},
+	 3,
+	 1,
+	 {VT_OP_INT},
+	 {R | W},
+	 REG(FLAGS) | REG(AX),
+	 0,
+	 REG(AX)},
+};
+
+static void instructions_are_cracked(void **state)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_core m;
+	struct vt_mop op;
+	size_t i;
+	unsigned k;
+
+	(void)state;
+	assert_int_equal(vt_core_load(&m, "alpha21164", &err), 0);
+	for (i = 0; i < sizeof(wants) / sizeof(*wants); i++) {
+		const struct want *w = &wants[i];
+
+		if (!vt_core_op(&m, w->code, w->size, &op) || op.length != w->size)
+			fail_msg("%s: not decoded", w->text);
+		if (op.nuops != w->nuops || op.slots != w->nuops)
+			fail_msg("%s: %u micro-operations", w->text, op.nuops);
+		for (k = 0; k < op.nuops; k++)
+			if (op.uops[k].op_class != w->classes[k] ||
+			    op.uops[k].operands != w->operands[k])
+				fail_msg("%s: operation %u is %s %x", w->text, k,
+					 vt_op_class_name(op.uops[k].op_class),
+					 op.uops[k].operands);
+		if (op.reads != w->reads || op.address_reads != w->address_reads ||
+		    op.writes != w->writes)
+			fail_msg("%s: %jx %jx %jx", w->text, (uintmax_t)op.reads,
+				 (uintmax_t)op.address_reads, (uintmax_t)op.writes);
+	}
+}
+
+static void operations_get_units_and_latencies(void **state)
+{
+	static const uint8_t load[] = {0x48, 0x8b, 0x07}, mul[] = {0xf2, 0x0f, 0x59, 0xc1};
+	static const uint8_t nop[] = {0x90};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_core m;
+	struct vt_mop op;
+
+	(void)state;
+	assert_int_equal(vt_core_load(&m, "alpha21164", &err), 0);
+	assert_true(vt_core_op(&m, load, sizeof(load), &op));
+	assert_int_equal(op.uops[0].units, 3);
+	assert_int_equal(op.uops[0].latency, 2);
+	assert_true(vt_core_op(&m, mul, sizeof(mul), &op));
+	assert_int_equal(op.uops[0].units, 8);
+	assert_int_equal(op.uops[0].latency, 4);
+	assert_int_equal(op.uops[0].busy, 1);
+	assert_true(vt_core_op(&m, nop, sizeof(nop), &op));
+	assert_int_equal(op.uops[0].units, 0);
+}
+
+static void what_is_no_instruction_takes_a_slot(void **state)
+{
+	static const uint8_t bad[] = {0x06, 0x06}, cut[] = {0x48};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_core m;
+	struct vt_mop op;
+
+	(void)state;
+	assert_int_equal(vt_core_load(&m, "skylake", &err), 0);
+	assert_false(vt_core_op(&m, bad, sizeof(bad), &op));
+	assert_int_equal(op.length, 0);
+	assert_int_equal(op.slots, 1);
+	assert_int_equal(op.nuops, 1);
+	assert_false(vt_core_op(&m, cut, sizeof(cut), &op));
+	assert_false(vt_core_op(&m, cut, 0, &op));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_classes),
 		cmocka_unit_test(test_words),
+		cmocka_unit_test(instructions_are_cracked),
+		cmocka_unit_test(operations_get_units_and_latencies),
+		cmocka_unit_test(what_is_no_instruction_takes_a_slot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

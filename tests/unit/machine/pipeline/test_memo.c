@@ -298,6 +298,46 @@ static void long_blocks_are_not_remembered(void **state)
 	}
 }
 
+/* Who moves the stack pointer before its results, and what waits for all before it. */
+static void odd_instructions_are_not_remembered(void **state)
+{
+	static const uint32_t flags[] = {0,
+					 VT_FACT_PUSH,
+					 VT_FACT_POP,
+					 VT_FACT_CALL,
+					 VT_FACT_RETURN,
+					 VT_FACT_LOAD,
+					 VT_FACT_BRANCH};
+	static const uint8_t classes[] = {VT_OP_INT, VT_OP_SYNC, VT_OP_SLOW, VT_OP_LOAD};
+	const struct vt_core core = {.nunits = 1, .issue = 1};
+	struct vt_mop op = {.length = 4, .nuops = 2};
+	const struct vt_sim_insn insn = {.op = &op, .addr = 0x1000};
+	unsigned i, sp, makes;
+
+	(void)state;
+	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		for (sp = 0; sp < 2; sp++)
+			for (makes = 0; makes < 2; makes++) {
+				const bool odd = i >= 1 && i <= 4 && sp && !makes;
+				struct vti_simmemo *m;
+
+				op.flags = flags[i];
+				op.writes = sp ? 1 << VT_REG_SP : 1 << VT_REG_AX;
+				op.uops[1].operands = makes ? VT_UOP_WRITES : VT_UOP_READS;
+				m = vti_simmemo_new(&core, &insn, 1);
+				assert_int_equal(m != NULL, !odd);
+				vti_simmemo_free(m);
+			}
+	for (i = 0; i < sizeof(classes); i++) {
+		struct vti_simmemo *m;
+
+		op.uops[1].op_class = classes[i];
+		m = vti_simmemo_new(&core, &insn, 1);
+		assert_int_equal(m != NULL, i == 0 || i == 3);
+		vti_simmemo_free(m);
+	}
+}
+
 static bool enter(const struct vti_simmemo *m, const struct vt_inorder *e, struct vti_simentry *to)
 {
 	memset(to, 0xff, sizeof(*to));
@@ -464,6 +504,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(long_blocks_are_not_remembered),
+		cmocka_unit_test(odd_instructions_are_not_remembered),
 		cmocka_unit_test(entries_count_from_the_first_cycle),
 		cmocka_unit_test(runs_are_moved),
 		cmocka_unit_test(early_registers_make_no_difference),

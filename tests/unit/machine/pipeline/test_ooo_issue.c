@@ -105,6 +105,13 @@ static void instructions_have_operations_and_slots(void **state)
 	op.nuops = 2;
 	op.uops[1] = uop(VT_OP_INT, 0, 1, 0, 1);
 	expect(&f, op, "0 0 1 8 8");
+	/* Nor the second. */
+	op.nuops = 3;
+	op.uops[1] = uop(VT_OP_INT, P, 1, 0, 1);
+	op.uops[2] = uop(VT_OP_INT, 0, 1, 0, 1);
+	expect(&f, op, "0 0 1 9 9");
+	op.uops[2].operands = P;
+	expect(&f, op, "0 0 6 10 10");
 	end(&f);
 	/* Three and three do not go into four; six take two cycles. */
 	begin(&f, wide());

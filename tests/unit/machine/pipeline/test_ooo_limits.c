@@ -349,6 +349,70 @@ static void full_buffers_are_to_blame(void **state)
 	}
 }
 
+/* Two stores are held: while the second is written, the third has the first one's place. */
+static void held_stores_are_a_ring(void **state)
+{
+	struct vt_mop store = one(uop(VT_OP_STORE, R, 1, 0, 1), 0, 0);
+	struct vt_mop load = one(uop(VT_OP_LOAD, W, 1, 0, 1), 0, AX);
+	struct vt_core core = wide();
+	struct fixture f;
+	struct script s;
+
+	(void)state;
+	core.stores = 2;
+	core.forward = 5;
+	store.store = load.load =
+		(struct vt_mop_sum){0x1000, 8, VT_REG_NONE, VT_REG_NONE, 0, VT_REG_NONE};
+	store.target = load.target = VT_REG_NONE;
+	begin_scripted(&f, core, &s);
+	s.store = (struct vt_simmem_access){.cycles = 5};
+	/* Written from 3 to 8, and from 9 to 14. */
+	expect(&f, store, "0 0 1 2 2");
+	store.store.displacement = 0x2000;
+	expect(&f, store, "0 0 1 2 2");
+	store.store.displacement = 0x3000;
+	expect(&f, store, "0 8 9 10 10");
+	load.load.displacement = 0x2000;
+	expect(&f, load, "0 8 9 14 14");
+	load.load.displacement = 0x1000;
+	expect(&f, load, "1 8 9 10 14");
+	end(&f);
+}
+
+/* All before it is done in 10, and it in 15. */
+static void fences_are_to_blame(void **state)
+{
+	struct fixture f;
+	unsigned k;
+
+	(void)state;
+	for (k = 0; k < 2; k++) {
+		begin(&f, wide());
+		expect_loss(&f, addition(0, 0), false, 2, 0, 0, 0);
+		expect(&f, make_late(AX, 9), "0 0 1 10 10");
+		expect(&f, addition(0, 0), "0 0 1 2 10");
+		/* Of cycle 10 two slots were used. */
+		expect_loss(&f, one(uop(k ? VT_OP_SYNC : VT_OP_SLOW, R, 5, 0, 1), 0, 0), false, 15,
+			    VT_STALL_SYNC, 2, 18);
+		expect_loss(&f, addition(0, 0), false, 16, VT_STALL_SYNC, 4, 3);
+		end(&f);
+	}
+}
+
+/* Whoever comes back from the kernel in 6 is fetched then. */
+static void system_calls_are_to_blame(void **state)
+{
+	struct vt_mop call = one(uop(VT_OP_SLOW, R, 5, 0, 1), 0, 0);
+	struct fixture f;
+
+	(void)state;
+	call.flags = VT_FACT_SYSCALL;
+	begin(&f, wide());
+	expect_loss(&f, call, false, 6, 0, 0, 0);
+	expect_loss(&f, addition(0, 0), false, 8, VT_STALL_OTHER, 1, 7);
+	end(&f);
+}
+
 /* A result is late where what it was made of was: one that misses by 10 cycles. */
 static void late_results_are_told(void **state)
 {
@@ -383,6 +447,14 @@ static void late_results_are_told(void **state)
 	s.load = (struct vt_simmem_access){.cycles = 10, .cache = 10};
 	expect(&f, load, "0 0 1 21 21");
 	expect_loss(&f, addition(AX, 0), false, 22, VT_STALL_OPERAND_A, 1, 3);
+	end(&f);
+	/* Of two that are done in 12, the last one counts. */
+	load.uops[0].operands = W;
+	load.uops[1] = uop(VT_OP_INT, W, 11, 0, 1);
+	begin_scripted(&f, wide(), &s);
+	s.load = (struct vt_simmem_access){.cycles = 10, .cache = 10};
+	expect(&f, load, "0 0 1 12 12");
+	expect_loss(&f, addition(AX, 0), false, 13, VT_STALL_OPERAND_A, 1, 3);
 	end(&f);
 	/* Pages are parts of the cycles. */
 	load.nuops = 1;
@@ -424,6 +496,9 @@ int main(void)
 		cmocka_unit_test(branches_are_to_blame_for_two_passes),
 		cmocka_unit_test(misses_of_fetch_are_to_blame_too),
 		cmocka_unit_test(full_buffers_are_to_blame),
+		cmocka_unit_test(held_stores_are_a_ring),
+		cmocka_unit_test(fences_are_to_blame),
+		cmocka_unit_test(system_calls_are_to_blame),
 		cmocka_unit_test(late_results_are_told),
 		cmocka_unit_test(wrong_paths_have_their_time),
 	};

@@ -112,6 +112,25 @@ static void loads_in_vain_take_what_they_would(void **state)
 	expect(&f, busy(U1, 1), "0 0 1 2 7");
 	expect(&f, busy(U0, 1), "0 0 3 4 7");
 	end(&f);
+	/* What the first took remains taken. */
+	begin(&f, core);
+	expect(&f, load_at(0x1000, 4), "0 0 1 6 6");
+	expect(&f, load_at(0x1040, U0 | U1), "0 0 2 7 7");
+	expect(&f, busy(4, 1), "0 0 2 3 7");
+	end(&f);
+	/* What is computed of a load is none itself. */
+	{
+		struct vt_mop op = load_at(0x1000, 4), other = load_at(0x1040, U1);
+
+		op.nuops = 2;
+		op.uops[1] = uop(VT_OP_INT, P, 1, U0, 1);
+		other.address_reads = BX;
+		begin(&f, core);
+		expect(&f, make_late(BX, 5), "0 0 1 6 6");
+		expect(&f, op, "0 0 1 7 7");
+		expect(&f, other, "0 0 6 11 11");
+		end(&f);
+	}
 	/* And a place among those that are issued in a cycle. */
 	core.issue = 2;
 	begin(&f, core);
@@ -403,7 +422,12 @@ static void filled_registers_are_equal(void **state)
 	expect(&f, store, "0 0 1 2 2");
 	expect(&f, load, "0 0 1 11 11");
 	end(&f);
-	/* And no longer when it is empty again. */
+	/* And no longer in a new machine, */
+	begin(&f, core);
+	expect(&f, store, "0 0 1 2 2");
+	expect(&f, load, "0 0 1 6 6");
+	end(&f);
+	/* or when it is empty again. */
 	begin(&f, core);
 	vt_ooo_fill(f.e, 0x7000);
 	vt_ooo_empty(f.e);
@@ -495,6 +519,14 @@ static void moved_stack_pointers_are_added_up(void **state)
 	/* Unit 0 has other work up to cycle 5. */
 	begin(&f, core);
 	expect_slots(&f, busy(U0, 5), 1, 2, 1);
+	expect_slots(&f, push(), 1, 2, 1);
+	expect_slots(&f, addition(SP, 0), 8, 9, 2);
+	end(&f);
+	/* Or unit 1 does it. */
+	core.units[0].classes = 1 << VT_OP_LOAD;
+	core.units[1].classes = 1 << VT_OP_INT | 1 << VT_OP_LOAD;
+	begin(&f, core);
+	expect_slots(&f, busy(U1, 5), 1, 2, 1);
 	expect_slots(&f, push(), 1, 2, 1);
 	expect_slots(&f, addition(SP, 0), 8, 9, 2);
 	end(&f);

@@ -170,6 +170,11 @@ static void test_wrong_paths_take_their_time(void **state)
 	core.rob = 140;
 	assert_int_equal(missed_after(nops, 1000, ELSEWHERE + 64), 0);
 	core.rob = 128;
+	/* A nop a cycle: the branch is fetched a cycle later, and 62 nops take 62 cycles. */
+	core.fetch = 0;
+	assert_int_equal(missed_after(nops, 158, 0x1040), VT_MISS_L1);
+	assert_int_equal(missed_after(nops, 159, 0x1040), 0);
+	core.fetch = 4;
 	assert_int_equal(missed_after(too_many, 1000, 0x1042), VT_MISS_L1);
 }
 
@@ -179,6 +184,7 @@ static void check_there(const char *code, bool elsewhere, bool behind)
 	there = (const uint8_t *)code;
 	assert_int_equal(missed_after(nops_but_there, 1000, ELSEWHERE), elsewhere ? 0 : VT_MISS_L1);
 	assert_int_equal(missed_after(nops_but_there, 1000, 0x1080), behind ? 0 : VT_MISS_L1);
+	assert_int_equal(missed_after(nops_but_there, 1000, 0x10), VT_MISS_L1);
 }
 
 static void test_wrong_paths_go_as_far_as_is_known(void **state)
@@ -354,6 +360,46 @@ static void test_blocks(void **state)
 	}
 }
 
+/* The line comes in 99 to four instructions a cycle, unless one of them goes on elsewhere. */
+static void test_groups(void **state)
+{
+	static const struct {
+		uint32_t flags;
+		uint64_t next;
+		bool ends;
+	} cases[] = {
+		{0, 0x1004, false},
+		/* An interrupt, jumps to what is behind them and elsewhere. */
+		{0, 0x1010, true},
+		{VT_FACT_BRANCH | VT_FACT_JUMP, 0x1004, true},
+		{VT_FACT_BRANCH | VT_FACT_JUMP, 0x1010, true},
+		{VT_FACT_BRANCH | VT_FACT_CONDITIONAL, 0x1004, false},
+	};
+	struct vt_mop nop = simple(VT_OP_INT, 1, 0, 0), op = nop;
+	struct vt_error err = VT_ERROR_INIT;
+	struct latest last = {0};
+	struct vt_sim_hooks hooks = {note, NULL, &last};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct vt_simcore *c = vt_simcore_new(&core, &hooks, &err);
+		struct vt_sim_insn in = {
+			.op = &op, .addr = 0x1002, .next = cases[i].next, .target = cases[i].next};
+
+		assert_non_null(c);
+		run(c, &nop, 0x1000, 0x1002);
+		assert_int_equal(last.r.fetch_cycle, 0);
+		op.flags = cases[i].flags;
+		vt_simcore_run(c, &in);
+		assert_int_equal(last.r.fetch_cycle, 99);
+		assert_false(last.r.mispredicted);
+		run(c, &nop, cases[i].next, cases[i].next + 2);
+		assert_int_equal(last.r.fetch_cycle, cases[i].ends ? 100 : 99);
+		vt_simcore_free(c);
+	}
+}
+
 /* Which of several stores a load takes its data from. */
 static void test_places(void **state)
 {
@@ -396,6 +442,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_paths_go_as_far_as_is_known),
 		cmocka_unit_test(test_accesses),
 		cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_places),
 	};
 

@@ -287,7 +287,7 @@ static void lines_are_powers_of_2(void **state)
 /* ---- blocks ---- */
 
 #define MOST  256
-#define TIMES 40
+#define TIMES 120
 
 struct block {
 	struct vt_mop ops[MOST];
@@ -475,6 +475,10 @@ static void move_two(struct block *b, unsigned time)
 	b->accesses[0].addr = 0x100 + 0x40 * (uint64_t)(time / 2 % 2);
 	b->accesses[1].addr = 0x220 + 0x40 * (uint64_t)(time / 4 % 2);
 	b->accesses[2].addr = 0x100 + 0x40 * (uint64_t)(time / 8 % 2);
+	if (time > 64) {
+		b->accesses[0].addr = 0x100 * (uint64_t)(time * 7 % 5 + 1) + 0x20 * (time * 3 % 4);
+		b->accesses[1].addr = 0x100 * (uint64_t)(time * 5 % 3 + 1) + 0x20 * (time * 5 % 7);
+	}
 }
 
 static void operations_ask_for_all_their_lines(void **state)
@@ -491,6 +495,37 @@ static void operations_ask_for_all_their_lines(void **state)
 	b->ops[2] = make_op(VT_OP_INT, BIT(3) | BIT(4), 0);
 	m.dtlb = (struct vt_tlb_shape){.entries = 2, .ways = 2, .page = 256, .latency = 9};
 	expect_same(&m, b, move_two);
+	/* Two operations that load, and one access only. */
+	b = make_block(3);
+	b->ops[0] = make_op(VT_OP_LOAD, 0, BIT(3));
+	b->ops[0].nuops = 2;
+	b->ops[0].uops[1] = b->ops[0].uops[0];
+	b->insns[0].naccesses = 1;
+	expect_same(&m, b, move_two);
+}
+
+/* Any time, whether much is known of the block or nothing. */
+static void blocks_may_be_expected(void **state)
+{
+	struct vt_mop op = make_op(VT_OP_INT, 0, 0);
+	struct vt_sim_insn insn = {.op = &op, .addr = 0x1000};
+	struct vt_sim_block b = {.insns = &insn, .ninsns = 1};
+	const struct vt_core m = narrow();
+	struct latest l;
+	struct vt_simcore *c = start(&m, &l);
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 20; i++) {
+		vt_sim_block_expect(&b, false);
+		vt_sim_block_expect(&b, true);
+		vt_simcore_run_block(c, &b, 0x1000, UINT64_MAX);
+		/* 20 cycles for the line, then one each. */
+		assert_int_equal(vt_simcore_cycle(c), 20 + i);
+	}
+	vt_sim_block_fini(&b);
+	assert_null(b.memo);
+	vt_simcore_free(c);
 }
 
 /* Lines of code that are fetched behind each other, where one has room, and far from each other. */
@@ -515,6 +550,9 @@ static void blocks_miss_in_their_middle(void **state)
 			b->ops[0] = make_op(VT_OP_LOAD, 0, BIT(3));
 			b->insns[0].naccesses = 1;
 			b->insns[2].next = b->insns[3].addr;
+			/* Where they are far, the last one is near again. */
+			if (apart[i] > 100)
+				b->insns[5].addr = 0x1060;
 			expect_same(&m, b, alternate);
 		}
 }
@@ -532,6 +570,7 @@ int main(void)
 		cmocka_unit_test(late_accesses_are_no_early_ones),
 		cmocka_unit_test(blocks_ask_memory_often),
 		cmocka_unit_test(operations_ask_for_all_their_lines),
+		cmocka_unit_test(blocks_may_be_expected),
 		cmocka_unit_test(blocks_miss_in_their_middle),
 	};
 
