@@ -16,26 +16,21 @@ static bool is_dependence(uint8_t cause)
 	return cause != VT_STALL_SLOTTING;
 }
 
-/* Adds a stall to those of its cause, of which the first names the culprit. */
+/*
+ * Adds a stall to those of its cause, of which the first names the culprit.  The longest come
+ * first: what there is no room for is none of the longest.
+ */
 static void add_stall(struct vt_schedule_cost *c, uint8_t cause, int32_t culprit, float cycles)
 {
-	unsigned i, least = 0;
+	unsigned i;
 
-	for (i = 0; i < c->nstalls; i++) {
+	for (i = 0; i < c->nstalls; i++)
 		if (c->stalls[i].cause == cause) {
 			c->stalls[i].cycles += cycles;
 			return;
 		}
-		if (c->stalls[i].cycles < c->stalls[least].cycles)
-			least = i;
-	}
-	if (c->nstalls < VT_SCHEDULE_CAUSES)
-		i = c->nstalls++;
-	else if (c->stalls[least].cycles < cycles)
-		i = least;
-	else
-		return;
-	c->stalls[i] = (struct vt_schedule_stall){cause, culprit, cycles};
+	if (i < VT_SCHEDULE_CAUSES)
+		c->stalls[c->nstalls++] = (struct vt_schedule_stall){cause, culprit, cycles};
 }
 
 /* Stalls are few: equal ones stay in their order. */

@@ -597,6 +597,32 @@ static void taken_out_of_order(void **state)
 	}
 }
 
+/* What was scheduled before on the same machine is over. */
+static void machines_are_emptied_before(void **state)
+{
+	const struct vt_mop op = simple(VT_OP_INT, 0, 50, BIT(0), BIT(0));
+	const struct vt_mop *list[] = {&op, &op};
+	struct vt_schedule_cost c[2];
+	struct vt_core m;
+	struct vt_ooo *e;
+	unsigned i;
+
+	(void)state;
+	make_wide(&m);
+	e = vt_ooo_new(&m, NULL);
+	assert_non_null(e);
+	/* The first waits for nothing, and has one of four slots; the second one is done 50 later.
+	 */
+	for (i = 0; i < 3; i++) {
+		vt_schedule_on(e, &m, list, 2, 0, c);
+		assert_close(c[0].head, .25);
+		assert_int_equal(c[0].nstalls, 0);
+		assert_close(c[1].head, 50);
+		assert_int_equal(c[1].depends, 0);
+	}
+	vt_ooo_free(e);
+}
+
 /* What waits for several things: the longest first, those of a cause together, no more than three.
  */
 static void stalls_are_told_longest_first(void **state)
@@ -644,6 +670,100 @@ static void stalls_are_told_longest_first(void **state)
 	assert_int_equal(c.depends, 3);
 }
 
+/* The same the other way round: each wait is longer than the one before. */
+static void stalls_that_grow_are_turned_round(void **state)
+{
+	struct vt_mop maker[2] = {simple(VT_OP_INT, 0, 9, 0, BIT(1)),
+				  simple(VT_OP_MULTIPLY, E0, 1, 0, BIT(2))};
+	struct vt_mop user = simple(VT_OP_MULTIPLY, 0, 12, BIT(1), 0);
+	struct vt_schedule_cost c;
+	struct vt_inorder e;
+	struct vt_core m;
+
+	(void)state;
+	make_core(&m, 1);
+	vt_inorder_init(&e, &m);
+	maker[1].uops[0].busy = 40;
+	vt_schedule_next(&e, &maker[0], 1, NULL);
+	vt_schedule_next(&e, &maker[1], 2, NULL);
+	/* In 1 and 2. Then in 10, where the first is done, 22 by itself, and 42 for the unit. */
+	user.nuops = 3;
+	user.uops[1] = user.uops[2] = user.uops[0];
+	user.uops[1].operands = VT_UOP_PREVIOUS;
+	user.uops[2].units = E0;
+	vt_schedule_next(&e, &user, 3, &c);
+	assert_close(c.head, 40);
+	assert_close(c.best, 3);
+	assert_int_equal(c.nstalls, 3);
+	assert_int_equal(c.stalls[0].cause, VT_STALL_UNIT_STATIC);
+	assert_close(c.stalls[0].cycles, 19);
+	assert_int_equal(c.stalls[0].culprit, 2);
+	assert_int_equal(c.stalls[1].cause, VT_STALL_OPERAND_C);
+	assert_close(c.stalls[1].cycles, 11);
+	assert_int_equal(c.stalls[1].culprit, 3);
+	assert_int_equal(c.stalls[2].cause, VT_STALL_OPERAND_A);
+	assert_close(c.stalls[2].cycles, 7);
+	assert_int_equal(c.stalls[2].culprit, 1);
+	assert_int_equal(c.depends, 2);
+}
+
+/* Of what a cause has of several, the longest names who it is; of four causes, the shortest goes.
+ */
+static void the_longest_stalls_are_told(void **state)
+{
+	struct vt_mop maker[3] = {simple(VT_OP_MULTIPLY, E0, 1, 0, 0),
+				  simple(VT_OP_MULTIPLY, E1, 1, 0, 0),
+				  simple(VT_OP_MULTIPLY, E0, 1, 0, 0)};
+	struct vt_mop user = simple(VT_OP_MULTIPLY, E0, 1, 0, 0);
+	struct vt_schedule_cost c;
+	struct vt_inorder e;
+	struct vt_core m;
+
+	(void)state;
+	make_core(&m, 1);
+	vt_inorder_init(&e, &m);
+	/* In 1 and 2. Behind that, E0 is free in 6 and E1 in 22: 3 cycles and 15 are lost. */
+	maker[0].uops[0].busy = 5;
+	maker[1].uops[0].busy = 20;
+	vt_schedule_next(&e, &maker[0], 1, NULL);
+	vt_schedule_next(&e, &maker[1], 2, NULL);
+	user.nuops = 2;
+	user.uops[1] = user.uops[0];
+	user.uops[1].units = E1;
+	vt_schedule_next(&e, &user, 3, &c);
+	assert_close(c.head, 20);
+	assert_close(c.best, 2);
+	assert_int_equal(c.nstalls, 1);
+	assert_close(c.stalls[0].cycles, 18);
+	assert_int_equal(c.stalls[0].culprit, 2);
+	/* In 1 to 3. Then in 10, 22, 52 and 83: 6, 11, 29 and 30 are lost. */
+	vt_inorder_init(&e, &m);
+	maker[0] = simple(VT_OP_INT, 0, 9, 0, BIT(1));
+	maker[1] = simple(VT_OP_INT, 0, 20, 0, BIT(2));
+	maker[2].uops[0].busy = 80;
+	vt_schedule_next(&e, &maker[0], 1, NULL);
+	vt_schedule_next(&e, &maker[1], 2, NULL);
+	vt_schedule_next(&e, &maker[2], 3, NULL);
+	user.reads = BIT(1);
+	user.address_reads = BIT(2);
+	user.nuops = 4;
+	user.uops[1].operands = VT_UOP_ADDRESS;
+	user.uops[1].latency = 30;
+	user.uops[2] = user.uops[3] = user.uops[0];
+	user.uops[2].operands = VT_UOP_PREVIOUS;
+	user.uops[0].units = user.uops[1].units = user.uops[2].units = 0;
+	vt_schedule_next(&e, &user, 4, &c);
+	assert_close(c.head, 80);
+	assert_close(c.best, 4);
+	assert_int_equal(c.nstalls, 3);
+	assert_int_equal(c.stalls[0].cause, VT_STALL_UNIT_STATIC);
+	assert_close(c.stalls[0].cycles, 30);
+	assert_int_equal(c.stalls[1].cause, VT_STALL_OPERAND_C);
+	assert_close(c.stalls[1].cycles, 29);
+	assert_int_equal(c.stalls[2].cause, VT_STALL_OPERAND_B);
+	assert_close(c.stalls[2].cycles, 11);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -661,6 +781,9 @@ int main(void)
 		cmocka_unit_test(chain_out_of_order),
 		cmocka_unit_test(taken_out_of_order),
 		cmocka_unit_test(stalls_are_told_longest_first),
+		cmocka_unit_test(machines_are_emptied_before),
+		cmocka_unit_test(the_longest_stalls_are_told),
+		cmocka_unit_test(stalls_that_grow_are_turned_round),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

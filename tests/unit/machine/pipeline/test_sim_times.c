@@ -284,6 +284,36 @@ static void lines_are_powers_of_2(void **state)
 	}
 }
 
+/* A thread that comes next does not wait for what the one before has made. */
+static void drained_machines_wait_for_nothing(void **state)
+{
+	const struct vt_mop slow = make_op(VT_OP_INT, 0, BIT(1)),
+			    use = make_op(VT_OP_INT, BIT(1), 0);
+	struct vt_sim_insn insn = {.op = &slow, .addr = 0x1000, .next = 0x1004};
+	const struct vt_core m = narrow();
+	struct vt_mop later = slow;
+	struct latest l;
+	struct vt_simcore *c;
+	unsigned drains;
+
+	(void)state;
+	later.uops[0].latency = 30;
+	for (drains = 0; drains < 2; drains++) {
+		c = start(&m, &l);
+		insn.op = &later;
+		insn.addr = 0x1000;
+		vt_simcore_run(c, &insn);
+		assert_int_equal(l.r.cycle, 20);
+		if (drains)
+			vt_simcore_drain(c);
+		insn.op = &use;
+		insn.addr = 0x1004;
+		vt_simcore_run(c, &insn);
+		assert_int_equal(l.r.cycle, drains ? 21 : 50);
+		vt_simcore_free(c);
+	}
+}
+
 /* ---- blocks ---- */
 
 #define MOST  256
@@ -566,6 +596,7 @@ int main(void)
 		cmocka_unit_test(groups_are_fetched_ahead),
 		cmocka_unit_test(two_accesses_are_shared_out),
 		cmocka_unit_test(lines_are_powers_of_2),
+		cmocka_unit_test(drained_machines_wait_for_nothing),
 		cmocka_unit_test(long_waits_are_no_short_ones),
 		cmocka_unit_test(late_accesses_are_no_early_ones),
 		cmocka_unit_test(blocks_ask_memory_often),
