@@ -19,7 +19,6 @@ struct issue {
 void vt_inorder_init(struct vt_inorder *e, const struct vt_core *m)
 {
 	memset(e, 0, sizeof(*e));
-	e->core = m;
 	e->width = m->issue ? m->issue : 1;
 	e->used = e->width;
 	e->known = m->nunits < VT_CORE_UNITS ? (1u << m->nunits) - 1 : UINT32_MAX;
@@ -160,7 +159,8 @@ static struct vti_inorder_unit *free_unit(struct vt_inorder *e, uint32_t units)
 /*
  * Frees a unit that began in this cycle, if others can do what it and those after it do: what is
  * issued together is slotted together, so that its order does not matter.  A unit that could not be
- * freed once cannot be by another way either, so that each is `tried` once.
+ * freed once cannot be by another way either, so that each is `tried` once.  What it does next is
+ * the caller's to say.
  */
 static bool make_room(struct vt_inorder *e, uint32_t unit, uint32_t *tried)
 {
@@ -176,7 +176,6 @@ static bool make_room(struct vt_inorder *e, uint32_t unit, uint32_t *tried)
 		if (e->units[i].free > e->cycle && !make_room(e, i, tried))
 			continue;
 		e->units[i] = *taken;
-		taken->free = e->cycle;
 		return true;
 	}
 	return false;

@@ -83,7 +83,6 @@ struct vti_inorder_hold {
 #define VT_INORDER_HOLDS 4
 
 struct vt_inorder {
-	const struct vt_core *core; /* borrowed */
 	uint32_t width;
 	uint32_t known; /* existing units (bits by number) */
 	uint32_t used;	/* slots of the current cycle */

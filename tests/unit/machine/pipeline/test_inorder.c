@@ -359,6 +359,11 @@ static void fences_wait_and_are_waited_for(void **state)
 	/* Cycles 2 to 10 are lost but for two slots of the first. */
 	expect(&f, fence, "11 10 2, sync 18 1");
 	expect(&f, addition(0, 0), "16 5 1, unit 9 3");
+	/* Of two that are done in 11, the first. */
+	begin(&f, 2);
+	expect(&f, one(uop(VT_OP_INT, W, 10, 0, 1), 0, AX), "1 1 2");
+	expect(&f, one(uop(VT_OP_INT, W, 10, 0, 1), 0, BX), "1 0 0");
+	expect(&f, fence, "11 10 2, sync 18 1");
 	begin(&f, 2);
 	expect(&f, one(uop(VT_OP_SLOW, R | W, 4, 0, 1), 0, 0), "1 1 2");
 	expect(&f, addition(0, 0), "5 4 1, unit 7 1");

@@ -354,7 +354,7 @@ static void entries_count_from_the_first_cycle(void **state)
 	(void)state;
 	assert_non_null(m);
 	e.units[0] = (struct vti_inorder_unit){.free = 101, .last = 99, .could = 3};
-	e.units[1] = (struct vti_inorder_unit){.free = 354, .last = 100, .could = 2};
+	e.units[1] = (struct vti_inorder_unit){.free = 354, .last = 100, .could = 0x1ff};
 	e.values[1].ready = 353;
 	e.values[2].ready = 355;
 	assert_true(enter(m, &e, &entry));
@@ -362,7 +362,7 @@ static void entries_count_from_the_first_cycle(void **state)
 	assert_int_equal(entry.used, 3);
 	assert_true(entry.fetches);
 	assert_int_equal(entry.free, 254 << 8 | 1);
-	assert_int_equal(entry.could, 2 << 8);
+	assert_int_equal(entry.could, 0xff << 8);
 	assert_int_equal(entry.ready[0], 253);
 	assert_int_equal(entry.ready[1], 255);
 	e.units[1].free = 355;
@@ -469,6 +469,103 @@ static void early_registers_make_no_difference(void **state)
 	vti_simmemo_free(m);
 }
 
+/*
+ * The same of registers whose numbers go the other way than who reads them: 1 by the second
+ * instruction, which was issued so long after the first cycle, 2 by the first.
+ */
+static void readers_are_known_of_each_register(void **state)
+{
+	static const struct {
+		uint64_t first;
+		unsigned last; /* up to which wait of register 1 it is the same run */
+	} cases[] = {{0, 0}, {2, 2}, {253, 253}, {254, 254}, {255, 254}, {300, 254}};
+	const struct vt_core core = {.nunits = 0, .issue = 4};
+	struct vt_mop ops[2] = {{.length = 4, .nuops = 1, .reads = 1 << 2},
+				{.length = 4, .nuops = 1, .reads = 1 << 1}};
+	struct vt_sim_insn insns[2] = {{.op = &ops[0]}, {.op = &ops[1]}};
+	size_t i;
+	unsigned k;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const uint64_t issued[] = {100 + cases[i].first, 101 + cases[i].first};
+		struct vti_simmemo *m = vti_simmemo_new(&core, insns, 2);
+		struct vti_simentry entry = {.base = 100};
+		struct vt_inorder before = {.width = 4, .cycle = 100};
+		struct vt_inorder after = {.width = 4, .cycle = issued[1]};
+		struct vti_simdone done = {.before = &before, .after = &after, .issued = issued};
+
+		assert_non_null(m);
+		vti_simmemo_add(m, &entry, &done, NULL, 0);
+		for (k = 0; k < 256; k++) {
+			entry.ready[0] = (uint8_t)k;
+			assert_int_equal(vti_simmemo_find(m, &entry) != NULL, k <= cases[i].last);
+		}
+		entry.ready[0] = 0;
+		entry.ready[1] = 1;
+		assert_null(vti_simmemo_find(m, &entry));
+		vti_simmemo_free(m);
+	}
+}
+
+static void ends_are_of_the_first_and_the_last(void **state)
+{
+	const struct vt_core core = {.nunits = 1, .issue = 1};
+	struct vt_mop ops[3] = {{.length = 3}, {.length = 4}, {.length = 5, .flags = 77}};
+	struct vt_sim_insn insns[3] = {
+		{.op = &ops[0], .addr = 0x1000, .target = 1},
+		{.op = &ops[1], .addr = 0x1003, .target = 2},
+		{.op = &ops[2], .addr = 0x1007, .target = 0x4000},
+	};
+	struct vti_simmemo *m = vti_simmemo_new(&core, insns, 3);
+	const struct vti_simends *e;
+
+	(void)state;
+	assert_non_null(m);
+	e = vti_simmemo_ends(m);
+	assert_int_equal(e->addr, 0x1000);
+	assert_int_equal(e->length, 3);
+	assert_int_equal(e->last, 0x1007);
+	assert_int_equal(e->fall, 0x100c);
+	assert_int_equal(e->target, 0x4000);
+	assert_int_equal(e->flags, 77);
+	vti_simmemo_free(m);
+	/* What could not be decoded is of one byte. */
+	ops[0].length = 0;
+	m = vti_simmemo_new(&core, insns, 1);
+	assert_non_null(m);
+	e = vti_simmemo_ends(m);
+	assert_int_equal(e->length, 1);
+	assert_int_equal(e->last, 0x1000);
+	assert_int_equal(e->fall, 0x1000);
+	vti_simmemo_free(m);
+}
+
+/* Of any 64 that come, and not only the first time. */
+static void forgets_again(void **state)
+{
+	static const uint64_t issued[] = {0, 0};
+	struct vti_simmemo *m = make_memo(1, 1, 2);
+	struct vti_simentry entry = {0};
+	struct vt_inorder e = {.width = 1};
+	struct vti_simdone done = {.before = &e, .after = &e, .issued = issued};
+	uint64_t i, of;
+
+	(void)state;
+	assert_non_null(m);
+	for (i = 0; i < 200; i++) {
+		entry.free = i;
+		vti_simmemo_add(m, &entry, &done, NULL, 0);
+		if (i != 128 && i != 191 && i != 199)
+			continue;
+		for (of = 0; of <= i; of++) {
+			entry.free = of;
+			assert_int_equal(vti_simmemo_find(m, &entry) != NULL, of / 64 == i / 64);
+		}
+	}
+	vti_simmemo_free(m);
+}
+
 /* 64 ways are remembered, then none; and from 128 on it pays if more of them are met than learned.
  */
 static void forgets_all_when_full(void **state)
@@ -508,6 +605,9 @@ int main(void)
 		cmocka_unit_test(entries_count_from_the_first_cycle),
 		cmocka_unit_test(runs_are_moved),
 		cmocka_unit_test(early_registers_make_no_difference),
+		cmocka_unit_test(readers_are_known_of_each_register),
+		cmocka_unit_test(ends_are_of_the_first_and_the_last),
+		cmocka_unit_test(forgets_again),
 		cmocka_unit_test(forgets_all_when_full),
 		cmocka_unit_test(same_cycles_in_order),
 		cmocka_unit_test(same_cycles_out_of_order),

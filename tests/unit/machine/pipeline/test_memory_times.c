@@ -126,6 +126,14 @@ static void translation_comes_first(void **state)
 	expect(vt_simmem_load(s, 70000, 0x10100, 8), 0, 98, 0, ALL);
 	expect(vt_simmem_load(s, 70001, 0x20000, 8), 70, 98, 0, ALL | VT_MISS_TLB | VT_MISS_STLB);
 	vt_simmem_free(s);
+	/* The page is asked for before the line is, whose rest is less by then: from 30 to 120. */
+	m = caches();
+	m.dtlb = (struct vt_tlb_shape){.entries = 1, .ways = 1, .page = 4096, .latency = 20};
+	s = make(&m);
+	expect(vt_simmem_load(s, 70000, 0x10000, 8), 20, 98, 0, ALL | VT_MISS_TLB);
+	expect(vt_simmem_load(s, 70001, 0x20020, 8), 20, 98, 0, ALL | VT_MISS_TLB);
+	expect(vt_simmem_load(s, 70010, 0x10008, 8), 20, 88, 0, ALL | VT_MISS_TLB);
+	vt_simmem_free(s);
 }
 
 /* ---- accesses to several lines ---- */
