@@ -454,6 +454,7 @@ static void shapes_must_fit(void **state)
 static void files_have_a_largest_size(void **state)
 {
 	enum { MOST = 64 << 10 };
+	static const char last[] = "skid 5";
 	char *text = malloc(MOST + 1);
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_core m;
@@ -462,7 +463,7 @@ static void files_have_a_largest_size(void **state)
 	assert_non_null(text);
 	memset(text, '\n', MOST + 1);
 	memcpy(text, base, sizeof(base) - 1);
-	memcpy(text + MOST - 6, "skid 5", 6);
+	memcpy(text + MOST - (sizeof(last) - 1), last, sizeof(last) - 1);
 	assert_int_equal(load_bytes(&m, text, MOST, &err), 0);
 	assert_int_equal(m.skid, 5);
 	assert_int_equal(load_bytes(&m, text, MOST + 1, &err), -VT_E_FORMAT);
