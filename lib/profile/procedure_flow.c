@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "flow/predecessors.h"
 #include "profile/procedure_code.h"
 #include "profile/procedure_walk.h"
 
@@ -25,94 +26,6 @@
 #define MAX_RUN 256
 
 #define NONE UINT32_MAX /* no edge, no block; in paths: a return */
-
-/* ---- which block comes before which ---- */
-
-enum { WHITE, OPEN, DONE };
-
-struct visit_order {
-	const struct vt_cfg *g;
-	uint8_t *color; /* by block */
-	uint32_t *next; /* by block: number of out edges visited */
-	uint32_t *stack;
-	/* By block: its most likely incoming edge; 0, an edge of the entry: none. */
-	uint32_t *before;
-	uint8_t *preferred; /* how good that one is */
-};
-
-/* Loops continue more often than they begin; compilers let likely branches fall through. */
-static uint8_t likelihood(const struct visit_order *o, const struct vt_cfg_edge *e)
-{
-	if (e->from < VT_CFG_FIRST)
-		return 0;
-	if (o->color[e->to] == OPEN)
-		return 3;
-	return e->kind == VT_EDGE_FALL ? 2 : 1;
-}
-
-static void rate_predecessor(struct visit_order *o, uint32_t edge)
-{
-	const struct vt_cfg_edge *e = &o->g->edges[edge];
-	uint8_t how = likelihood(o, e);
-
-	if (how > o->preferred[e->to]) {
-		o->preferred[e->to] = how;
-		o->before[e->to] = edge;
-	}
-}
-
-/*
- * Visits blocks depth first, so that edges to an open block close loops.  The entry has edges to
- * all blocks without other predecessors.
- */
-static void visit_blocks(struct visit_order *o)
-{
-	uint32_t depth = 0;
-
-	o->stack[depth++] = VT_CFG_ENTRY;
-	while (depth) {
-		uint32_t b = o->stack[depth - 1];
-		const struct vt_cfg_block *block = &o->g->blocks[b];
-		uint32_t to;
-
-		if (o->next[b] == block->nout) {
-			o->color[b] = DONE;
-			depth--;
-			continue;
-		}
-		rate_predecessor(o, block->out + o->next[b]);
-		to = o->g->edges[block->out + o->next[b]++].to;
-		if (o->color[to] == WHITE) {
-			o->color[to] = OPEN;
-			o->stack[depth++] = to;
-		}
-	}
-}
-
-static bool visit_order_init(struct visit_order *o, const struct vt_cfg *g)
-{
-	uint32_t n = g->nblocks;
-
-	o->g = g;
-	o->color = calloc(n, 1);
-	o->next = calloc(n, sizeof(uint32_t));
-	o->stack = calloc(n, sizeof(uint32_t));
-	o->before = calloc(n, sizeof(uint32_t));
-	o->preferred = calloc(n, 1);
-	if (!o->color || !o->next || !o->stack || !o->before || !o->preferred)
-		return false;
-	visit_blocks(o);
-	return true;
-}
-
-static void visit_order_fini(struct visit_order *o)
-{
-	free(o->color);
-	free(o->next);
-	free(o->stack);
-	free(o->before);
-	free(o->preferred);
-}
 
 /* ---- blocks one behind the other, in order ---- */
 
@@ -569,14 +482,13 @@ static int schedule_blocks(struct vt_procflow *f, const struct vt_core *m, const
 			   const double *edges, struct vt_error *err)
 {
 	struct scheduler s;
-	struct visit_order o;
-	uint32_t b, end, warm;
+	uint32_t *before = vt_predecessors_new(f->cfg, err), b, end, warm;
 	int code = scheduler_init(&s, f, m, err);
 
-	if (!visit_order_init(&o, f->cfg))
-		code = vt_error_nomem(err);
+	if (before)
+		set_before(&s, before);
 	else
-		set_before(&s, o.before);
+		code = -VT_E_NOMEM;
 	warm = s.warm;
 	for (b = VT_CFG_FIRST; b < f->cfg->nblocks && code == 0; b = end) {
 		bool executed = !edges || is_executed(f->cfg, b, edges);
@@ -589,8 +501,8 @@ static int schedule_blocks(struct vt_procflow *f, const struct vt_core *m, const
 		code = executed || s.chain ? schedule_block(&s, b, err)
 					   : schedule_unexecuted(&s, b, skip, edges, &end, err);
 	}
-	visit_order_fini(&o);
 	scheduler_fini(&s);
+	free(before);
 	return code;
 }
 
