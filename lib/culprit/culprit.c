@@ -525,10 +525,9 @@ int vti_culprit_init(struct vti_culprit *c, const struct vt_culprit_input *in, s
 			calloc(in->flow->cfg->ninsns / VTI_STRETCH + 1, sizeof(struct vti_stretch)),
 		.undisturbed = calloc((size_t)in->flow->cfg->ninsns + 1, sizeof(bool)),
 		.sought = calloc(n, sizeof(uint64_t)),
-		.queue = calloc(VTI_CULPRIT_QUEUE, sizeof(uint32_t)),
 	};
 	if (!c->line_entries || !c->page_entries || !c->round_slots || !c->data_pages ||
-	    !c->data_lines || !c->stretches || !c->undisturbed || !c->sought || !c->queue)
+	    !c->data_lines || !c->stretches || !c->undisturbed || !c->sought)
 		return vt_error_nomem(err);
 	for (i = 0; i < c->cfg->nblocks; i++)
 		c->round_slots[i] = INFINITY;
@@ -551,5 +550,4 @@ void vti_culprit_fini(struct vti_culprit *c)
 	free(c->stretches);
 	free(c->undisturbed);
 	free(c->sought);
-	free(c->queue);
 }

@@ -54,7 +54,6 @@ struct vti_culprit {
 	struct vti_stretch *stretches; /* by instruction / VTI_STRETCH */
 	bool *undisturbed; /* by instruction, in order: those before it run as scheduled */
 	uint64_t *sought;  /* by block; scratch of vti_culprit_reach() */
-	uint32_t *queue;   /* VTI_CULPRIT_QUEUE blocks; scratch */
 };
 
 /* Returns 0 or -VT_E_NOMEM; call vti_culprit_fini() in either case. */

@@ -49,11 +49,42 @@ static double get_edge_executions(const struct vti_culprit *c, uint32_t edge)
 	return n >= 0 ? n : INFINITY;
 }
 
+/* ---- ways back ---- */
+
+/* Blocks that control came through, the nearest first: a way of which less is known is longer. */
+struct ways {
+	struct way {
+		uint32_t block;
+		uint32_t slots; /* micro-operations behind it, up to the stalled instruction */
+		uint64_t regs;	/* sought in it */
+	} list[VTI_CULPRIT_QUEUE];
+	uint32_t done; /* the first of them, which were taken */
+	uint32_t count;
+};
+
+/* False: there is no room. */
+static bool add_way(struct ways *w, uint32_t block, uint64_t regs, uint32_t slots)
+{
+	uint32_t i;
+
+	for (i = w->done; i < w->count; i++)
+		if (w->list[i].block == block && w->list[i].regs == regs) {
+			if (slots < w->list[i].slots)
+				w->list[i].slots = slots;
+			return true;
+		}
+	if (w->count == VTI_CULPRIT_QUEUE)
+		return false;
+	w->list[w->count++] = (struct way){block, slots, regs};
+	return true;
+}
+
 /*
- * Adds the blocks before one to the queue; returns how often control, and the registers with it,
- * may come from elsewhere.
+ * Adds the blocks before one; returns how often control, and the registers with it, may come from
+ * elsewhere.
  */
-static double push_before(const struct vti_culprit *c, uint32_t block, uint64_t regs, uint32_t *n)
+static double push_before(const struct vti_culprit *c, uint32_t block, uint64_t regs,
+			  uint32_t slots, struct ways *w)
 {
 	const struct vt_cfg *g = c->cfg;
 	const struct vt_cfg_block *b = &g->blocks[block];
@@ -66,24 +97,40 @@ static double push_before(const struct vti_culprit *c, uint32_t block, uint64_t 
 		if (from < VT_CFG_FIRST) {
 			if (regs & ARGUMENTS)
 				outside += get_edge_executions(c, g->in[b->in + i]);
-		} else if (regs & ~c->sought[from]) {
-			if (*n == VTI_CULPRIT_QUEUE)
-				return INFINITY;
-			/* A block may come again, with registers not yet sought in it. */
-			c->sought[from] |= regs;
-			c->queue[(*n)++] = from;
+		} else if ((regs & ~c->sought[from]) && !add_way(w, from, regs, slots)) {
+			return INFINITY;
 		}
 	}
 	return outside;
 }
 
+/* The nearest block that is left, with registers not yet sought in it.  False: there is none. */
+static bool take_nearest(const struct vti_culprit *c, struct ways *w, struct way *to)
+{
+	while (w->done < w->count) {
+		uint32_t best = w->done, i;
+
+		for (i = best + 1; i < w->count; i++)
+			if (w->list[i].slots < w->list[best].slots)
+				best = i;
+		*to = w->list[best];
+		w->list[best] = w->list[w->done];
+		w->list[w->done++] = *to;
+		to->regs &= ~c->sought[to->block];
+		c->sought[to->block] |= to->regs;
+		if (to->regs)
+			return true;
+	}
+	return false;
+}
+
 /* Forgets which blocks were looked at, so that nothing is left for the next instruction. */
-static void clear_visited(const struct vti_culprit *c, uint32_t n)
+static void clear_visited(const struct vti_culprit *c, const struct ways *w)
 {
 	uint32_t i;
 
-	for (i = 0; i < n; i++)
-		c->sought[c->queue[i]] = 0;
+	for (i = 0; i < w->count; i++)
+		c->sought[w->list[i].block] = 0;
 }
 
 /* ---- definitions ---- */
@@ -166,30 +213,24 @@ static uint64_t search_definers(const struct vti_stalled *st, uint32_t first, ui
 void vti_culprit_reach(const struct vti_stalled *st, uint64_t regs, struct vti_definers *d)
 {
 	const struct vti_culprit *c = st->c;
-	uint32_t block = c->block[st->insn], at, i, n = 0;
-	uint32_t slots[VTI_CULPRIT_QUEUE], far = 0;
+	uint32_t block = c->block[st->insn], slots = 0;
+	struct ways ways;
+	struct way at;
 
+	ways.done = ways.count = 0;
 	memset(d, 0, sizeof(*d));
-	regs = search_definers(st, c->cfg->blocks[block].insn, st->insn, regs, &far, d);
+	regs = search_definers(st, c->cfg->blocks[block].insn, st->insn, regs, &slots, d);
 	if (!regs)
 		return;
-	d->outside += push_before(c, block, regs, &n);
-	for (i = 0; i < n; i++)
-		slots[i] = far;
-	for (at = 0; at < n; at++) {
-		const struct vt_cfg_block *b = &c->cfg->blocks[c->queue[at]];
-		uint32_t had = n;
-		uint64_t left;
+	d->outside += push_before(c, block, regs, slots, &ways);
+	while (take_nearest(c, &ways, &at)) {
+		const struct vt_cfg_block *b = &c->cfg->blocks[at.block];
 
-		far = slots[at];
-		left = search_definers(st, b->insn, b->insn + b->ninsns, c->sought[c->queue[at]],
-				       &far, d);
-		if (left)
-			d->outside += push_before(c, c->queue[at], left, &n);
-		for (i = had; i < n; i++)
-			slots[i] = far;
+		regs = search_definers(st, b->insn, b->insn + b->ninsns, at.regs, &at.slots, d);
+		if (regs)
+			d->outside += push_before(c, at.block, regs, at.slots, &ways);
 	}
-	clear_visited(c, n);
+	clear_visited(c, &ways);
 }
 
 /* ---- what was executed shortly before ---- */
@@ -225,30 +266,25 @@ void vti_culprit_back(const struct vti_stalled *st, uint32_t slots, vti_culprit_
 {
 	const struct vti_culprit *c = st->c;
 	const struct back k = {st, slots, fn, arg};
-	uint32_t block = c->block[st->insn], at, i, n = 0;
-	uint32_t far[VTI_CULPRIT_QUEUE],
-		d = measure_way_back(&k, c->cfg->blocks[block].insn, st->insn, 0);
+	uint32_t block = c->block[st->insn],
+		 far = measure_way_back(&k, c->cfg->blocks[block].insn, st->insn, 0);
+	struct ways ways;
+	struct way at = {.block = block};
 	double outside;
 
-	if (d == UINT32_MAX)
+	ways.done = ways.count = 0;
+	if (far == UINT32_MAX)
 		return;
-	outside = push_before(c, block, BIT(VT_REG_AX), &n);
-	if (outside > 0)
-		fn(arg, UINT32_MAX, d, outside);
-	for (i = 0; i < n; i++)
-		far[i] = d;
-	for (at = 0; at < n; at++) {
-		const struct vt_cfg_block *b = &c->cfg->blocks[c->queue[at]];
-		uint32_t had = n;
+	do {
+		const struct vt_cfg_block *b = &c->cfg->blocks[at.block];
 
-		d = measure_way_back(&k, b->insn, b->insn + b->ninsns, far[at]);
-		if (d == UINT32_MAX)
+		if (ways.done)
+			far = measure_way_back(&k, b->insn, b->insn + b->ninsns, at.slots);
+		if (far == UINT32_MAX)
 			continue;
-		outside = push_before(c, c->queue[at], BIT(VT_REG_AX), &n);
+		outside = push_before(c, at.block, BIT(VT_REG_AX), far, &ways);
 		if (outside > 0)
-			fn(arg, UINT32_MAX, d, outside);
-		for (i = had; i < n; i++)
-			far[i] = d;
-	}
-	clear_visited(c, n);
+			fn(arg, UINT32_MAX, far, outside);
+	} while (take_nearest(c, &ways, &at));
+	clear_visited(c, &ways);
 }

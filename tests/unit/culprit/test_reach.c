@@ -159,8 +159,11 @@ static void test_ways(void **state)
 	assert_true(d.list[1].insn == WAYS_TEST && d.list[1].slots == 6 + 4 + 3 + 2);
 	check_outside(d.outside, 0);
 	p->ops[WAYS_LONG].nuops = 2;
+	p->ops[WAYS_TEST].writes |= CX;
 	d = reach(p, WAYS_SECOND, AX | BX);
 	assert_true(d.count == 2 && d.list[1].insn == WAYS_TEST && d.list[1].slots == 6 + 2 + 2);
+	/* The shorter way counts when it is found last, too. */
+	check_one(p, WAYS_SECOND, CX, WAYS_TEST, 6 + 2 + 2);
 	proc_drop(p);
 }
 
