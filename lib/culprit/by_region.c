@@ -308,14 +308,34 @@ static double get_half_width(const struct judge *j, const struct vt_culprit_insn
 		    square(NINETY * in->doubt));
 }
 
-static bool is_peak(const struct judge *j, uint32_t insn)
+/* Of all its cycles, `head` are the schedule's. */
+static bool is_peak(const struct vt_culprit_input *input, uint32_t insn, double head)
 {
-	const struct vt_culprit_insn *in = &j->c->in->insns[insn];
-	double stall = in->cycles - (double)j->c->costs[insn].head;
+	const struct vt_culprit_insn *in = &input->insns[insn];
 
 	return in->executions > 0 && isfinite(in->executions * in->cycles) && isfinite(in->doubt) &&
-	       stall >= j->c->in->least_peak &&
-	       (j->c->in->exact_time || in->time_samples >= PEAK_SAMPLES);
+	       in->cycles - head >= input->least_peak &&
+	       (input->exact_time || in->time_samples >= PEAK_SAMPLES);
+}
+
+static bool has_peak(const struct judge *j, uint32_t insn)
+{
+	return is_peak(j->c->in, insn, (double)j->c->costs[insn].head);
+}
+
+bool vt_culprit_may_accuse(const struct vt_culprit_input *in)
+{
+	double samples = 0;
+	uint32_t i;
+
+	if (in->core->order == VT_IN_ORDER || in->exact_time)
+		return true;
+	for (i = 0; i < in->flow->cfg->ninsns; i++) {
+		samples += (double)in->insns[i].time_samples;
+		if (is_peak(in, i, 0))
+			return true;
+	}
+	return samples * square(VT_REGIONS_WIDTH) >= square(NINETY);
 }
 
 static uint32_t get_region(const struct judge *j, uint32_t insn)
@@ -380,13 +400,19 @@ static int append_gain(const struct judge *j, const struct excess *x, double gai
 	return vti_culprit_append(j->out, &stall, j->err);
 }
 
+/* Whether it has samples enough that its time says something. */
+static bool is_told(const struct vt_region *r)
+{
+	return !r->merged && r->cycles > 0 && r->half <= VT_REGIONS_WIDTH;
+}
+
 /* What a region takes beyond its schedule, without its instructions' own stalls. */
 static int judge_region(const struct judge *j, uint32_t which, double peaks)
 {
 	const struct vt_region *r = &j->r->list[which];
 	struct excess x = {.insn = get_first_insn(j, r), .region = which};
 
-	if (!isfinite(r->cycles) || !isfinite(r->best))
+	if (!isfinite(r->cycles) || !isfinite(r->best) || !is_told(r))
 		return 0;
 	x.flags = VT_STALL_OF_REGION | get_overlap_flag(j, which) |
 		  (r->head != VT_CFG_ENTRY ? VT_STALL_OF_LOOP : 0U);
@@ -396,7 +422,7 @@ static int judge_region(const struct judge *j, uint32_t which, double peaks)
 	x.others = j->c->in->exact_time ? 0 : OTHERS * r->cycles;
 	x.told = peaks;
 	/* What others may have taken is no stall of the region. */
-	if (!(r->half <= VT_REGIONS_WIDTH) || !(x.low > x.others))
+	if (!(x.low > x.others))
 		return 0;
 	return judge_excess(j, &x, &j->sums[(size_t)which * VTI_FACTS]);
 }
@@ -420,19 +446,37 @@ static void keep_used_lines(const struct judge *j, uint32_t insn)
 	}
 }
 
+/* Sums what facts allow in the regions that are judged, or have an instruction that is. */
+static int sum_facts(const struct judge *j)
+{
+	const struct vt_cfg *g = j->c->cfg;
+	bool *judged = calloc((size_t)j->r->count + 1, sizeof(*judged));
+	uint32_t i;
+
+	if (!judged)
+		return vt_error_nomem(j->err);
+	for (i = 0; i < j->r->count; i++)
+		judged[i] = is_told(&j->r->list[i]);
+	for (i = 0; i < g->ninsns; i++) {
+		judged[get_region(j, i)] |= has_peak(j, i);
+		keep_used_lines(j, i);
+	}
+	for (i = 0; i < g->ninsns; i++)
+		if (judged[get_region(j, i)])
+			add_facts(j, i, &j->sums[(size_t)get_region(j, i) * VTI_FACTS]);
+	free(judged);
+	return 0;
+}
+
 static int judge_all(const struct judge *j)
 {
 	const struct vt_cfg *g = j->c->cfg;
 	double *peaks = calloc((size_t)j->r->count + 1, sizeof(*peaks));
 	uint32_t i;
-	int code = peaks ? 0 : vt_error_nomem(j->err);
+	int code = peaks ? sum_facts(j) : vt_error_nomem(j->err);
 
 	for (i = 0; i < g->ninsns && code == 0; i++) {
-		keep_used_lines(j, i);
-		add_facts(j, i, &j->sums[(size_t)get_region(j, i) * VTI_FACTS]);
-	}
-	for (i = 0; i < g->ninsns && code == 0; i++) {
-		if (!is_peak(j, i))
+		if (!has_peak(j, i))
 			continue;
 		peaks[get_region(j, i)] +=
 			(j->c->in->insns[i].cycles - (double)j->c->costs[i].head) *
@@ -440,8 +484,7 @@ static int judge_all(const struct judge *j)
 		code = judge_peak(j, i);
 	}
 	for (i = 0; i < j->r->count && code == 0; i++)
-		if (!j->r->list[i].merged && j->r->list[i].cycles > 0)
-			code = judge_region(j, i, peaks[i]);
+		code = judge_region(j, i, peaks[i]);
 	free(peaks);
 	return code;
 }

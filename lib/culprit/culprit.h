@@ -119,6 +119,13 @@ int vt_culprit_find(const struct vt_culprit_input *in, struct vt_culprit_stalls 
 		    struct vt_error *err);
 
 /*
+ * Whether vt_culprit_find() may find more in a procedure than what follows from its code alone; if
+ * not, it does not look at the footprint.  Out of order, that takes samples enough of a region, or
+ * of an instruction.  The flow needs no schedule for this.
+ */
+bool vt_culprit_may_accuse(const struct vt_culprit_input *in);
+
+/*
  * Adds a procedure's instructions to a footprint; the flow needs no schedule for this.  Returns 0
  * or -VT_E_NOMEM.
  */

@@ -44,7 +44,7 @@ struct run {
 	struct vt_culprit_evidence *evidence; /* this pass collects it; NULL: it judges */
 	struct vt_culprit_shares shares;
 	bool learnt;
-	struct work *list; /* by procedure */
+	struct work *list; /* procedures for the second time */
 	size_t count;
 	size_t cap;
 	uint64_t insns; /* of them all */
@@ -57,7 +57,7 @@ struct run {
 /* What is made for a procedure: up to `in` in order, the rest by any thread. */
 struct culprit_job {
 	const struct run *run;
-	const struct work *w;
+	struct work w;
 	struct vt_procflow *flow;
 	struct vt_culprit_insn *insns;
 	const struct vt_freq **freqs;
@@ -149,7 +149,7 @@ static size_t find_event_place(const struct run *r, uint32_t image, uint64_t off
 
 static uint32_t find_job_insn(const struct culprit_job *j, uint64_t offset)
 {
-	return vt_cfg_insn_at(j->flow->cfg, j->w->proc.start + (offset - j->w->offset));
+	return vt_cfg_insn_at(j->flow->cfg, j->w.proc.start + (offset - j->w.offset));
 }
 
 /* `t` is NULL the second time. */
@@ -214,7 +214,7 @@ static void take_mispredicts(const struct run *r, struct culprit_job *j, uint64_
 {
 	size_t i, n;
 	const struct vt_mispredict *m =
-		vt_freqprofile_mispredicts(r->src->freq, j->w->proc.image, j->w->offset, end, &n);
+		vt_freqprofile_mispredicts(r->src->freq, j->w.proc.image, j->w.offset, end, &n);
 
 	for (i = 0; i < n; i++) {
 		uint32_t insn = find_job_insn(j, m[i].offset);
@@ -226,10 +226,10 @@ static void take_mispredicts(const struct run *r, struct culprit_job *j, uint64_
 
 static void take_procedure_events(const struct run *r, struct culprit_job *j, uint64_t end)
 {
-	uint32_t image = j->w->proc.image;
+	uint32_t image = j->w.proc.image;
 	size_t e;
 
-	for (e = find_event_place(r, image, j->w->offset);
+	for (e = find_event_place(r, image, j->w.offset);
 	     e < r->nevents && r->events[e].image == image && r->events[e].offset < end; e++) {
 		uint32_t i = find_job_insn(j, r->events[e].offset);
 
@@ -296,8 +296,8 @@ static void take_edges(const struct run *r, struct culprit_job *j, uint64_t end)
 	const struct vt_cfg *g = j->flow->cfg;
 	size_t n;
 	const struct vt_edgefreq *list =
-		vt_freqprofile_edges(r->src->freq, j->w->proc.image, j->w->offset, end, &n);
-	uint64_t shift = j->w->offset - j->w->proc.start;
+		vt_freqprofile_edges(r->src->freq, j->w.proc.image, j->w.offset, end, &n);
+	uint64_t shift = j->w.offset - j->w.proc.start;
 	uint32_t i;
 
 	for (i = 0; i < g->nedges; i++) {
@@ -329,7 +329,7 @@ static void add_up(struct vt_culprits_totals *t, const struct vt_culprit_stalls 
 
 static void make_input(const struct run *r, struct culprit_job *j)
 {
-	const struct vt_procedure *proc = &j->w->proc;
+	const struct vt_procedure *proc = &j->w.proc;
 	enum vt_unknown why;
 	const struct vt_elf *elf = vt_images_elf(r->src->images, proc->image, &why);
 
@@ -353,7 +353,7 @@ static int fill_graph_counts(const struct run *r, struct culprit_job *j,
 			     struct vt_culprits_totals *t)
 {
 	const struct vt_cfg *g = j->flow->cfg;
-	const struct work *w = j->w;
+	const struct work *w = &j->w;
 	uint64_t end = w->offset + (w->proc.end - w->proc.start);
 	size_t i;
 
@@ -394,7 +394,7 @@ static int make_job(const struct run *r, const struct work *w, struct vt_culprit
 	*job = NULL;
 	if (!j)
 		return vt_error_nomem(r->err);
-	*j = (struct culprit_job){.run = r, .w = w, .err = VT_ERROR_INIT};
+	*j = (struct culprit_job){.run = r, .w = *w, .err = VT_ERROR_INIT};
 	j->flow = vt_procflow_graph(r->src->images, r->src->code, &w->proc, &why);
 	if (j->flow)
 		code = fill_graph_counts(r, j, t);
@@ -440,7 +440,7 @@ static void judge_procedure(void *run, void *job)
 static int report_procedure(struct run *r, const struct culprit_job *j)
 {
 	struct vt_culprits_proc p = {.flow = j->flow,
-				     .offset = j->w->offset,
+				     .offset = j->w.offset,
 				     .freqs = j->freqs,
 				     .insns = j->insns,
 				     .stalls = j->stalls.list,
@@ -477,7 +477,7 @@ static void finish_procedure(void *run, void *job)
 static void let_code_go(struct run *r, const struct culprit_job *j)
 {
 	enum vt_unknown why;
-	const struct vt_elf *elf = vt_images_elf(r->src->images, j->w->proc.image, &why);
+	const struct vt_elf *elf = vt_images_elf(r->src->images, j->w.proc.image, &why);
 
 	r->read += j->flow->cfg->ninsns;
 	if (r->read < MOST_READ)
@@ -487,15 +487,11 @@ static void let_code_go(struct run *r, const struct culprit_job *j)
 	r->read = 0;
 }
 
-/* Gives a procedure to the threads; what is asked of images is asked before. */
-static int start_procedure(struct run *r, const struct work *w)
+/* Gives a procedure to the threads, which own it; what is asked of images is asked before. */
+static int start_job(struct run *r, struct culprit_job *j)
 {
-	struct culprit_job *j;
-	int code = make_job(r, w, NULL, &j);
+	int code = vt_procflow_decode(j->flow, r->src->images, r->src->code, r->src->core, r->err);
 
-	if (code < 0 || !j)
-		return code;
-	code = vt_procflow_decode(j->flow, r->src->images, r->src->code, r->src->core, r->err);
 	if (code < 0) {
 		free_job(j);
 		return code == -VT_E_NOMEM ? code : 0;
@@ -503,6 +499,14 @@ static int start_procedure(struct run *r, const struct work *w)
 	let_code_go(r, j);
 	vt_ordered_put(r->threads, j, j->flow->cfg->ninsns);
 	return r->code;
+}
+
+static int start_procedure(struct run *r, const struct work *w)
+{
+	struct culprit_job *j;
+	int code = make_job(r, w, NULL, &j);
+
+	return code < 0 || !j ? code : start_job(r, j);
 }
 
 /* ---- all of them ---- */
@@ -528,15 +532,23 @@ static bool find_freq_procedure(const struct run *r, const struct vt_freq *f,
 	return true;
 }
 
+/* Keeps a procedure for later, when it is known what competes with it. */
+static int put_off(struct run *r, const struct culprit_job *j)
+{
+	if (!vt_array_grow(&r->list, &r->cap, r->count + 1, sizeof(*r->list)))
+		return vt_error_nomem(r->err);
+	r->list[r->count++] = j->w;
+	r->insns += j->flow->cfg->ninsns;
+	let_code_go(r, j);
+	return 0;
+}
+
 /* The first time: what it fetches. */
 static int take_procedure(struct run *r, const struct work *w)
 {
 	struct culprit_job *j;
-	int code;
+	int code = make_job(r, w, r->t, &j);
 
-	if (!vt_array_grow(&r->list, &r->cap, r->count + 1, sizeof(*r->list)))
-		return vt_error_nomem(r->err);
-	code = make_job(r, w, r->t, &j);
 	if (code < 0)
 		return code;
 	if (!j) {
@@ -545,9 +557,12 @@ static int take_procedure(struct run *r, const struct work *w)
 	}
 	r->t->procedures++;
 	code = vt_culprit_enter(&j->in, r->footprint, r->err);
-	r->insns += j->flow->cfg->ninsns;
-	r->list[r->count++] = *w;
-	let_code_go(r, j);
+	if (code == 0 && !vt_culprit_may_accuse(&j->in)) {
+		j->in.footprint = NULL;
+		return start_job(r, j);
+	}
+	if (code == 0)
+		code = put_off(r, j);
 	free_job(j);
 	return code;
 }
@@ -613,20 +628,45 @@ static int analyse_image(struct run *r, uint32_t image)
 /* Instructions of procedures that wait, about 500 bytes each. */
 #define MOST_WAITING 65536
 
-/* Each `stride`-th procedure, in order. */
-static int start_procedures(struct run *r, size_t stride)
+static int start_threads(struct run *r)
 {
 	const struct vt_ordered_work how = {judge_procedure, finish_procedure, r, MOST_WAITING};
-	size_t i;
-	int code = 0;
 
 	r->threads = vt_ordered_new(r->src->threads, &how);
-	if (!r->threads)
-		return vt_error_nomem(r->err);
-	for (i = 0; i < r->count && code == 0; i += stride)
-		code = start_procedure(r, &r->list[i]);
+	return r->threads ? 0 : vt_error_nomem(r->err);
+}
+
+/* `code` is that of what was given to them. */
+static int finish_threads(struct run *r, int code)
+{
 	vt_ordered_free(r->threads);
 	return code < 0 ? code : r->code;
+}
+
+/* The first time. */
+static int take_procedures(struct run *r)
+{
+	size_t i;
+	int code = start_threads(r);
+
+	if (code < 0)
+		return code;
+	for (i = 0; i < r->src->nids && code == 0; i++)
+		code = analyse_image(r, r->src->ids[i]);
+	return finish_threads(r, code);
+}
+
+/* Each `stride`-th procedure of those that were put off, in order. */
+static int start_procedures(struct run *r, size_t stride)
+{
+	size_t i;
+	int code = start_threads(r);
+
+	if (code < 0)
+		return code;
+	for (i = 0; i < r->count && code == 0; i += stride)
+		code = start_procedure(r, &r->list[i]);
+	return finish_threads(r, code);
 }
 
 /*
@@ -693,15 +733,14 @@ int vt_culprits_run(const struct vt_culprits_source *src, vt_culprits_fn *fn, vo
 			.err = err,
 			.least_peak = get_least_peak(src)};
 	const struct vt_profile_event *time = find_time_event(src);
-	size_t i;
 	int code;
 
 	memset(t, 0, sizeof(*t));
 	r.core.cache = NULL;
 	r.footprint = vt_footprint_new(src->core);
 	code = r.footprint ? take_events(&r) : vt_error_nomem(err);
-	for (i = 0; i < src->nids && code == 0; i++)
-		code = analyse_image(&r, src->ids[i]);
+	if (code == 0)
+		code = take_procedures(&r);
 	if (code == 0)
 		code = vt_footprint_finish(r.footprint, err);
 	if (code == 0 && src->core->order == VT_IN_ORDER)

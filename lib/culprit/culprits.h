@@ -62,8 +62,9 @@ struct vt_culprits_totals {
 uint64_t vt_culprits_samples(const struct vt_culprits_totals *t, enum vt_confidence confidence);
 
 /*
- * Calls `fn` for each procedure, ordered by image and address, and sums up the results in *t.  A
- * negative result of `fn` ends the calls and is returned.  Otherwise returns 0 or -VT_E_NOMEM.
+ * Calls `fn` for each procedure, ordered by image and address, but those in which nothing can be
+ * accused (vt_culprit_may_accuse()) before all others, and sums up the results in *t.  A negative
+ * result of `fn` ends the calls and is returned.  Otherwise returns 0 or -VT_E_NOMEM.
  */
 typedef int vt_culprits_fn(void *arg, const struct vt_culprits_proc *p, struct vt_error *err);
 int vt_culprits_run(const struct vt_culprits_source *src, vt_culprits_fn *fn, void *arg,

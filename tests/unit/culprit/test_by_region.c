@@ -328,6 +328,53 @@ static void test_gain(void **state)
 	proc_drop(p);
 }
 
+/* Of 120 samples the interval is 15.02 % wide to each side: too few to say that, or anything. */
+static void test_few_samples(void **state)
+{
+	static const struct {
+		uint64_t samples[2];
+		double executions, cycles;
+		bool may;
+	} rows[] = {{{120, 0}, 100, 1, false},	   {{121, 0}, 100, 1, true},
+		    {{60, 60}, 100, 1, false},	   {{60, 61}, 100, 1, true},
+		    {{15, 0}, 100, 20, false},	   {{16, 0}, 100, 20, true},
+		    {{16, 0}, 100, 19.9, false},   {{16, 0}, 0, 20, false},
+		    {{16, 0}, INFINITY, 20, false}};
+	struct proc *p = make_loop(chase);
+	double best = get_best(p);
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < p->flow.cfg->ninsns; i++)
+		p->insns[i].time_samples = 0;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		p->insns[0].time_samples = rows[i].samples[0];
+		p->insns[1].time_samples = rows[i].samples[1];
+		p->insns[0].executions = rows[i].executions;
+		p->insns[0].cycles = rows[i].cycles;
+		assert_int_equal(vt_culprit_may_accuse(&p->in), rows[i].may);
+	}
+	/* A simulator needs none, and in order the schedule does not overlap. */
+	p->in.exact_time = true;
+	assert_true(vt_culprit_may_accuse(&p->in));
+	p->in.exact_time = false;
+	p->core.order = VT_IN_ORDER;
+	assert_true(vt_culprit_may_accuse(&p->in));
+	proc_drop(p);
+
+	p = make_loop(chase);
+	for (i = 0; i < p->flow.cfg->ninsns; i++) {
+		p->insns[i].time_samples = i ? 0 : 119;
+		p->insns[i].cycles /= 2;
+	}
+	find(p);
+	assert_null(get_stall(p, 0, VT_STALL_SCOPE, VT_STALL_GAIN));
+	p->insns[0].time_samples = 10000;
+	find(p);
+	check_stall(p, 0, VT_STALL_SCOPE, VT_STALL_GAIN, 0.5 * best * ROUNDS, 0.5 * best * ROUNDS);
+	proc_drop(p);
+}
+
 /* Of 100 visits less, 40 micro-operations each: the loop overlaps with what is around it. */
 static void test_overlap(void **state)
 {
@@ -711,6 +758,7 @@ int main(void)
 		cmocka_unit_test(test_measured),
 		cmocka_unit_test(test_nobody),
 		cmocka_unit_test(test_gain),
+		cmocka_unit_test(test_few_samples),
 		cmocka_unit_test(test_overlap),
 		cmocka_unit_test(test_fetched_behind),
 		cmocka_unit_test(test_slipped),

@@ -504,10 +504,18 @@ static void check_insns(const struct expected *x, const struct input *want,
 		assert_true(p->events[e] == (x->sampled ? sum[e] : 0));
 }
 
+/* Out of order, the procedure with 5 samples, of which nothing can be told, comes first. */
+static unsigned number_in_turn(const struct expected *x, unsigned seen)
+{
+	static const unsigned out_of_order[] = {1, 0, 2};
+
+	return x->core.order == VT_OUT_OF_ORDER && seen < 3 ? out_of_order[seen] : seen;
+}
+
 static int compare(void *arg, const struct vt_culprits_proc *p, struct vt_error *e)
 {
 	struct expected *x = arg;
-	const struct input *want = &x->procs[x->seen++];
+	const struct input *want = &x->procs[number_in_turn(x, x->seen++)];
 	struct vt_culprit_stalls s = {0};
 
 	assert_true(x->seen <= x->nprocs);
