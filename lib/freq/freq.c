@@ -267,6 +267,27 @@ static int estimate_by_flow(struct vti_freqwork *w, struct vt_error *err)
 	return code < 0 ? code : vti_freq_solve(w, err);
 }
 
+/* Schedules a procedure by its edges, for the first time; what did not run takes no time. */
+static int schedule_executed(const struct vti_freqwork *w, const double *edges,
+			     struct vt_error *err)
+{
+	const struct vt_freq_input *in = w->in;
+	bool *executed = calloc((size_t)w->g->nblocks + 1, sizeof(*executed));
+	uint32_t i;
+	int code;
+
+	if (!executed)
+		return vt_error_nomem(err);
+	for (i = 0; i < w->g->ninsns; i++) {
+		uint32_t block = in->flow->block[i];
+
+		executed[block] |= w->blocks[block].f > 0 || (in->exact && in->exact[i] > 0);
+	}
+	code = vt_procflow_schedule_used(in->flow, in->core, edges, executed, err);
+	free(executed);
+	return code;
+}
+
 /* The time of a block depends on its predecessor.  Edge frequencies are available now. */
 static int reschedule_procedure(struct vti_freqwork *w, struct vt_error *err)
 {
@@ -283,7 +304,7 @@ static int reschedule_procedure(struct vti_freqwork *w, struct vt_error *err)
 	if (vt_freqs_need_schedule(w->in))
 		code = vt_procflow_weigh(w->in->flow, w->in->core, edges, err);
 	else
-		code = vt_procflow_schedule(w->in->flow, NULL, NULL, w->in->core, edges, err);
+		code = schedule_executed(w, edges, err);
 	free(edges);
 	return code;
 }

@@ -251,6 +251,12 @@ static int fill_numbers(const struct freq_run *r, const struct vt_procflow *f,
 	return 0;
 }
 
+/* Whether an instruction has a best case: out of order, only what was executed is scheduled. */
+static bool is_scheduled(const struct freq_run *r, const struct freq_job *j, uint32_t insn)
+{
+	return j->f->costs && (r->core.order == VT_IN_ORDER || j->freqs->insn[insn].executions > 0);
+}
+
 static void write_freqs(const struct freq_run *r, const struct freq_job *j)
 {
 	const struct vt_procflow *f = j->f;
@@ -280,7 +286,8 @@ static void write_freqs(const struct freq_run *r, const struct freq_job *j)
 		vt_row_set_f64(&row[VT_FREQ_CYCLES], v->executions > 0 && !r->o->untimed
 							     ? n->cycles[i] / v->executions
 							     : NAN);
-		vt_row_set_f64(&row[VT_FREQ_ISSUE], f->costs ? (double)f->costs[i].head : NAN);
+		vt_row_set_f64(&row[VT_FREQ_ISSUE],
+			       is_scheduled(r, j, i) ? (double)f->costs[i].head : NAN);
 		row[VT_FREQ_CONFIDENCE] = v->confidence;
 		row[VT_FREQ_METHOD] = v->method;
 	}

@@ -22,9 +22,6 @@
 /* Executions of a repeated instruction; all but the first follow another. */
 #define REPEATS 4
 
-/* Instructions of blocks that were not executed, and are scheduled together. */
-#define MAX_RUN 256
-
 #define NONE UINT32_MAX /* no edge, no block; in paths: a return */
 
 /* ---- blocks one behind the other, in order ---- */
@@ -331,7 +328,7 @@ static int scheduler_init(struct scheduler *s, struct vt_procflow *f, const stru
 	for (b = VT_CFG_FIRST; b < g->nblocks; b++)
 		if (g->blocks[b].ninsns > s->cap)
 			s->cap = g->blocks[b].ninsns;
-	s->cap = (s->cap + MAX_RUN + s->warm) * (VT_CALL_RETURNS + REPEATS);
+	s->cap = (s->cap + s->warm) * (VT_CALL_RETURNS + REPEATS);
 	vt_core_op(m, ret, sizeof(ret), &s->ret);
 	s->path = malloc(s->cap * sizeof(*s->path));
 	s->ops = malloc(s->cap * sizeof(const struct vt_mop *));
@@ -434,73 +431,22 @@ static struct ways *find_all_ways(const struct vt_cfg *g, const double *edges, u
 	return ways;
 }
 
-static bool is_executed(const struct vt_cfg *g, uint32_t block, const double *edges)
-{
-	const struct vt_cfg_block *b = &g->blocks[block];
-	uint32_t i;
-
-	for (i = 0; i < b->nin; i++)
-		if (edges[g->in[b->in + i]] > 0)
-			return true;
-	for (i = b->out; i < b->out + b->nout; i++)
-		if (edges[i] > 0)
-			return true;
-	return false;
-}
-
-/*
- * Schedules a block that was not executed, with those behind it that were not either and that
- * control most likely enters from the one before; *end becomes the block behind them.
- */
-static int schedule_unexecuted(struct scheduler *s, uint32_t block, const bool *skip,
-			       const double *edges, uint32_t *end, struct vt_error *err)
-{
-	const struct vt_cfg *g = s->f->cfg;
-	const struct vt_cfg_block *b = &g->blocks[block];
-	uint32_t count = b->ninsns, next, before;
-	int code;
-
-	for (next = block + 1; next < g->nblocks && count < MAX_RUN; next++) {
-		before = s->before[next];
-		if ((skip && skip[next]) || is_executed(g, next, edges) || before == NONE ||
-		    g->edges[before].from != next - 1 || g->blocks[next].insn != b->insn + count)
-			break;
-		count += g->blocks[next].ninsns;
-	}
-	*end = next;
-	code = schedule_insns(s, b->insn, count, s->before[block], err);
-	if (code == 0)
-		memcpy(s->f->costs + b->insn, s->costs, count * sizeof(*s->costs));
-	return code;
-}
-
-/*
- * Schedules all blocks but those that get their costs in another way; `skip` and `edges` may be
- * NULL.  What was not executed does not need much code before it: it is most of a program.
- */
+/* Schedules all blocks but those that get their costs in another way; `skip` may be NULL. */
 static int schedule_blocks(struct vt_procflow *f, const struct vt_core *m, const bool *skip,
-			   const double *edges, struct vt_error *err)
+			   struct vt_error *err)
 {
 	struct scheduler s;
-	uint32_t *before = vt_predecessors_new(f->cfg, err), b, end, warm;
+	uint32_t *before = vt_predecessors_new(f->cfg, err), b;
 	int code = scheduler_init(&s, f, m, err);
 
 	if (before)
 		set_before(&s, before);
 	else
 		code = -VT_E_NOMEM;
-	warm = s.warm;
-	for (b = VT_CFG_FIRST; b < f->cfg->nblocks && code == 0; b = end) {
-		bool executed = !edges || is_executed(f->cfg, b, edges);
-
-		end = b + 1;
+	for (b = VT_CFG_FIRST; b < f->cfg->nblocks && code == 0; b++)
 		/* The results of a chain depend on the order of its calls. */
-		if (skip && skip[b] && !s.chain)
-			continue;
-		s.warm = executed ? warm : WARM_IN_ORDER;
-		code = executed || s.chain ? schedule_block(&s, b, err)
-					   : schedule_unexecuted(&s, b, skip, edges, &end, err);
-	}
+		if (!skip || !skip[b] || s.chain)
+			code = schedule_block(&s, b, err);
 	scheduler_fini(&s);
 	free(before);
 	return code;
@@ -543,7 +489,7 @@ static int schedule_ways(struct vt_procflow *f, const struct vt_core *m, const d
 	for (b = VT_CFG_FIRST; ways && b < f->cfg->nblocks; b++)
 		skip[b] = ways[b].n > 0;
 	if (code == 0 && !scheduled && !skips_all(f->cfg, skip))
-		code = schedule_blocks(f, m, skip, edges, err);
+		code = schedule_blocks(f, m, skip, err);
 	if (code == 0)
 		code = weigh_blocks(f, m, ways, before, err);
 	free(before);
@@ -565,7 +511,7 @@ static int schedule_walks(struct vt_procflow *f, const struct vt_core *m, const 
 	for (b = VT_CFG_FIRST; used && b < f->cfg->nblocks; b++)
 		skip[b] |= !used[b];
 	if (code == 0 && !scheduled && !skips_all(f->cfg, skip))
-		code = schedule_blocks(f, m, skip, edges, err);
+		code = schedule_blocks(f, m, skip, err);
 	return code;
 }
 
@@ -665,7 +611,7 @@ int vt_procflow_schedule(struct vt_procflow *f, struct vt_images *images,
 	if (!f->costs)
 		return vt_error_nomem(err);
 	return edges ? schedule_edges(f, m, edges, false, NULL, err)
-		     : schedule_blocks(f, m, NULL, NULL, err);
+		     : schedule_blocks(f, m, NULL, err);
 }
 
 int vt_procflow_schedule_used(struct vt_procflow *f, const struct vt_core *m, const double *edges,

@@ -404,9 +404,14 @@ static void test_places(void **state)
 	assert_int_equal(find(&r, 0x1044)->period, 50);
 }
 
-/* Where nothing was executed, no time is that of an execution. */
+/*
+ * Where nothing was executed, no time is that of an execution.  Out of order nothing is scheduled,
+ * either, since what comes before is not known.
+ */
 static void test_not_executed(void **state)
 {
+	static const struct how in_order = {"alpha21164", VT_POLICY_MODEL, 1, false,
+					    false,	  false,	   0};
 	static const struct sampled samples[] = {{IMAGE, 0x1004, 5, 50, 0}, {0, 0, 0, 0, 0}};
 	static struct result r;
 	struct counts counts = {.zero = true};
@@ -417,6 +422,14 @@ static void test_not_executed(void **state)
 	assert_true(isnan(find(&r, 0x1004)->cycles));
 	assert_int_equal(find(&r, 0x1004)->confidence, VT_CONFIDENCE_EXACT);
 	assert_int_equal(r.totals.by_confidence[VT_CONFIDENCE_EXACT], 5);
+	assert_true(isnan(find(&r, 0x1004)->issue));
+	counts = (struct counts){.zero = true};
+	run(&in_order, &counts, samples, &r);
+	assert_true(find(&r, 0x1004)->executions == 0);
+	assert_true(find(&r, 0x1004)->issue >= 0);
+	counts = (struct counts){.zero = false};
+	run(&plain, &counts, samples, &r);
+	assert_true(find(&r, 0x1004)->issue > 0);
 }
 
 /*
