@@ -249,10 +249,10 @@ static int parse_class(struct reader *r)
 	return 0;
 }
 
-/* eliminate [int] [vector] */
+/* eliminate [int] [vector] [add] [load] */
 static int parse_eliminate(struct reader *r)
 {
-	static const char *const kinds[] = {"int", "vector", NULL};
+	static const char *const kinds[] = {"int", "vector", "add", "load", NULL};
 	unsigned i, chosen;
 	int e = 0;
 
@@ -260,7 +260,7 @@ static int parse_eliminate(struct reader *r)
 	for (i = 1; e == 0 && i < r->nwords; i++) {
 		e = parse_choice(r, r->words[i], kinds, &chosen);
 		if (e == 0)
-			r->m->eliminates |= chosen ? VT_ELIMINATE_VECTOR : VT_ELIMINATE_INT;
+			r->m->eliminates |= (uint8_t)(VT_ELIMINATE_INT << chosen);
 	}
 	return e;
 }

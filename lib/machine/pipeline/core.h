@@ -164,8 +164,13 @@ struct vt_unit {
 #define VT_CORE_UNITS 32
 #define VT_CORE_NAME  32
 
-/* Bits of vt_core.eliminates: copies between registers of 4 bytes or more. */
-enum { VT_ELIMINATE_INT = 1, VT_ELIMINATE_VECTOR = 2 };
+/* Bits of vt_core.eliminates: what renaming does. */
+enum {
+	VT_ELIMINATE_INT = 1,	 /* copies between general registers of 4 bytes or more */
+	VT_ELIMINATE_VECTOR = 2, /* and between vector registers */
+	VT_ELIMINATE_ADD = 4,	 /* sums of a general register of 8 bytes and a small number */
+	VT_ELIMINATE_LOAD = 8,	 /* a load of what a store in sight has written */
+};
 
 /* What with an index in its address is taken apart behind the decoders. */
 enum vt_indexed {
@@ -205,7 +210,7 @@ struct vt_core {
 	uint32_t fp_registers;
 	uint32_t write_buffer; /* lines; 0: stores never wait */
 	uint32_t drain;	       /* cycles that the write buffer takes to write a line out */
-	uint8_t eliminates;    /* moves that renaming does, with no unit: VT_ELIMINATE_… */
+	uint8_t eliminates;    /* VT_ELIMINATE_… */
 	enum vt_indexed indexed;
 	char merges[VT_CORE_MERGES]; /* mnemonics that wait for the register they write */
 	uint32_t banks;	     /* bytes: loads of one cycle in different blocks of so many conflict if

@@ -404,12 +404,31 @@ static void apply_row(const struct vt_timing_row *row, struct vt_mop *op, unsign
 	}
 }
 
-/* Copies that renaming does, and zeros that nothing need compute. */
-static bool is_free(const struct vt_core *m, const struct vt_facts *f)
+/*
+ * Golden Cove has a number of 11 bits beside each register's place, as measured: a chain of "add
+ * $1023" takes half a cycle each, as every second one is computed after all, and "add $1024" a
+ * whole one.
+ */
+#define ELIMINATED_LEAST (-1024)
+#define ELIMINATED_MOST	 1023
+
+static bool adds_small_number(const struct vt_mop *op)
+{
+	return op->nuops == 1 && op->result == VT_RESULT_SUM && op->sum.size == 8 &&
+	       op->sum.base != VT_REG_NONE && op->sum.index == VT_REG_NONE &&
+	       op->sum.displacement >= ELIMINATED_LEAST && op->sum.displacement <= ELIMINATED_MOST;
+}
+
+/* Copies and sums that renaming does, and zeros that nothing need compute. */
+static bool is_free(const struct vt_core *m, const struct vt_facts *f, const struct vt_mop *op)
 {
 	const bool vector = f->flags & VT_FACT_VECTOR;
 
-	if (m->order != VT_OUT_OF_ORDER || f->nmemories)
+	if (m->order != VT_OUT_OF_ORDER)
+		return false;
+	if (m->eliminates & VT_ELIMINATE_ADD && !(f->flags & VT_FACT_MOVE) && adds_small_number(op))
+		return true;
+	if (f->nmemories)
 		return false;
 	/* A move to the same register cuts its upper half off: an operation like others. */
 	if (is_zeroing(f))
@@ -483,7 +502,7 @@ static void look_up_timing(const struct vt_core *m, const struct vt_facts *f, co
 			op->uops[i].latency = load_latency(m, f);
 	if (at < 0) {
 		op->estimated = !m->table;
-	} else if (is_free(m, f)) {
+	} else if (is_free(m, f, op)) {
 		op->uops[0] =
 			(struct vt_uop){.op_class = VT_OP_NOP, .operands = op->uops[0].operands};
 		op->estimated = false;

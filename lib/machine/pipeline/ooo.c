@@ -32,6 +32,7 @@ struct stored {
 	uint64_t end;
 	struct value value;
 	uint64_t written;
+	bool plain; /* its address has no index */
 };
 
 struct vt_ooo {
@@ -340,11 +341,29 @@ static void await_operands(const struct vt_ooo *e, const struct step *x, const s
 	}
 }
 
+static bool has_index(const struct vt_mop_sum *place)
+{
+	return place->index != VT_REG_NONE;
+}
+
+/*
+ * Golden Cove, as measured: from a store to a load into a general register that begins where it
+ * does, a value takes no time if neither address has an index, whatever registers these are.
+ */
+static bool is_renamed(const struct vt_ooo *e, const struct stored *s, const struct vt_mop *op,
+		       struct vt_ooo_place p)
+{
+	return e->m->eliminates & VT_ELIMINATE_LOAD && s->plain && op->target != VT_REG_NONE &&
+	       op->load.size && !has_index(&op->load) && s->addr == p.addr &&
+	       p.addr + p.size <= s->end;
+}
+
 /*
  * The youngest older store of the same bytes that is not written when a load begins.  True if the
  * load has its data from there.
  */
-static bool forward_store(const struct vt_ooo *e, struct vt_ooo_place p, struct running *r)
+static bool forward_store(const struct vt_ooo *e, const struct vt_mop *op, struct vt_ooo_place p,
+			  struct running *r)
 {
 	uint64_t end = p.addr + p.size, from;
 	uint32_t i, n;
@@ -364,7 +383,7 @@ static bool forward_store(const struct vt_ooo *e, struct vt_ooo_place p, struct 
 			r->reg = VT_NREGS;
 			r->ready = from;
 		}
-		r->made = from + e->m->forward;
+		r->made = from + (is_renamed(e, s, op, p) ? 0 : e->m->forward);
 		if (s->addr > p.addr || end > s->end) {
 			/* Then it must be written before. */
 			if (s->written > r->made)
@@ -389,14 +408,14 @@ static bool follows_pointer(const struct vt_ooo *e, const struct vt_mop *op)
 	       m->displacement < POINTER_REACH && e->values[m->base].pointer;
 }
 
-static void run_load(struct vt_ooo *e, unsigned nth, struct running *r)
+static void run_load(struct vt_ooo *e, const struct step *x, unsigned nth, struct running *r)
 {
 	struct vt_ooo_place p = {0};
 	struct vt_simmem_access a;
 
 	if (e->nstored)
 		p = find_accessed(e, false, nth);
-	if (p.size && forward_store(e, p, r))
+	if (p.size && forward_store(e, x->in->op, p, r))
 		return;
 	if (!e->hooks.access)
 		return;
@@ -434,7 +453,7 @@ static void run_uop(struct vt_ooo *e, struct step *x, unsigned n, unsigned *load
 	    u->latency == e->m->classes[VT_OP_LOAD].latency)
 		r->made = r->issued + e->m->pointer;
 	if (u->op_class == VT_OP_LOAD)
-		run_load(e, (*loads)++, r);
+		run_load(e, x, (*loads)++, r);
 	r->done = r->made + r->tlb + r->cache + r->forward;
 	if (r->done > x->done)
 		x->done = r->done;
@@ -506,6 +525,7 @@ static void write_stores(struct vt_ooo *e, const struct step *x)
 		e->next_stored = (e->next_stored + 1) % e->nstored;
 		s->addr = p.addr;
 		s->end = p.addr + p.size;
+		s->plain = op->store.size && !has_index(&op->store);
 		s->value = (struct value){.ready = x->uops[i].done, .by = x->in->tag};
 		s->written = e->written;
 	}

@@ -325,6 +325,10 @@ static void words_are_taken(void **state)
 	assert_int_equal(m.classes[VT_OP_LOAD].busy, 2);
 	assert_int_equal(load_text(&m, "eliminate int vector\n", &err), 0);
 	assert_int_equal(m.eliminates, VT_ELIMINATE_INT | VT_ELIMINATE_VECTOR);
+	assert_int_equal(load_text(&m, "eliminate add\n", &err), 0);
+	assert_int_equal(m.eliminates, VT_ELIMINATE_ADD);
+	assert_int_equal(load_text(&m, "eliminate int load\n", &err), 0);
+	assert_int_equal(m.eliminates, VT_ELIMINATE_INT | VT_ELIMINATE_LOAD);
 	assert_int_equal(load_text(&m, "timing skylake\n", &err), 0);
 	assert_string_equal(m.timing, "skylake");
 	assert_non_null(m.table);

@@ -29,7 +29,7 @@ static struct vt_core make_core(enum vt_order order)
 
 /* ---- what renaming does ---- */
 
-#define ALWAYS 4
+#define ALWAYS 16
 
 static void renaming_copies_and_clears(void **state)
 {
@@ -71,6 +71,20 @@ static void renaming_copies_and_clears(void **state)
 		{"xor %eax,%eax", {0x31, 0xc0}, 2, ALWAYS},
 		{"vpxor %xmm3,%xmm3,%xmm5", {0xc5, 0xe1, 0xef, 0xeb}, 4, ALWAYS},
 		{"xor %ecx,%eax", {0x31, 0xc8}, 2, 0},
+		{"add $1,%rax", {0x48, 0x83, 0xc0, 0x01}, 4, VT_ELIMINATE_ADD},
+		{"sub $1,%rax", {0x48, 0x83, 0xe8, 0x01}, 4, VT_ELIMINATE_ADD},
+		{"inc %rax", {0x48, 0xff, 0xc0}, 3, VT_ELIMINATE_ADD},
+		{"dec %rax", {0x48, 0xff, 0xc8}, 3, VT_ELIMINATE_ADD},
+		{"lea 1(%rax),%rcx", {0x48, 0x8d, 0x48, 0x01}, 4, VT_ELIMINATE_ADD},
+		{"add $1023,%rax", {0x48, 0x05, 0xff, 0x03, 0, 0}, 6, VT_ELIMINATE_ADD},
+		{"add $1024,%rax", {0x48, 0x05, 0x00, 0x04, 0, 0}, 6, 0},
+		{"add $-1024,%rax", {0x48, 0x05, 0x00, 0xfc, 0xff, 0xff}, 6, VT_ELIMINATE_ADD},
+		{"add $-1025,%rax", {0x48, 0x05, 0xff, 0xfb, 0xff, 0xff}, 6, 0},
+		{"add $1,%eax", {0x83, 0xc0, 0x01}, 3, 0},
+		{"lea 1(%rax),%ecx", {0x8d, 0x48, 0x01}, 3, 0},
+		{"lea 1(%rax,%rcx),%rax", {0x48, 0x8d, 0x44, 0x08, 0x01}, 5, 0},
+		{"lea 1,%rax", {0x48, 0x8d, 0x04, 0x25, 0x01, 0, 0, 0}, 8, 0},
+		{"and $1,%rax", {0x48, 0x83, 0xe0, 0x01}, 4, 0},
 	};
 	struct vt_mop op;
 	size_t i;
@@ -78,7 +92,7 @@ static void renaming_copies_and_clears(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		for (eliminates = 0; eliminates < 4; eliminates++) {
+		for (eliminates = 0; eliminates < 16; eliminates++) {
 			struct vt_core m = make_core(VT_OUT_OF_ORDER);
 			const bool want = cases[i].by & (eliminates | ALWAYS);
 

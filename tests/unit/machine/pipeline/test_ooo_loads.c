@@ -402,6 +402,55 @@ static void written_stores_are_in_the_cache(void **state)
 	}
 }
 
+/* Renaming hands a value from a store to a load that begins where it does, if it can see that. */
+static void renaming_forwards_what_is_loaded_at_once(void **state)
+{
+	static const struct {
+		int32_t addr;
+		uint16_t size;
+		uint8_t index;
+		uint8_t target;
+		const char *want;
+	} cases[] = {
+		/* In 2, where the data is there; forwarded by the queue in 7. */
+		{0x1000, 8, NONE, VT_REG_AX, "0 0 1 2 10"},
+		{0x1000, 4, NONE, VT_REG_AX, "0 0 1 2 10"},
+		{0x1004, 4, NONE, VT_REG_AX, "0 0 1 7 10"},
+		{0x1000, 8, VT_REG_CX, VT_REG_AX, "0 0 1 7 10"},
+		{0x1000, 8, NONE, NONE, "0 0 1 7 10"},
+		/* More than was stored: 11, and 6 cycles more. */
+		{0x1000, 9, NONE, VT_REG_AX, "0 0 1 17 17"},
+	};
+	struct vt_core core = forwarding(4);
+	struct vt_mop store = store_at(0x1000, 0), load;
+	struct fixture f;
+	size_t i;
+
+	(void)state;
+	core.eliminates = VT_ELIMINATE_LOAD;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		load = load_at(cases[i].addr, 0);
+		load.load.size = cases[i].size;
+		load.load.index = cases[i].index;
+		load.target = cases[i].target;
+		begin(&f, core);
+		expect(&f, make_late(0, 9), "0 0 1 10 10");
+		expect(&f, store, "0 0 1 2 10");
+		expect(&f, load, cases[i].want);
+		end(&f);
+	}
+	store.store.index = VT_REG_CX;
+	begin(&f, core);
+	expect(&f, store, "0 0 1 2 2");
+	expect(&f, load_at(0x1000, 0), "0 0 1 7 7");
+	end(&f);
+	core.eliminates = (uint8_t)~VT_ELIMINATE_LOAD;
+	begin(&f, core);
+	expect(&f, store_at(0x1000, 0), "0 0 1 2 2");
+	expect(&f, load_at(0x1000, 0), "0 0 1 7 7");
+	end(&f);
+}
+
 /* Filled registers are equal, so that accesses by two of them meet. */
 static void filled_registers_are_equal(void **state)
 {
@@ -648,6 +697,7 @@ int main(void)
 		cmocka_unit_test(the_youngest_store_has_the_data),
 		cmocka_unit_test(stores_hold_bytes),
 		cmocka_unit_test(written_stores_are_in_the_cache),
+		cmocka_unit_test(renaming_forwards_what_is_loaded_at_once),
 		cmocka_unit_test(filled_registers_are_equal),
 		cmocka_unit_test(moved_stack_pointers_are_added_up),
 		cmocka_unit_test(late_operands_are_awaited_later),
