@@ -206,6 +206,7 @@ struct vt_core {
 	uint32_t queue;	      /* waiting to be issued */
 	uint32_t loads;
 	uint32_t stores;
+	uint32_t written; /* stores of a line that are written in a cycle; 0: one, as of others */
 	uint32_t int_registers; /* for renaming */
 	uint32_t fp_registers;
 	uint32_t write_buffer; /* lines; 0: stores never wait */
@@ -218,8 +219,9 @@ struct vt_core {
 	uint32_t pointer;    /* latency of a load by a pointer that was loaded; 0: as of others */
 	uint32_t stack_sync; /* cycles to add up what pushes and pops moved; 0: they move it */
 	uint32_t high_byte;  /* cycles that reading or writing bits 8 to 15 takes more, each */
-	uint32_t forward;    /* cycles from a store to a load of the same bytes */
-	uint32_t blocked;    /* and if the store does not hold all of them */
+	uint32_t scaled_index; /* cycles that LEA takes more if its index is multiplied */
+	uint32_t forward;      /* cycles from a store to a load of the same bytes */
+	uint32_t blocked;      /* and if the store does not hold all of them */
 	enum vt_predictor predictor;
 	uint32_t predictor_bits; /* log2 of its counters */
 	uint32_t history;	 /* branches that the index is made of */

@@ -490,6 +490,12 @@ static void delay_high_bytes(const struct vt_core *m, const struct vt_facts *f, 
 		op->uops[at].latency = (uint16_t)(op->uops[at].latency + m->high_byte);
 }
 
+static void delay_scaled_index(const struct vt_core *m, const struct vt_mop *op, struct vt_uop *u)
+{
+	if (op->flags & VT_FACT_LEA && op->sum.index != VT_REG_NONE && op->sum.scale > 1)
+		u->latency = (uint16_t)(u->latency + m->scaled_index);
+}
+
 static void look_up_timing(const struct vt_core *m, const struct vt_facts *f, const char *form,
 			   struct vt_mop *op)
 {
@@ -511,6 +517,7 @@ static void look_up_timing(const struct vt_core *m, const struct vt_facts *f, co
 	} else if (op->uops[at].op_class != VT_OP_SLOW && op->uops[at].op_class != VT_OP_SYNC &&
 		   vt_timing_of(m, form, &row)) {
 		apply_row(&row, op, (unsigned)at);
+		delay_scaled_index(m, op, &op->uops[at]);
 		op->estimated = false;
 	}
 	count_slots(m, &row, at, op);

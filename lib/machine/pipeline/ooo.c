@@ -65,7 +65,9 @@ struct vt_ooo {
 	struct stored *stored;
 	uint32_t nstored;
 	uint32_t next_stored;
-	uint64_t written; /* the latest store */
+	uint64_t written;      /* the latest store, */
+	uint64_t written_line; /* its line, */
+	uint32_t nwritten;     /* and how many of that line were written in its cycle */
 	/* Of code that comes from memory. */
 	bool uncached;
 	struct vti_decode decode;
@@ -347,15 +349,16 @@ static bool has_index(const struct vt_mop_sum *place)
 }
 
 /*
- * Golden Cove, as measured: from a store to a load into a general register that begins where it
- * does, a value takes no time if neither address has an index, whatever registers these are.
+ * Golden Cove, as measured: from a store to a load that begins where it does, a value takes no time
+ * if neither address has an index, whatever registers these are.  The load is into a general
+ * register, or of an operation in memory without a register.
  */
 static bool is_renamed(const struct vt_ooo *e, const struct stored *s, const struct vt_mop *op,
 		       struct vt_ooo_place p)
 {
-	return e->m->eliminates & VT_ELIMINATE_LOAD && s->plain && op->target != VT_REG_NONE &&
-	       op->load.size && !has_index(&op->load) && s->addr == p.addr &&
-	       p.addr + p.size <= s->end;
+	return e->m->eliminates & VT_ELIMINATE_LOAD && s->plain &&
+	       (op->target != VT_REG_NONE || (op->store.size && !op->reads)) && op->load.size &&
+	       !has_index(&op->load) && s->addr == p.addr && p.addr + p.size <= s->end;
 }
 
 /*
@@ -500,7 +503,26 @@ static void publish_values(struct vt_ooo *e, const struct step *x)
 
 /* ---- retirement ---- */
 
-/* Stores are written after they retire. */
+#define LINE 64
+
+/*
+ * Stores are written after they retire, one in a cycle, or several of one line: on Golden Cove two,
+ * as measured.
+ */
+static uint64_t find_write_cycle(struct vt_ooo *e, struct vt_ooo_place p)
+{
+	const uint64_t line = p.addr / LINE;
+
+	if (p.size && e->written > e->retire.cycle && e->nwritten < e->m->written &&
+	    line == e->written_line) {
+		e->nwritten++;
+		return e->written;
+	}
+	e->nwritten = p.size ? 1 : e->m->written;
+	e->written_line = line;
+	return (e->retire.cycle > e->written ? e->retire.cycle : e->written) + 1;
+}
+
 static void write_stores(struct vt_ooo *e, const struct step *x)
 {
 	const struct vt_mop *op = x->in->op;
@@ -513,10 +535,11 @@ static void write_stores(struct vt_ooo *e, const struct step *x)
 	for (i = 0; i < x->nuops; i++) {
 		if (op->uops[i].op_class != VT_OP_STORE)
 			continue;
-		at = (e->retire.cycle > e->written ? e->retire.cycle : e->written) + 1;
+		p = find_accessed(e, true, nth);
+		at = find_write_cycle(e, p);
 		if (e->hooks.access)
 			a = e->hooks.access(e->hooks.arg, true, nth, at);
-		p = find_accessed(e, true, nth++);
+		nth++;
 		e->written = at + a.cycles;
 		vti_places_take(&e->stores, 1, e->written);
 		if (!e->nstored)

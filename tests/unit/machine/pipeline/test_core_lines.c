@@ -128,21 +128,21 @@ static void numbers_are_decimal(void **state)
 /* Each number has its own place. */
 static void numbers_go_where_they_belong(void **state)
 {
-	const struct vt_core m =
-		accept("skid 1\nfetch 3\nfetch bytes 16 predecode 5 queue 18 decoders 6 slots 7 "
-		       "pop 1 prefix 8\ndecode 4\nissue 9\nretire 10\nfront 11\nrob 12\nqueue 13\n"
-		       "loads 14\nstores 15\nregisters int 41 fp 42\n"
-		       "write-buffer entries 19 drain 20\nbanks 21\npointer latency 22\n"
-		       "stack sync 23\nhigh-byte 24\nforward latency 25 blocked 26\n"
-		       "branch gshare bits 17 history 27 targets 28 returns 29 penalty 30\n"
-		       "memory latency 31\n"
-		       "icache size 96 line 32 ways 3 latency 33 misses 34\n"
-		       "dcache size 320 line 64 ways 5 latency 35 misses 36\n"
-		       "l2 size 896 line 128 ways 7 latency 37 misses 38\n"
-		       "l3 size 2816 line 256 ways 11 latency 39 misses 40\n"
-		       "itlb entries 26 ways 13 page 4K latency 43\n"
-		       "dtlb entries 34 ways 17 page 8K latency 44\n"
-		       "stlb entries 38 ways 19 page 16K latency 45\n");
+	const struct vt_core m = accept(
+		"skid 1\nfetch 3\nfetch bytes 16 predecode 5 queue 18 decoders 6 slots 7 "
+		"pop 1 prefix 8\ndecode 4\nissue 9\nretire 10\nfront 11\nrob 12\nqueue 13\n"
+		"loads 14\nstores 15\nstores written 47\nregisters int 41 fp 42\n"
+		"write-buffer entries 19 drain 20\nbanks 21\npointer latency 22\n"
+		"stack sync 23\nhigh-byte 24\nscaled-index 46\nforward latency 25 blocked 26\n"
+		"branch gshare bits 17 history 27 targets 28 returns 29 penalty 30\n"
+		"memory latency 31\n"
+		"icache size 96 line 32 ways 3 latency 33 misses 34\n"
+		"dcache size 320 line 64 ways 5 latency 35 misses 36\n"
+		"l2 size 896 line 128 ways 7 latency 37 misses 38\n"
+		"l3 size 2816 line 256 ways 11 latency 39 misses 40\n"
+		"itlb entries 26 ways 13 page 4K latency 43\n"
+		"dtlb entries 34 ways 17 page 8K latency 44\n"
+		"stlb entries 38 ways 19 page 16K latency 45\n");
 
 	(void)state;
 	assert_int_equal(m.skid, 1);
@@ -162,6 +162,7 @@ static void numbers_go_where_they_belong(void **state)
 	assert_int_equal(m.queue, 13);
 	assert_int_equal(m.loads, 14);
 	assert_int_equal(m.stores, 15);
+	assert_int_equal(m.written, 47);
 	assert_int_equal(m.int_registers, 41);
 	assert_int_equal(m.fp_registers, 42);
 	assert_int_equal(m.write_buffer, 19);
@@ -170,6 +171,7 @@ static void numbers_go_where_they_belong(void **state)
 	assert_int_equal(m.pointer, 22);
 	assert_int_equal(m.stack_sync, 23);
 	assert_int_equal(m.high_byte, 24);
+	assert_int_equal(m.scaled_index, 46);
 	assert_int_equal(m.forward, 25);
 	assert_int_equal(m.blocked, 26);
 	assert_int_equal(m.predictor, VT_PREDICT_GSHARE);

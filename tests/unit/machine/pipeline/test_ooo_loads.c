@@ -402,6 +402,34 @@ static void written_stores_are_in_the_cache(void **state)
 	}
 }
 
+/* Two of one line are written in a cycle, which leaves the store queue for others. */
+static void stores_of_a_line_are_written_at_once(void **state)
+{
+	static const struct {
+		int32_t second;
+		uint32_t written;
+		const char *want; /* of a fourth store, in a queue of two */
+	} cases[] = {
+		{0x103f, 2, "0 3 4 5 5"},
+		{0x1040, 2, "0 4 5 6 6"},
+		{0x103f, 1, "0 4 5 6 6"},
+	};
+	struct vt_core core = forwarding(2);
+	struct fixture f;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		core.written = cases[i].written;
+		begin(&f, core);
+		expect(&f, store_at(0x1000, 0), "0 0 1 2 2");
+		expect(&f, store_at(cases[i].second, 0), "0 0 1 2 2");
+		expect(&f, store_at(0x2000, 0), "0 3 4 5 5");
+		expect(&f, store_at(0x2040, 0), cases[i].want);
+		end(&f);
+	}
+}
+
 /* Renaming hands a value from a store to a load that begins where it does, if it can see that. */
 static void renaming_forwards_what_is_loaded_at_once(void **state)
 {
@@ -439,6 +467,19 @@ static void renaming_forwards_what_is_loaded_at_once(void **state)
 		expect(&f, load, cases[i].want);
 		end(&f);
 	}
+	/* An operation in memory, without a register and with one. */
+	load = load_at(0x1000, 0);
+	load.target = NONE;
+	load.store = load.load;
+	begin(&f, core);
+	expect(&f, store, "0 0 1 2 2");
+	expect(&f, load, "0 0 1 2 2");
+	end(&f);
+	load.reads = BX;
+	begin(&f, core);
+	expect(&f, store, "0 0 1 2 2");
+	expect(&f, load, "0 0 1 7 7");
+	end(&f);
 	store.store.index = VT_REG_CX;
 	begin(&f, core);
 	expect(&f, store, "0 0 1 2 2");
@@ -698,6 +739,7 @@ int main(void)
 		cmocka_unit_test(stores_hold_bytes),
 		cmocka_unit_test(written_stores_are_in_the_cache),
 		cmocka_unit_test(renaming_forwards_what_is_loaded_at_once),
+		cmocka_unit_test(stores_of_a_line_are_written_at_once),
 		cmocka_unit_test(filled_registers_are_equal),
 		cmocka_unit_test(moved_stack_pointers_are_added_up),
 		cmocka_unit_test(late_operands_are_awaited_later),

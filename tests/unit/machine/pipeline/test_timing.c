@@ -98,6 +98,10 @@ static void makers_say_the_same(void **state)
 		{"icelake", "imul r64,r64", 3, 1},
 		{"alderlake", "addpd x,x", 3, 2},
 		{"alderlake", "add r64,r64", 1, 5},
+		{"alderlake", "and r64,i", 1, 5},
+		{"alderlake", "lea.3 r64,a", 1, 5},
+		{"alderlake", "setz r8", 1, 2},
+		{"alderlake", "andn r64,r64,r64", 1, 3},
 		{"icelake", "vfmadd231pd y,y,y", 4, 2},
 		{"zen2", "add r64,r64", 1, 4},
 		{"zen2", "imul r32,r32", 3, 1},
@@ -124,6 +128,30 @@ static void makers_say_the_same(void **state)
 		    __builtin_popcount(row.sets[0].units) != (int)wants[i].nunits)
 			fail_msg("%s: %s has latency %u, %u sets, units %x", wants[i].core,
 				 wants[i].form, row.latency, row.nsets, row.sets[0].units);
+	}
+}
+
+/* An index that is multiplied takes a cycle more there. */
+static void scaled_indices_take_longer(void **state)
+{
+	static const struct {
+		const char *text;
+		uint8_t code[5];
+		uint8_t latency;
+	} cases[] = {
+		{"lea 1(%rax,%rcx),%rdx", {0x48, 0x8d, 0x54, 0x08, 0x01}, 1},
+		{"lea 1(%rax,%rcx,2),%rdx", {0x48, 0x8d, 0x54, 0x48, 0x01}, 2},
+		{"lea 1(%rax,%rcx,8),%edx", {0x67, 0x8d, 0x54, 0xc8, 0x01}, 2},
+	};
+	const struct vt_core m = load("alderlake");
+	struct vt_mop op;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_true(vt_core_op(&m, cases[i].code, sizeof(cases[i].code), &op));
+		if (op.length != sizeof(cases[i].code) || op.uops[0].latency != cases[i].latency)
+			fail_msg("%s: %u", cases[i].text, op.uops[0].latency);
 	}
 }
 
@@ -363,6 +391,7 @@ static void tables_shape_instructions(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(scaled_indices_take_longer),
 		cmocka_unit_test(every_row_is_found),
 		cmocka_unit_test(what_is_not_there_is_not_found),
 		cmocka_unit_test(rows_are_read_as_written),

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Measured basic blocks: chains of known latency, blocks that touch memory, and those that cannot
+# run.
+
+. "$(dirname "$0")/../lib.sh"
+
+grep -qw avx /proc/cpuinfo || t_skip_all "the processor has no AVX"
+
+# imul %rcx,%rax; the same twice; add %rcx,%rax; mov 80(%rax),%rcx; ud2; div %rcx, whose quotient is
+# too large; a jump to itself; no numbers.
+cat >blocks <<'END'
+480fafc1,0
+480fafc1480fafc1
+4801c8,7
+488b4850,1
+0f0b,1
+48f7f1,1
+ebfe,1
+xyz,1
+END
+cat >want <<'END'
+480fafc1 3
+480fafc1480fafc1 6
+4801c8 1
+488b4850 -
+END
+t_pipe "blocks are measured" "'$VT_BUILD/tests/tools/block_time' 2 <blocks >measured"
+awk -F, '
+	function is(n) { return $2 > 90 * n && $2 < 130 * n }
+	{ print $1, is(1) ? 1 : is(3) ? 3 : is(6) ? 6 : "-" }' measured >told
+t_same "chains take their latency, and what cannot run is left out" want told
+t_done
