@@ -57,7 +57,7 @@ static sigjmp_buf again;
 static int page_file;
 static unsigned pages;
 
-static void fail(const char *text)
+static _Noreturn void fail(const char *text)
 {
 	fprintf(stderr, "block_time: %s\n", text);
 	exit(3);

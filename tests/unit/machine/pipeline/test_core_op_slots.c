@@ -31,14 +31,43 @@ static struct vt_core make_core(enum vt_order order)
 
 #define ALWAYS 16
 
+struct renamed {
+	const char *text;
+	uint8_t code[12];
+	uint8_t size;
+	uint8_t by; /* VT_ELIMINATE_…, ALWAYS, or 0 */
+};
+
+static void check_renamed(const struct renamed *r)
+{
+	struct vt_mop op;
+	unsigned eliminates;
+
+	for (eliminates = 0; eliminates < 16; eliminates++) {
+		struct vt_core m = make_core(VT_OUT_OF_ORDER);
+		const bool want = r->by & (eliminates | ALWAYS);
+
+		m.eliminates = (uint8_t)eliminates;
+		assert_true(vt_core_op(&m, r->code, r->size, &op));
+		assert_int_equal(op.nuops, 1);
+		if ((op.uops[0].op_class == VT_OP_NOP) != want)
+			fail_msg("%s: %u", r->text, eliminates);
+		if (want) {
+			assert_int_equal(op.uops[0].operands, VT_UOP_READS | VT_UOP_WRITES);
+			assert_int_equal(op.uops[0].latency, 0);
+			assert_int_equal(op.uops[0].units, 0);
+			assert_int_equal(op.slots, 1);
+			assert_false(op.estimated);
+		}
+		m.order = VT_IN_ORDER;
+		assert_true(vt_core_op(&m, r->code, r->size, &op));
+		assert_int_not_equal(op.uops[0].op_class, VT_OP_NOP);
+	}
+}
+
 static void renaming_copies_and_clears(void **state)
 {
-	static const struct {
-		const char *text;
-		uint8_t code[12];
-		uint8_t size;
-		uint8_t by; /* VT_ELIMINATE_…, ALWAYS, or 0 */
-	} cases[] = {
+	static const struct renamed cases[] = {
 		{"mov %rcx,%rax", {0x48, 0x89, 0xc8}, 3, VT_ELIMINATE_INT},
 		{"mov %ecx,%eax", {0x89, 0xc8}, 2, VT_ELIMINATE_INT},
 		{"mov %cx,%ax", {0x66, 0x89, 0xc8}, 3, 0},
@@ -71,6 +100,17 @@ static void renaming_copies_and_clears(void **state)
 		{"xor %eax,%eax", {0x31, 0xc0}, 2, ALWAYS},
 		{"vpxor %xmm3,%xmm3,%xmm5", {0xc5, 0xe1, 0xef, 0xeb}, 4, ALWAYS},
 		{"xor %ecx,%eax", {0x31, 0xc8}, 2, 0},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		check_renamed(&cases[i]);
+}
+
+static void renaming_adds_small_numbers(void **state)
+{
+	static const struct renamed cases[] = {
 		{"add $1,%rax", {0x48, 0x83, 0xc0, 0x01}, 4, VT_ELIMINATE_ADD},
 		{"sub $1,%rax", {0x48, 0x83, 0xe8, 0x01}, 4, VT_ELIMINATE_ADD},
 		{"inc %rax", {0x48, 0xff, 0xc0}, 3, VT_ELIMINATE_ADD},
@@ -86,33 +126,11 @@ static void renaming_copies_and_clears(void **state)
 		{"lea 1,%rax", {0x48, 0x8d, 0x04, 0x25, 0x01, 0, 0, 0}, 8, 0},
 		{"and $1,%rax", {0x48, 0x83, 0xe0, 0x01}, 4, 0},
 	};
-	struct vt_mop op;
 	size_t i;
-	unsigned eliminates;
 
 	(void)state;
-	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		for (eliminates = 0; eliminates < 16; eliminates++) {
-			struct vt_core m = make_core(VT_OUT_OF_ORDER);
-			const bool want = cases[i].by & (eliminates | ALWAYS);
-
-			m.eliminates = (uint8_t)eliminates;
-			assert_true(vt_core_op(&m, cases[i].code, cases[i].size, &op));
-			assert_int_equal(op.nuops, 1);
-			if ((op.uops[0].op_class == VT_OP_NOP) != want)
-				fail_msg("%s: %u", cases[i].text, eliminates);
-			if (want) {
-				assert_int_equal(op.uops[0].operands, VT_UOP_READS | VT_UOP_WRITES);
-				assert_int_equal(op.uops[0].latency, 0);
-				assert_int_equal(op.uops[0].units, 0);
-				assert_int_equal(op.slots, 1);
-				assert_false(op.estimated);
-			}
-			m.order = VT_IN_ORDER;
-			assert_true(vt_core_op(&m, cases[i].code, cases[i].size, &op));
-			assert_int_not_equal(op.uops[0].op_class, VT_OP_NOP);
-		}
-	}
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		check_renamed(&cases[i]);
 }
 
 /* ---- what takes longer, or counts more ---- */
@@ -282,6 +300,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(renaming_copies_and_clears),
+		cmocka_unit_test(renaming_adds_small_numbers),
 		cmocka_unit_test(high_bytes_take_longer),
 		cmocka_unit_test(indexed_addresses_take_slots),
 		cmocka_unit_test(the_rest_of_registers_is_needed_late),
