@@ -518,7 +518,7 @@ static uint64_t find_write_cycle(struct vt_ooo *e, struct vt_ooo_place p)
 		e->nwritten++;
 		return e->written;
 	}
-	e->nwritten = p.size ? 1 : e->m->written;
+	e->nwritten = 1;
 	e->written_line = line;
 	return (e->retire.cycle > e->written ? e->retire.cycle : e->written) + 1;
 }

@@ -415,6 +415,7 @@ static void stores_of_a_line_are_written_at_once(void **state)
 		{0x103f, 1, "0 4 5 6 6"},
 	};
 	struct vt_core core = forwarding(2);
+	struct vt_mop unknown = store_at(0x1000, 0);
 	struct fixture f;
 	size_t i;
 
@@ -428,6 +429,23 @@ static void stores_of_a_line_are_written_at_once(void **state)
 		expect(&f, store_at(0x2040, 0), cases[i].want);
 		end(&f);
 	}
+	core.written = 2;
+	/* Where both are to is not known. */
+	unknown.store.size = 0;
+	begin(&f, core);
+	expect(&f, unknown, "0 0 1 2 2");
+	expect(&f, unknown, "0 0 1 2 2");
+	expect(&f, store_at(0x2000, 0), "0 3 4 5 5");
+	expect(&f, store_at(0x2040, 0), "0 4 5 6 6");
+	end(&f);
+	/* The second retires in 3, in which the first is written: its own turn is in 4. */
+	begin(&f, core);
+	expect(&f, store_at(0x1000, 0), "0 0 1 2 2");
+	expect(&f, make_late(0, 2), "0 0 1 3 3");
+	expect(&f, store_at(0x1000, 0), "0 0 1 2 3");
+	expect(&f, store_at(0x2000, 0), "0 3 4 5 5");
+	expect(&f, store_at(0x2040, 0), "1 4 5 6 6");
+	end(&f);
 }
 
 /* Renaming hands a value from a store to a load that begins where it does, if it can see that. */
