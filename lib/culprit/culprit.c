@@ -330,11 +330,18 @@ static double acquit_suspects(const struct vti_stalled *st, struct vti_suspect *
 	return minor;
 }
 
+static bool has_time(const struct vti_culprit *c, uint32_t insn)
+{
+	const struct vt_culprit_insn *in = &c->in->insns[insn];
+
+	return in->executions > 0 && in->cycles >= 0 && !isinf(in->executions);
+}
+
 bool vti_culprit_stalled(const struct vti_culprit *c, uint32_t insn, struct vti_stalled *st)
 {
 	const struct vt_culprit_insn *in = &c->in->insns[insn];
 
-	if (!(in->executions > 0) || !(in->cycles >= 0) || isinf(in->executions))
+	if (!has_time(c, insn))
 		return false;
 	st->c = c;
 	st->insn = insn;
@@ -394,19 +401,42 @@ static int compare_stall_places(const void *va, const void *vb)
 	return (int)a->cause - (int)b->cause;
 }
 
+/* What follows from the code alone. */
+static int find_static(struct finder *f)
+{
+	uint32_t i;
+	int code = 0;
+
+	for (i = 0; i < f->c.cfg->ninsns && code == 0; i++)
+		if (has_time(&f->c, i))
+			code = add_static(f, i, f->c.in->insns[i].executions);
+	return code;
+}
+
+static int find_all(struct finder *f)
+{
+	uint32_t i;
+	int code = vti_culprit_init(&f->c, f->c.in, f->err);
+
+	for (i = 0; i < f->c.cfg->ninsns && code == 0; i++)
+		code = find_at(f, i);
+	if (code == 0 && f->c.core->order == VT_OUT_OF_ORDER)
+		code = vti_culprit_by_region(&f->c, f->out, f->err);
+	vti_culprit_fini(&f->c);
+	return code;
+}
+
 int vt_culprit_find(const struct vt_culprit_input *in, struct vt_culprit_stalls *out,
 		    struct vt_error *err)
 {
-	struct finder f = {.out = out, .err = err};
+	struct finder f = {
+		.c = {.in = in, .cfg = in->flow->cfg, .costs = in->flow->costs},
+		.out = out,
+		.err = err,
+	};
 	size_t first = out->count;
-	uint32_t i;
-	int code = vti_culprit_init(&f.c, in, err);
+	int code = in->static_only ? find_static(&f) : find_all(&f);
 
-	for (i = 0; i < in->flow->cfg->ninsns && code == 0; i++)
-		code = find_at(&f, i);
-	if (code == 0 && in->core->order == VT_OUT_OF_ORDER)
-		code = vti_culprit_by_region(&f.c, out, err);
-	vti_culprit_fini(&f.c);
 	if (code == 0 && out->count > first)
 		qsort(out->list + first, out->count - first, sizeof(*out->list),
 		      compare_stall_places);

@@ -77,7 +77,8 @@ struct vt_culprit_input {
 	/* Cycles of an execution from which its time can be told from that of its neighbours; only
 	 * for machines that issue out of order. */
 	double least_peak;
-	bool exact_time; /* a simulator's: no samples */
+	bool exact_time;  /* a simulator's: no samples */
+	bool static_only; /* say only what follows from the code: vt_culprit_may_accuse() */
 };
 
 #define VT_CULPRIT_GUILTY 8
@@ -108,7 +109,8 @@ struct vt_culprit_stalls {
 	struct vt_culprit_stall *list; /* by instruction, region's last, then cause */
 	size_t count;
 	size_t cap;
-	struct vt_regions *regions; /* of a machine that issues out of order; of the last find */
+	/* Of a machine that issues out of order, of the last find that was not of code only. */
+	struct vt_regions *regions;
 };
 
 /*
@@ -120,8 +122,9 @@ int vt_culprit_find(const struct vt_culprit_input *in, struct vt_culprit_stalls 
 
 /*
  * Whether vt_culprit_find() may find more in a procedure than what follows from its code alone; if
- * not, it does not look at the footprint.  Out of order, that takes samples enough of a region, or
- * of an instruction.  The flow needs no schedule for this.
+ * not, static_only gives the same in less time, and needs only the schedule's causes.  Out of
+ * order, that takes samples enough of a region, or of an instruction.  The flow needs no schedule
+ * for this.
  */
 bool vt_culprit_may_accuse(const struct vt_culprit_input *in);
 

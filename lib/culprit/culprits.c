@@ -422,7 +422,8 @@ static int schedule_procedure(const struct run *r, struct culprit_job *j)
 		return vt_error_nomem(&j->err);
 	for (i = 0; i < f->cfg->ninsns; i++)
 		executed[f->block[i]] |= j->insns[i].executions > 0;
-	code = vt_procflow_schedule_used(j->flow, &r->core, j->edges, executed, &j->err);
+	code = vt_procflow_schedule_used(j->flow, &r->core, j->edges, executed, j->in.static_only,
+					 &j->err);
 	free(executed);
 	return code;
 }
@@ -445,7 +446,8 @@ static int report_procedure(struct run *r, const struct culprit_job *j)
 				     .insns = j->insns,
 				     .stalls = j->stalls.list,
 				     .nstalls = j->stalls.count,
-				     .regions = j->stalls.regions};
+				     .regions = j->stalls.regions,
+				     .out_of_order = r->core.order == VT_OUT_OF_ORDER};
 	uint32_t i, e;
 
 	if (r->evidence)
@@ -558,7 +560,7 @@ static int take_procedure(struct run *r, const struct work *w)
 	r->t->procedures++;
 	code = vt_culprit_enter(&j->in, r->footprint, r->err);
 	if (code == 0 && !vt_culprit_may_accuse(&j->in)) {
-		j->in.footprint = NULL;
+		j->in.static_only = true;
 		return start_job(r, j);
 	}
 	if (code == 0)

@@ -37,7 +37,8 @@ struct vt_culprits_proc {
 	const struct vt_culprit_insn *insns; /* likewise: what the stalls are judged from */
 	const struct vt_culprit_stall *stalls;
 	size_t nstalls;
-	const struct vt_regions *regions;  /* out of order; else NULL */
+	bool out_of_order;		   /* stalls are those of regions, or long */
+	const struct vt_regions *regions;  /* of such stalls; NULL: there can be none */
 	double events[VT_NCULPRIT_EVENTS]; /* in the procedure, estimated from samples */
 };
 

@@ -283,7 +283,7 @@ static int schedule_executed(const struct vti_freqwork *w, const double *edges,
 
 		executed[block] |= w->blocks[block].f > 0 || (in->exact && in->exact[i] > 0);
 	}
-	code = vt_procflow_schedule_used(in->flow, in->core, edges, executed, err);
+	code = vt_procflow_schedule_used(in->flow, in->core, edges, executed, false, err);
 	free(executed);
 	return code;
 }

@@ -497,27 +497,34 @@ static int schedule_ways(struct vt_procflow *f, const struct vt_core *m, const d
 	return code;
 }
 
+/* What is known of a procedure that is scheduled by its edges. */
+struct edge_schedule {
+	const double *edges;
+	bool scheduled;	  /* it has costs */
+	bool causes_only; /* out of order, those of an execution are as good as means */
+	const bool *used; /* by block; NULL: all are */
+};
+
 /*
  * Walks through the procedure; where the walks did not come is scheduled unless it was, or is not
- * `used`.
+ * used.
  */
-static int schedule_walks(struct vt_procflow *f, const struct vt_core *m, const double *edges,
-			  bool *skip, bool scheduled, const bool *used, struct vt_error *err)
+static int schedule_walks(struct vt_procflow *f, const struct vt_core *m,
+			  const struct edge_schedule *how, bool *skip, struct vt_error *err)
 {
-	const struct vt_walked_code walk = {f->cfg, f->ops, f->block, f->costs};
-	int code = vt_procedure_walk(&walk, m, edges, skip, err);
+	const struct vt_walked_code walk = {f->cfg, f->ops, f->block, f->costs, how->causes_only};
+	int code = vt_procedure_walk(&walk, m, how->edges, skip, err);
 	uint32_t b;
 
-	for (b = VT_CFG_FIRST; used && b < f->cfg->nblocks; b++)
-		skip[b] |= !used[b];
-	if (code == 0 && !scheduled && !skips_all(f->cfg, skip))
+	for (b = VT_CFG_FIRST; how->used && b < f->cfg->nblocks; b++)
+		skip[b] |= !how->used[b];
+	if (code == 0 && !how->scheduled && !skips_all(f->cfg, skip))
 		code = schedule_blocks(f, m, skip, err);
 	return code;
 }
 
-/* `used` may be NULL: all of it is. */
-static int schedule_edges(struct vt_procflow *f, const struct vt_core *m, const double *edges,
-			  bool scheduled, const bool *used, struct vt_error *err)
+static int schedule_edges(struct vt_procflow *f, const struct vt_core *m,
+			  const struct edge_schedule *how, struct vt_error *err)
 {
 	bool *skip = calloc((size_t)f->cfg->nblocks + 1, sizeof(*skip));
 	int code;
@@ -525,9 +532,9 @@ static int schedule_edges(struct vt_procflow *f, const struct vt_core *m, const 
 	if (!skip)
 		return vt_error_nomem(err);
 	if (m->order == VT_OUT_OF_ORDER)
-		code = schedule_walks(f, m, edges, skip, scheduled, used, err);
+		code = schedule_walks(f, m, how, skip, err);
 	else
-		code = schedule_ways(f, m, edges, skip, scheduled, err);
+		code = schedule_ways(f, m, how->edges, skip, how->scheduled, err);
 	free(skip);
 	return code;
 }
@@ -535,7 +542,8 @@ static int schedule_edges(struct vt_procflow *f, const struct vt_core *m, const 
 int vt_procflow_weigh(struct vt_procflow *f, const struct vt_core *m, const double *edges,
 		      struct vt_error *err)
 {
-	return schedule_edges(f, m, edges, true, NULL, err);
+	return schedule_edges(f, m, &(struct edge_schedule){.edges = edges, .scheduled = true},
+			      err);
 }
 
 /* ---- all of it ---- */
@@ -610,17 +618,19 @@ int vt_procflow_schedule(struct vt_procflow *f, struct vt_images *images,
 	f->costs = malloc(((size_t)f->cfg->ninsns + 1) * sizeof(*f->costs));
 	if (!f->costs)
 		return vt_error_nomem(err);
-	return edges ? schedule_edges(f, m, edges, false, NULL, err)
+	return edges ? schedule_edges(f, m, &(struct edge_schedule){.edges = edges}, err)
 		     : schedule_blocks(f, m, NULL, err);
 }
 
 int vt_procflow_schedule_used(struct vt_procflow *f, const struct vt_core *m, const double *edges,
-			      const bool *used, struct vt_error *err)
+			      const bool *used, bool causes_only, struct vt_error *err)
 {
+	const struct edge_schedule how = {.edges = edges, .used = used, .causes_only = causes_only};
+
 	f->costs = calloc((size_t)f->cfg->ninsns + 1, sizeof(*f->costs));
 	if (!f->costs)
 		return vt_error_nomem(err);
-	return schedule_edges(f, m, edges, false, used, err);
+	return schedule_edges(f, m, &how, err);
 }
 
 struct vt_procflow *vt_procflow_graph(struct vt_images *images, const struct vt_blockcode *code,

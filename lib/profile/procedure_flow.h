@@ -59,10 +59,11 @@ int vt_procflow_schedule(struct vt_procflow *f, struct vt_images *images,
 
 /*
  * Likewise of a graph with ops, and with `edges`, but out of order the costs of blocks that are not
- * `used`, by block, may be 0.
+ * `used`, by block, may be 0.  With `causes_only`, stalls are the same, but times may be those of
+ * one execution instead of means, in about half the time.
  */
 int vt_procflow_schedule_used(struct vt_procflow *f, const struct vt_core *m, const double *edges,
-			      const bool *used, struct vt_error *err);
+			      const bool *used, bool causes_only, struct vt_error *err);
 
 /*
  * Schedules again with the frequency of each edge of the graph.  In order, the cost of a block

@@ -36,6 +36,7 @@ struct exits {
 /* The costs of an instruction's executions, added up. */
 struct cost_sum {
 	uint32_t count;
+	bool seen; /* by end_at_last_cost() */
 	double head;
 	double best;
 };
@@ -257,6 +258,19 @@ static void name_culprits(struct walk *w, size_t warm)
 	}
 }
 
+/* Ends the path behind the last instruction that is executed for the first time once it is warm. */
+static void end_at_last_cost(struct walk *w, size_t warm)
+{
+	size_t i, end = warm;
+
+	for (i = warm; i < w->n; i++)
+		if (is_own(w, w->path[i]) && !w->sums[w->path[i]].seen) {
+			w->sums[w->path[i]].seen = true;
+			end = i + 1;
+		}
+	w->n = end;
+}
+
 /* Walks through a loop, or through what is outside of loops. */
 static void walk_region(struct walk *w, uint32_t loop)
 {
@@ -268,6 +282,8 @@ static void walk_region(struct walk *w, uint32_t loop)
 		return;
 	/* A walk that ends early has no more than half of it for that. */
 	warm = warm_length(w) < w->n / 2 ? warm_length(w) : w->n / 2;
+	if (w->code->once)
+		end_at_last_cost(w, warm);
 	vt_schedule_on(w->ooo, w->m, w->ops, w->n, warm, w->costs);
 	name_culprits(w, warm);
 	add_costs(w, warm);

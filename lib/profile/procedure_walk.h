@@ -22,6 +22,7 @@ struct vt_walked_code {
 	const struct vt_mop *ops;	/* by instruction of the graph */
 	const uint32_t *block;		/* likewise: its block */
 	struct vt_schedule_cost *costs; /* likewise: the result; indices are of the graph */
+	bool once; /* costs may be those of the first execution, which has the causes */
 };
 
 /*

@@ -122,7 +122,7 @@ static void take_insn(const struct vt_culprits_proc *p, uint32_t insn, struct st
 	while (i < row->naccused && vt_stall_is_static(row->causes[i].cause))
 		i++;
 	/* Out of order, only stalls that are an instruction's own are told of one. */
-	if (p->regions && i == row->naccused)
+	if (p->out_of_order && i == row->naccused)
 		return;
 	row->cycles = count_lost_cycles(p, insn, row);
 	if (!(row->cycles > 0))

@@ -414,7 +414,7 @@ static void test_used(void **state)
 	all = vt_procflow_graph(images, NULL, &proc, &err);
 	assert_non_null(all);
 	assert_int_equal(vt_procflow_schedule(all, images, NULL, &core, jumps, &err), 0);
-	assert_int_equal(vt_procflow_schedule_used(some, &core, jumps, used, &err), 0);
+	assert_int_equal(vt_procflow_schedule_used(some, &core, jumps, used, false, &err), 0);
 	for (i = 0; i < all->cfg->ninsns; i++) {
 		bool is_used = used[all->block[i]] || core.order == VT_IN_ORDER;
 
