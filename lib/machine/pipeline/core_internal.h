@@ -4,7 +4,10 @@
 
 #include "machine/pipeline/core.h"
 
-/* Sets where an instruction loads and stores, and what it leaves in registers. */
+/* Sets the id that equal instructions have. */
+void vti_core_identify(const uint8_t *code, size_t size, struct vt_mop *op);
+
+/* Sets that, where an instruction loads and stores, and what it leaves in registers. */
 void vti_core_values(const struct vt_facts *f, const uint8_t *code, struct vt_mop *op);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "machine/insn/form.h"
+#include "machine/insn/plain.h"
 #include "machine/pipeline/core.h"
 #include "machine/pipeline/core_internal.h"
 #include "machine/pipeline/timing.h"
@@ -551,25 +552,40 @@ void vt_opcache_free(struct vt_opcache *c)
 	free(c);
 }
 
-/* NULL: there is no cache, or no instruction has this size. */
-static struct cached_op *find_cached(const struct vt_core *m, const uint8_t *code, size_t size)
+/*
+ * The code of an instruction as it is kept: where a direct branch leads is left out, for nearly all
+ * of them lead to places of their own.  Returns whether it was.
+ */
+static bool make_key(const uint8_t *code, size_t size, uint8_t *key)
 {
-	if (!m->cache || !size || size > VT_MAX_INSN)
-		return NULL;
-	return &m->cache->places[vt_hash_bytes(code, size) % CACHE_PLACES];
+	size_t distance = size > 2 ? 4 : size - 1;
+	struct vti_plain p;
+
+	memcpy(key, code, size);
+	if (vti_plain_branch(code, size, &p) != size || p.kind == VTI_PLAIN_RETURN)
+		return false;
+	memset(key + size - distance, 0, distance);
+	return true;
 }
 
-bool vt_core_op(const struct vt_core *m, const uint8_t *code, size_t size, struct vt_mop *op)
+/* Returns whether it is known. */
+static bool find_cached(struct cached_op *c, const uint8_t *code, size_t size, const uint8_t *key,
+			bool branch, struct vt_mop *op)
 {
-	struct cached_op *cached = find_cached(m, code, size);
+	if (c->size != size || memcmp(c->code, key, size) != 0)
+		return false;
+	*op = c->op;
+	if (branch)
+		vti_core_identify(code, size, op);
+	return true;
+}
+
+static bool decode_op(const struct vt_core *m, const uint8_t *code, size_t size, struct vt_mop *op)
+{
 	char form[VT_FORM_SIZE] = "";
 	struct vt_facts f;
 	bool known;
 
-	if (cached && cached->size == size && memcmp(cached->code, code, size) == 0) {
-		*op = cached->op;
-		return true;
-	}
 	known = vt_facts_decode_form(code, size, &f, m->table ? form : NULL);
 	memset(op, 0, sizeof(*op));
 	op->estimated = true;
@@ -584,10 +600,27 @@ bool vt_core_op(const struct vt_core *m, const uint8_t *code, size_t size, struc
 	vti_core_values(&f, code, op);
 	crack_insn(m, &f, op);
 	look_up_timing(m, &f, form, op);
-	if (cached && op->length == size) {
-		cached->size = op->length;
-		memcpy(cached->code, code, size);
-		cached->op = *op;
+	return true;
+}
+
+bool vt_core_op(const struct vt_core *m, const uint8_t *code, size_t size, struct vt_mop *op)
+{
+	uint8_t key[VT_MAX_INSN];
+	struct cached_op *c;
+	bool branch;
+
+	if (!m->cache || !size || size > VT_MAX_INSN)
+		return decode_op(m, code, size, op);
+	branch = make_key(code, size, key);
+	c = &m->cache->places[vt_hash_bytes(key, size) % CACHE_PLACES];
+	if (find_cached(c, code, size, key, branch, op))
+		return true;
+	if (!decode_op(m, code, size, op))
+		return false;
+	if (op->length == size) {
+		c->size = op->length;
+		memcpy(c->code, key, size);
+		c->op = *op;
 	}
 	return true;
 }

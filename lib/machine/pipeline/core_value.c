@@ -118,9 +118,14 @@ static void find_result(const struct vt_facts *f, struct vt_mop *op)
 		op->result = VT_RESULT_SUM;
 }
 
+void vti_core_identify(const uint8_t *code, size_t size, struct vt_mop *op)
+{
+	op->id = (uint32_t)vt_hash_bytes(code, size);
+}
+
 void vti_core_values(const struct vt_facts *f, const uint8_t *code, struct vt_mop *op)
 {
-	op->id = (uint32_t)vt_hash_bytes(code, f->length);
+	vti_core_identify(code, f->length, op);
 	find_prefixes(code, op);
 	find_places(f, op);
 	find_result(f, op);
