@@ -106,11 +106,18 @@ static bool add_entry(struct vt_freqcalls *c, const struct vt_procflow *f,
 	return t != NULL;
 }
 
-bool vti_freq_is_own(const struct vt_symbols *symbols, const struct vt_procflow *f, uint64_t addr)
+bool vti_freq_is_own(struct vti_freq_owner *o, uint64_t addr)
 {
-	const struct vt_symbol *sym = symbols ? vt_symbols_find(symbols, addr) : NULL;
+	const struct vt_symbol *sym;
 
-	return !sym || vt_symbols_outermost(symbols, sym)->start == f->proc.start;
+	if (!o->symbols)
+		return true;
+	if (addr >= o->from && addr < o->to)
+		return o->own;
+	sym = vt_symbols_find_until(o->symbols, addr, &o->to);
+	o->from = addr;
+	o->own = !sym || vt_symbols_outermost(o->symbols, sym)->start == o->flow->proc.start;
+	return o->own;
 }
 
 int vt_freqcalls_add(struct vt_freqcalls *c, struct vt_images *images,
@@ -119,6 +126,7 @@ int vt_freqcalls_add(struct vt_freqcalls *c, struct vt_images *images,
 {
 	enum vt_unknown why;
 	const struct vt_elf *elf = vt_images_elf(images, f->proc.image, &why);
+	struct vti_freq_owner owner = {.symbols = symbols, .flow = f};
 	bool ok = add_entry(c, f, freqs);
 	uint32_t i;
 
@@ -126,7 +134,7 @@ int vt_freqcalls_add(struct vt_freqcalls *c, struct vt_images *images,
 		const struct vt_cfg_insn *insn = &f->cfg->insns[i];
 		uint64_t vaddr;
 
-		if (!vti_freq_is_own(symbols, f, insn->addr))
+		if (!vti_freq_is_own(&owner, insn->addr))
 			continue;
 		ok = hide_computed(c, elf, &f->ops[i], insn->addr + insn->length);
 		if (ok && vti_freq_leads_away(elf, f->cfg, i, &vaddr))

@@ -25,11 +25,20 @@ void vt_freqcalls_fini(struct vt_freqcalls *c);
 /* Removes all calls, before the next image. */
 void vt_freqcalls_clear(struct vt_freqcalls *c);
 
+/* What is asked for a procedure's instructions, and the answer that holds from `from` to `to`. */
+struct vti_freq_owner {
+	const struct vt_symbols *symbols; /* may be NULL */
+	const struct vt_procflow *flow;
+	uint64_t from;
+	uint64_t to;
+	bool own;
+};
+
 /*
  * Whether the instruction at `addr` belongs to a procedure.  Code below a symbol that begins in
- * the procedure and ends behind it belongs to that symbol.  `symbols` may be NULL.
+ * the procedure and ends behind it belongs to that symbol.
  */
-bool vti_freq_is_own(const struct vt_symbols *symbols, const struct vt_procflow *f, uint64_t addr);
+bool vti_freq_is_own(struct vti_freq_owner *o, uint64_t addr);
 
 /* The target of a direct call, or of a direct jump or branch out of the procedure; false: none. */
 bool vti_freq_leads_away(const struct vt_elf *elf, const struct vt_cfg *g, uint32_t insn,

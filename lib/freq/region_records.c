@@ -187,6 +187,7 @@ static bool list_sites(struct vt_regionlist *l, const struct vt_region_source *s
 		       const struct vt_regions *all, const size_t *rows, struct procedure *p)
 {
 	const struct vt_cfg *g = s->flow->cfg;
+	struct vti_freq_owner owner = {.symbols = s->symbols, .flow = s->flow};
 	uint32_t i;
 
 	p->site = l->nsites;
@@ -195,7 +196,7 @@ static bool list_sites(struct vt_regionlist *l, const struct vt_region_source *s
 		struct vti_call_site site = {.often = often,
 					     .region = rows[all->of[s->flow->block[i]]]};
 
-		if (!(often > 0) || !vti_freq_is_own(s->symbols, s->flow, g->insns[i].addr) ||
+		if (!(often > 0) || !vti_freq_is_own(&owner, g->insns[i].addr) ||
 		    !is_call(s, i, &site))
 			continue;
 		if (!vt_array_grow(&l->sites, &l->sites_cap, l->nsites + 1, sizeof(*l->sites)))

@@ -262,6 +262,7 @@ static void write_freqs(const struct freq_run *r, const struct freq_job *j)
 	const struct vt_procflow *f = j->f;
 	const struct insn_numbers *n = &j->n;
 	uint64_t event = vt_profile_event(r->o->profile, r->o->event)->id;
+	struct vti_freq_owner owner = {.symbols = j->symbols, .flow = f};
 	uint32_t i;
 
 	for (i = 0; i < f->cfg->ninsns; i++) {
@@ -269,7 +270,7 @@ static void write_freqs(const struct freq_run *r, const struct freq_job *j)
 		uint64_t addr = f->cfg->insns[i].addr;
 		uint64_t *row;
 
-		if (!vti_freq_is_own(j->symbols, f, addr))
+		if (!vti_freq_is_own(&owner, addr))
 			continue;
 		r->totals->by_confidence[v->confidence] += n->samples[i];
 		if (!r->w)
@@ -297,6 +298,7 @@ static void write_edges(const struct freq_run *r, const struct freq_job *j)
 {
 	const struct vt_procflow *f = j->f;
 	const struct vt_cfg *g = f->cfg;
+	struct vti_freq_owner owner = {.symbols = j->symbols, .flow = f};
 	uint32_t i;
 
 	for (i = 0; i < g->nedges && r->w; i++) {
@@ -309,7 +311,7 @@ static void write_edges(const struct freq_run *r, const struct freq_job *j)
 		    v->confidence == VT_CONFIDENCE_NONE)
 			continue;
 		last = g->insns[from->insn + from->ninsns - 1].addr;
-		if (!vti_freq_is_own(j->symbols, f, last))
+		if (!vti_freq_is_own(&owner, last))
 			continue;
 		row = vt_writer_row(r->w, VT_EDGE);
 		row[VT_EDGE_IMAGE] = f->proc.image;

@@ -300,12 +300,14 @@ const struct vt_symbol *vt_symbols_at(const struct vt_symbols *t, size_t i)
 	return &t->syms[i];
 }
 
-const struct vt_symbol *vt_symbols_find(const struct vt_symbols *t, uint64_t addr)
+const struct vt_symbol *vt_symbols_find_until(const struct vt_symbols *t, uint64_t addr,
+					      uint64_t *end)
 {
 	const uint64_t *first = t->starts;
 	size_t n = t->count;
 	uint32_t i;
 
+	*end = n && addr < *first ? *first : UINT64_MAX;
 	if (!n || addr < *first)
 		return NULL;
 	/* Binary search without unpredictable branches; `first` is the last start known to fit. */
@@ -316,10 +318,21 @@ const struct vt_symbol *vt_symbols_find(const struct vt_symbols *t, uint64_t add
 		n -= half;
 	}
 	assert(*first <= addr);
+	if (first + 1 < t->starts + t->count)
+		*end = first[1];
 	for (i = (uint32_t)(first - t->starts); i != NONE; i = t->outer[i])
-		if (addr < t->syms[i].end)
+		if (addr < t->syms[i].end) {
+			*end = t->syms[i].end < *end ? t->syms[i].end : *end;
 			return &t->syms[i];
+		}
 	return NULL;
+}
+
+const struct vt_symbol *vt_symbols_find(const struct vt_symbols *t, uint64_t addr)
+{
+	uint64_t end;
+
+	return vt_symbols_find_until(t, addr, &end);
 }
 
 /* Maximum nesting that is followed; hostile files may nest very deeply. */

@@ -96,6 +96,10 @@ const struct vt_symbol *vt_symbols_at(const struct vt_symbols *t, size_t i);
 /* Returns the innermost symbol that holds an address, or NULL. */
 const struct vt_symbol *vt_symbols_find(const struct vt_symbols *t, uint64_t addr);
 
+/* Likewise; it is the same up to *end, which is above `addr` unless that is UINT64_MAX. */
+const struct vt_symbol *vt_symbols_find_until(const struct vt_symbols *t, uint64_t addr,
+					      uint64_t *end);
+
 /*
  * Returns the procedure that a symbol is part of: the outermost sized symbol that contains it, or
  * the symbol itself.  Procedures inside procedures come from hand-written assembly code, where
