@@ -9,6 +9,7 @@
 #include "base/ordered.h"
 #include "freq/charge.h"
 #include "freq/region.h"
+#include "machine/pipeline/ooo.h"
 
 /* Samples of an event that bounds a cause. */
 struct event_place {
@@ -739,6 +740,8 @@ int vt_culprits_run(const struct vt_culprits_source *src, vt_culprits_fn *fn, vo
 
 	memset(t, 0, sizeof(*t));
 	r.core.cache = NULL;
+	/* Without one, it only takes longer. */
+	r.core.pool = vt_ooopool_new();
 	r.footprint = vt_footprint_new(src->core);
 	code = r.footprint ? take_events(&r) : vt_error_nomem(err);
 	if (code == 0)
@@ -753,6 +756,7 @@ int vt_culprits_run(const struct vt_culprits_source *src, vt_culprits_fn *fn, vo
 	if (time && time->samples > t->samples)
 		t->unknown = time->samples - t->samples;
 	vt_footprint_free(r.footprint);
+	vt_ooopool_free(r.core.pool);
 	free(r.list);
 	free(r.events);
 	return code;

@@ -12,6 +12,7 @@
 #include "freq/clock.h"
 #include "freq/freq.h"
 #include "freq/region_records.h"
+#include "machine/pipeline/ooo.h"
 #include "profile/procedure_flow.h"
 
 /* ---- places in order ---- */
@@ -639,6 +640,8 @@ static int each_image(struct freq_run *r, const struct spot *spots, size_t count
 	vt_freqcalls_init(&r->calls);
 	r->core = *r->o->core;
 	r->core.cache = NULL;
+	/* Without one, it only takes longer. */
+	r->core.pool = vt_ooopool_new();
 	r->err = err;
 	r->threads = vt_ordered_new(r->o->threads, &how);
 	if (!r->threads)
@@ -654,6 +657,7 @@ static int each_image(struct freq_run *r, const struct spot *spots, size_t count
 					     &r->totals->calls);
 	}
 	vt_ordered_free(r->threads);
+	vt_ooopool_free(r->core.pool);
 	vt_freqcalls_fini(&r->calls);
 	vt_regionlist_fini(&r->regions);
 	return code;

@@ -334,7 +334,7 @@ static int scheduler_init(struct scheduler *s, struct vt_procflow *f, const stru
 	s->ops = malloc(s->cap * sizeof(const struct vt_mop *));
 	s->costs = malloc(s->cap * sizeof(*s->costs));
 	if (m->order == VT_OUT_OF_ORDER)
-		s->ooo = vt_ooo_new(m, NULL);
+		s->ooo = vt_ooo_take(m);
 	if (!s->path || !s->ops || !s->costs)
 		return vt_error_nomem(err);
 	return 0;
@@ -351,7 +351,7 @@ static void set_before(struct scheduler *s, const uint32_t *before)
 static void scheduler_fini(struct scheduler *s)
 {
 	free_chain(s->chain);
-	vt_ooo_free(s->ooo);
+	vt_ooo_give_back(s->ooo);
 	free(s->path);
 	free(s->ops);
 	free(s->costs);

@@ -366,14 +366,14 @@ static bool walk_init(struct walk *w)
 	w->ops = malloc(w->cap * sizeof(const struct vt_mop *));
 	w->costs = malloc(w->cap * sizeof(*w->costs));
 	w->sums = calloc((size_t)g->ninsns + 1, sizeof(*w->sums));
-	w->ooo = vt_ooo_new(w->m, NULL);
+	w->ooo = vt_ooo_take(w->m);
 	return w->nown && w->path && w->ops && w->costs && w->sums && w->ooo && list_exits(w);
 }
 
 static void walk_fini(struct walk *w)
 {
 	vt_loops_free(w->loops);
-	vt_ooo_free(w->ooo);
+	vt_ooo_give_back(w->ooo);
 	free(w->nown);
 	free(w->exits.first);
 	free(w->exits.list);

@@ -244,6 +244,7 @@ struct vt_core {
 	struct vt_tlb_shape stlb;     /* behind both */
 	const struct vti_text *table; /* borrowed, static; NULL: none */
 	struct vt_opcache *cache;     /* borrowed; NULL: none */
+	struct vt_ooopool *pool;      /* likewise: machines out of order (ooo.h) */
 };
 
 /*

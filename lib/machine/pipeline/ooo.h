@@ -72,6 +72,21 @@ struct vt_ooo *vt_ooo_new(const struct vt_core *m, const struct vt_ooo_hooks *ho
 void vt_ooo_free(struct vt_ooo *e);
 
 /*
+ * Machines that are not used at the moment, for vt_core.pool of one core and its copies: to make
+ * one takes as long as a short schedule.  Any thread may take one.  Owned by the caller, who frees
+ * it last; returns NULL when memory runs out.
+ */
+struct vt_ooopool *vt_ooopool_new(void);
+void vt_ooopool_free(struct vt_ooopool *p);
+
+/*
+ * Likewise without hooks, but from the core's pool if there is one.  It has to be emptied before
+ * use, and goes back with vt_ooo_give_back(), which frees it if there is no pool.
+ */
+struct vt_ooo *vt_ooo_take(const struct vt_core *m);
+void vt_ooo_give_back(struct vt_ooo *e);
+
+/*
  * Says where code comes from: by default from the micro-op cache, if there is one, else from memory
  * by the decoders.  Cores whose description has no "fetch bytes" make no difference.
  */
