@@ -85,11 +85,16 @@ static void weigh(struct walked *w, uint32_t from, uint32_t to, double execution
 	fail_msg("no edge from %u to %u", from, to);
 }
 
-static void walk(struct walked *w)
+static void walk_for(struct walked *w, bool once)
 {
-	const struct vt_walked_code code = {w->f->cfg, w->f->ops, w->f->block, w->f->costs};
+	const struct vt_walked_code code = {w->f->cfg, w->f->ops, w->f->block, w->f->costs, once};
 
 	assert_int_equal(vt_procedure_walk(&code, &core, w->edges, w->walked, &err), 0);
+}
+
+static void walk(struct walked *w)
+{
+	walk_for(w, false);
 }
 
 static double block_cycles(const struct walked *w, uint32_t block)
@@ -310,6 +315,36 @@ static int end(void **state)
 	return 0;
 }
 
+/* A walk for causes comes to the same blocks and causes; only times are those of one execution. */
+static void test_once(void **state)
+{
+	struct walked all, once;
+	uint32_t i, stalls = 0;
+
+	(void)state;
+	begin_walk(&all, "chain");
+	weigh(&all, VT_CFG_ENTRY, FIRST, 1);
+	weigh(&all, FIRST, FIRST, 99);
+	weigh(&all, FIRST, FIRST + 1, 1);
+	weigh(&all, FIRST + 1, VT_CFG_EXIT, 1);
+	begin_walk(&once, "chain");
+	memcpy(once.edges, all.edges, sizeof(once.edges));
+	walk(&all);
+	walk_for(&once, true);
+	assert_memory_equal(once.walked, all.walked, sizeof(once.walked));
+	for (i = 0; i < all.f->cfg->ninsns; i++) {
+		const struct vt_schedule_cost *a = &all.f->costs[i], *b = &once.f->costs[i];
+
+		assert_int_equal(a->depends, b->depends);
+		assert_int_equal(a->nstalls, b->nstalls);
+		assert_memory_equal(a->stalls, b->stalls, a->nstalls * sizeof(a->stalls[0]));
+		stalls += a->nstalls;
+	}
+	assert_true(stalls > 0);
+	vt_procflow_free(all.f);
+	vt_procflow_free(once.f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -322,6 +357,7 @@ int main(void)
 		cmocka_unit_test(test_cold_blocks),
 		cmocka_unit_test(test_repeatable),
 		cmocka_unit_test(test_culprits_are_of_the_graph),
+		cmocka_unit_test(test_once),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
