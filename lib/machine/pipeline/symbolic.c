@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* Their value is part of no address, and not computed. */
+#define FLAGS (UINT64_C(1) << VT_REG_FLAGS)
+
 /* A number without a pattern, as of MurmurHash3's finalizer. */
 static uint64_t scatter(uint64_t v)
 {
@@ -61,7 +64,7 @@ static struct vt_ooo_place find_place(const struct vti_symbolic *s, const struct
 /* A number that follows from the instruction, its registers and what it loads. */
 static uint64_t mix_operands(const struct vti_symbolic *s, const struct vt_mop *op, uint64_t loaded)
 {
-	uint64_t v = op->id + loaded, regs = op->reads & ~(UINT64_C(1) << VT_REG_FLAGS);
+	uint64_t v = op->id + loaded, regs = op->reads & ~FLAGS;
 
 	for (; regs; regs &= regs - 1)
 		v = scatter(v) + s->values[__builtin_ctzll(regs)];
@@ -91,18 +94,17 @@ static uint64_t narrow(uint64_t value, unsigned size)
 }
 
 /* What a push or a move stores is a register; others make it of all that they read. */
-static uint64_t stored_value(const struct vti_symbolic *s, const struct vt_mop *op, uint64_t mixed)
+static bool stores_register(const struct vt_mop *op)
 {
-	bool plain = op->flags & (VT_FACT_MOVE | VT_FACT_PUSH) && !op->load.size && op->reads &&
-		     !(op->reads & (op->reads - 1));
-
-	return narrow(plain ? s->values[__builtin_ctzll(op->reads)] : mixed, op->store.size);
+	return op->flags & (VT_FACT_MOVE | VT_FACT_PUSH) && !op->load.size && op->reads &&
+	       !(op->reads & (op->reads - 1));
 }
 
 void vti_symbolic_run(struct vti_symbolic *s, const struct vt_mop *op, uint64_t next,
 		      struct vt_ooo_place *load, struct vt_ooo_place *store)
 {
-	uint64_t loaded = 0, result, mixed, regs;
+	uint64_t loaded = 0, result = 0, mixed = 0, regs = op->writes & ~FLAGS, others = regs;
+	bool plain, known;
 
 	*load = find_place(s, &op->load, next);
 	*store = find_place(s, &op->store, next);
@@ -110,14 +112,22 @@ void vti_symbolic_run(struct vti_symbolic *s, const struct vt_mop *op, uint64_t 
 		store->addr += (uint64_t)(int64_t)op->moves;
 	if (load->size)
 		loaded = load_value(s, load);
-	result = mixed = mix_operands(s, op, loaded);
+	if (op->target < VT_NREGS)
+		others &= ~(UINT64_C(1) << op->target);
+	plain = stores_register(op);
+	known = op->result == VT_RESULT_SUM || (op->result == VT_RESULT_LOAD && load->size);
+	/* Of most instructions, nobody asks for more than a sum or what is loaded. */
+	if (!known || others || (store->size && !plain))
+		result = mixed = mix_operands(s, op, loaded);
 	if (op->result == VT_RESULT_SUM)
 		result = narrow(compute_sum(s, &op->sum, 0), op->sum.size);
-	else if (op->result == VT_RESULT_LOAD && load->size)
+	else if (known)
 		result = loaded;
 	if (store->size)
-		store_value(s, store, stored_value(s, op, mixed));
-	for (regs = op->writes; regs; regs &= regs - 1) {
+		store_value(s, store,
+			    narrow(plain ? s->values[__builtin_ctzll(op->reads)] : mixed,
+				   op->store.size));
+	for (; regs; regs &= regs - 1) {
 		unsigned reg = (unsigned)__builtin_ctzll(regs);
 
 		s->values[reg] = reg == op->target ? result : scatter(mixed + reg);
