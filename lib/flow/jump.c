@@ -312,6 +312,7 @@ struct jump_search {
 	uint32_t nknown;
 	uint32_t *before; /* by offset: the only predecessor node, from 1; 0: none; or MANY */
 	uint32_t *place;  /* by offset: number of the state there, from 1 */
+	bool *leads;	  /* by node: to a jump whose targets are sought */
 	struct place_state *states;
 	size_t nstates;
 	size_t states_cap;
@@ -328,6 +329,66 @@ struct jump_search {
 static bool is_search_limit(const struct jump_search *s)
 {
 	return s->w->work >= VTI_MAX_WORK || s->nstates >= MAX_PLACES;
+}
+
+/* ---- the way to the jumps ---- */
+
+/* Whether it is a jump whose targets are sought. */
+static bool is_sought(const struct jump_search *s, const struct vti_node *n)
+{
+	return n->next == VTI_NEXT_INDIRECT && n->unknown && (size_t)(n - s->w->nodes) >= s->first;
+}
+
+static bool leads_to_sought(const struct jump_search *s, int64_t offset)
+{
+	uint32_t node;
+
+	if (offset < 0 || (uint64_t)offset >= s->w->src->size)
+		return false;
+	node = s->w->at[offset];
+	return node && s->leads[node - 1];
+}
+
+static bool leads_on(const struct jump_search *s, const struct vti_node *n)
+{
+	size_t i;
+
+	if ((n->next == VTI_NEXT_FALL || n->next == VTI_NEXT_CONDITIONAL) &&
+	    leads_to_sought(s, (int64_t)n->offset + n->length))
+		return true;
+	if (n->next == VTI_NEXT_CONDITIONAL || n->next == VTI_NEXT_JUMP)
+		return leads_to_sought(s, n->target);
+	if (n->next != VTI_NEXT_INDIRECT)
+		return false;
+	for (i = vti_jumps_at(s->w, s->njumps, n->offset);
+	     i < s->njumps && s->w->jumps[i].from == n->offset; i++)
+		if (leads_to_sought(s, s->w->jumps[i].to))
+			return true;
+	return false;
+}
+
+/* More rounds than loops are nested; after them, everything may lead there. */
+#define MAX_MARKING 16
+
+/* Marks what leads to the jumps: what else is known of the procedure does not matter to them. */
+static void mark_leading(struct jump_search *s)
+{
+	const struct vti_walk *w = s->w;
+	unsigned rounds;
+	bool changed = true;
+	size_t i;
+
+	for (rounds = 0; changed && rounds < MAX_MARKING; rounds++) {
+		changed = false;
+		for (i = w->nnodes; i-- > 0;) {
+			if (s->leads[i] ||
+			    !(is_sought(s, &w->nodes[i]) || leads_on(s, &w->nodes[i])))
+				continue;
+			s->leads[i] = changed = true;
+		}
+	}
+	if (changed)
+		memset(s->leads, true, w->nnodes);
 }
 
 /* ---- the states of places ---- */
@@ -363,7 +424,8 @@ static void reach_offset(struct jump_search *s, int64_t offset, const struct vti
 	struct place_state *place;
 	uint32_t number;
 
-	if (offset < 0 || (uint64_t)offset >= s->w->src->size || s->failed || is_search_limit(s))
+	if (offset < 0 || (uint64_t)offset >= s->w->src->size || s->failed || is_search_limit(s) ||
+	    !leads_to_sought(s, offset))
 		return;
 	s->w->work += JOINING;
 	if (!s->place[offset]) {
@@ -412,12 +474,6 @@ static void leave_node(struct jump_search *s, const struct vti_node *n, const st
 	default:
 		break;
 	}
-}
-
-/* Whether it is a jump whose targets are sought. */
-static bool is_sought(const struct jump_search *s, const struct vti_node *n)
-{
-	return n->next == VTI_NEXT_INDIRECT && n->unknown && (size_t)(n - s->w->nodes) >= s->first;
 }
 
 static void find_node_targets(struct jump_search *s, struct vti_node *n, const struct vt_facts *f,
@@ -563,12 +619,14 @@ static void search_states(struct jump_search *s)
 	sort_jumps(s->w);
 	s->njumps = s->w->njumps;
 	s->place = calloc(s->w->src->size, sizeof(*s->place));
+	s->leads = calloc(s->w->nnodes, sizeof(*s->leads));
 	s->nknown = s->w->nnodes < MAX_KNOWN ? (uint32_t)s->w->nnodes : MAX_KNOWN;
 	s->known = calloc(s->nknown, sizeof(*s->known));
-	if (!s->place || !s->known) {
+	if (!s->place || !s->leads || !s->known) {
 		s->failed = true;
 		return;
 	}
+	mark_leading(s);
 	find_states(s);
 	/* The states of an unfinished search are not valid for all paths. */
 	if (is_search_limit(s))
@@ -693,6 +751,7 @@ static void free_search(struct jump_search *s)
 {
 	free(s->before);
 	free(s->place);
+	free(s->leads);
 	free(s->states);
 	free(s->todo);
 	free(s->known);
