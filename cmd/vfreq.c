@@ -15,6 +15,7 @@
 #include "cmd/common/slice.h"
 #include "cmd/common/stream.h"
 #include "cmd/programs.h"
+#include "culprit/loads.h"
 #include "freq/event.h"
 #include "freq/run.h"
 #include "freq/stack_flow.h"
@@ -44,6 +45,7 @@ struct state {
 	struct vt_flowcount_source counted; /* `exact`, as the first source */
 	struct vt_hash pids;		    /* of processes that were sampled */
 	struct vt_stackcount *stacks;
+	struct vt_loads *loads;
 	struct vt_count_source sources[2];
 	struct vt_cpu cpu;
 	struct vt_calibrated_clock calibrated;
@@ -75,11 +77,15 @@ static bool start_vfreq(struct state *s)
 	if (!app_profile_open(s->app, &s->in, s->o->symfs))
 		return false;
 	s->stacks = vt_stackcount_new(s->in.in.context, (unsigned)s->o->jobs);
-	if (!s->stacks)
+	s->loads = vt_loads_new(s->in.in.context);
+	if (!s->stacks || !s->loads)
 		return app_no_memory(s->app);
 	vt_context_add(s->in.in.context, &(struct vt_consumer){.record = vt_stackcount_feed,
 							       .arg = s->stacks,
 							       .kinds = VT_STACKCOUNT_KINDS});
+	vt_context_add(s->in.in.context, &(struct vt_consumer){.record = vt_loads_feed,
+							       .arg = s->loads,
+							       .kinds = VT_LOADS_KINDS});
 	vt_context_add(s->in.in.context,
 		       &(struct vt_consumer){.record = take_freq_record, .arg = s});
 	return true;
@@ -288,6 +294,8 @@ static bool estimate(struct state *s)
 	how->nsources = sizeof(s->sources) / sizeof(s->sources[0]);
 	if (vt_freqrun(how, s->writer, &s->totals, &err) < 0)
 		return app_fail(s->app, &err);
+	if (s->writer)
+		vt_loads_write(s->loads, s->writer);
 	report_vfreq(s);
 	report_partial(s);
 	out = s->o->json ? app_text(s->app, s->o->output) : NULL;
@@ -302,6 +310,7 @@ static void state_fini(struct state *s)
 	app_profile_end(&s->in);
 	app_counts_end(&s->exact);
 	vt_stackcount_free(s->stacks);
+	vt_loads_free(s->loads);
 	vt_hash_fini(&s->pids);
 }
 

@@ -181,7 +181,7 @@ static double acquit(const struct excess *x, const struct suspicion *s, enum vt_
 	for (i = VTI_FACTS; i-- > 0;) {
 		const struct suspicion *one = &s[order[i]];
 
-		if (why[order[i]] >= VT_WHY_ABSENT || one->sure > 0 ||
+		if (vt_why_acquits(why[order[i]]) || one->sure > 0 ||
 		    one->bound >= MINOR * x->high || all - one->bound < x->high)
 			continue;
 		all -= one->bound;

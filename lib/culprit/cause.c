@@ -105,6 +105,8 @@ const char *vt_stall_why_text(unsigned cause, unsigned why)
 		return "too rare";
 	case VT_WHY_MINOR:
 		return "others account for more";
+	case VT_WHY_SOURCE:
+		return "as the data source of its samples tells";
 	default:
 		return "";
 	}

@@ -33,7 +33,6 @@ enum vt_culprit_event {
 /* Returns the event with this name of DCPI or perf, or VT_NCULPRIT_EVENTS if there is none. */
 enum vt_culprit_event vt_culprit_event_of(const char *name);
 
-/* Measurements of an instruction. */
 /* What branch stacks tell of a branch that was taken; see the MISPREDICT record. */
 struct vt_culprit_branch {
 	double branches; /* whose prediction is known; 0: nothing is */
@@ -42,6 +41,15 @@ struct vt_culprit_branch {
 	double deviation; /* of `cost`; infinite: not known */
 };
 
+/* What samples of its loads tell of an instruction; see the LOADS record. */
+struct vt_culprit_loads {
+	double cache_known; /* samples that tell whether the first data cache was hit */
+	double cache_missed;
+	double tlb_known; /* whether a TLB was hit */
+	double tlb_missed;
+};
+
+/* Measurements of an instruction. */
 struct vt_culprit_insn {
 	double executions; /* 0 or NaN: unknown */
 	double cycles;	   /* at the head of the queue, per execution */
@@ -51,6 +59,7 @@ struct vt_culprit_insn {
 	uint64_t time_samples;		   /* that the cycles rest on */
 	double doubt;			   /* relative deviation of the executions */
 	struct vt_culprit_branch branch;
+	struct vt_culprit_loads loads;
 };
 
 /*
@@ -102,7 +111,7 @@ struct vt_culprit_stall {
 /* Whether its cause was ruled out: listings tell why, and nothing adds it up. */
 static inline bool vt_culprit_is_acquittal(const struct vt_culprit_stall *s)
 {
-	return s->why >= VT_WHY_ABSENT;
+	return vt_why_acquits(s->why);
 }
 
 struct vt_culprit_stalls {

@@ -225,6 +225,26 @@ static void take_mispredicts(const struct run *r, struct culprit_job *j, uint64_
 	}
 }
 
+static void take_loads(const struct run *r, struct culprit_job *j, uint64_t end)
+{
+	size_t i, n;
+	const struct vt_sampled_loads *l =
+		vt_freqprofile_loads(r->src->freq, j->w.proc.image, j->w.offset, end, &n);
+
+	for (i = 0; i < n; i++) {
+		uint32_t insn = find_job_insn(j, l[i].offset);
+		struct vt_culprit_loads *to;
+
+		if (insn == UINT32_MAX)
+			continue;
+		to = &j->insns[insn].loads;
+		to->cache_known += (double)l[i].cache_known;
+		to->cache_missed += (double)l[i].cache_missed;
+		to->tlb_known += (double)l[i].tlb_known;
+		to->tlb_missed += (double)l[i].tlb_missed;
+	}
+}
+
 static void take_procedure_events(const struct run *r, struct culprit_job *j, uint64_t end)
 {
 	uint32_t image = j->w.proc.image;
@@ -369,6 +389,7 @@ static int fill_graph_counts(const struct run *r, struct culprit_job *j,
 		take_freq(j, &w->records[i], t);
 	take_procedure_events(r, j, end);
 	take_mispredicts(r, j, end);
+	take_loads(r, j, end);
 	take_edges(r, j, end);
 	make_input(r, j);
 	return 0;

@@ -34,20 +34,26 @@ static const struct {
 	{"br_misp_retired.all_branches", VT_CULPRIT_BRANCHMP},
 };
 
-enum vt_culprit_event vt_culprit_event_of(const char *name)
+const char *vti_culprit_event_word(const char *name, size_t *length)
 {
-	size_t length, i;
+	static const char *const units[] = {"cpu/", "cpu_core/", "cpu_atom/"};
+	size_t i;
 
-	/* "cpu/branch-misses/u", "branch-misses:pp" */
-	for (i = 0; i < 3; i++) {
-		static const char *const units[] = {"cpu/", "cpu_core/", "cpu_atom/"};
-
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strncmp(name, units[i], strlen(units[i])) == 0) {
 			name += strlen(units[i]);
 			break;
 		}
 	}
-	length = strcspn(name, ":/,");
+	*length = strcspn(name, ":/,");
+	return name;
+}
+
+enum vt_culprit_event vt_culprit_event_of(const char *name)
+{
+	size_t length, i;
+
+	name = vti_culprit_event_word(name, &length);
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strlen(names[i].name) == length && strncmp(name, names[i].name, length) == 0)
 			return names[i].event;

@@ -22,6 +22,9 @@ static double get_slowest_miss(const struct vti_stalled *st)
 	return SURE * vti_culprit_miss(st->c->core);
 }
 
+/* What is left of a rate for its bias: samples do not fall on all executions alike. */
+#define UNBIASED 0.9
+
 /* ---- data ---- */
 
 /* So many new lines (pages) of an access; INFINITY: it may go anywhere. */
@@ -46,11 +49,38 @@ static struct vti_fact bound_lines(const struct vti_stalled *st, double events)
 	return bound_accesses(st, lines, events);
 }
 
+/*
+ * Loads that were sampled whatever happened to them tell how many of all missed: of `known`
+ * samples, `missed` did.  Each is of one of the instruction's loads, and any of these may be the
+ * one that misses.  What repeated instructions and microcode load is not told by one of it.
+ */
+static struct vti_fact narrow_by_loads(const struct vti_stalled *st, double missed, double known,
+				       struct vti_fact fact)
+{
+	const struct vt_mop *op = vti_stalled_op(st);
+	double loads = 0, rate, bound;
+	unsigned i;
+
+	if ((op->flags & VT_FACT_REPEATED) || vt_mop_has(op, BIT(VT_OP_SLOW)))
+		return fact;
+	for (i = 0; i < op->nuops && i < VT_MOP_UOPS; i++)
+		loads += op->uops[i].op_class == VT_OP_LOAD;
+	/* Without samples, it is infinite. */
+	rate = loads * vti_culprit_at_most(missed) / known / UNBIASED;
+	bound = rate * st->executions * get_slowest_miss(st);
+	if (!(rate < 1) || !(bound < fact.bound))
+		return fact;
+	return (struct vti_fact){bound, 0, VT_WHY_SOURCE};
+}
+
 static struct vti_fact get_dcache_fact(const struct vti_stalled *st)
 {
-	return vt_mop_has(vti_stalled_op(st), BIT(VT_OP_LOAD))
-		       ? bound_lines(st, vti_culprit_events(st, VT_CULPRIT_DMISS, st->insn))
-		       : absent;
+	const struct vt_culprit_loads *l = &st->c->in->insns[st->insn].loads;
+
+	if (!vt_mop_has(vti_stalled_op(st), BIT(VT_OP_LOAD)))
+		return absent;
+	return narrow_by_loads(st, l->cache_missed, l->cache_known,
+			       bound_lines(st, vti_culprit_events(st, VT_CULPRIT_DMISS, st->insn)));
 }
 
 static struct vti_fact get_write_buffer_fact(const struct vti_stalled *st)
@@ -59,12 +89,20 @@ static struct vti_fact get_write_buffer_fact(const struct vti_stalled *st)
 								: absent;
 }
 
+/* A store may miss where the same instruction's load does not. */
 static struct vti_fact get_dtlb_fact(const struct vti_stalled *st)
 {
-	if (!vt_mop_has(vti_stalled_op(st), BIT(VT_OP_LOAD) | BIT(VT_OP_STORE)))
+	const struct vt_culprit_loads *l = &st->c->in->insns[st->insn].loads;
+	const struct vt_mop *op = vti_stalled_op(st);
+	struct vti_fact fact;
+
+	if (!vt_mop_has(op, BIT(VT_OP_LOAD) | BIT(VT_OP_STORE)))
 		return absent;
-	return bound_accesses(st, st->c->data_pages[st->insn],
+	fact = bound_accesses(st, st->c->data_pages[st->insn],
 			      vti_culprit_events(st, VT_CULPRIT_DTBMISS, st->insn));
+	return vt_mop_has(op, BIT(VT_OP_STORE))
+		       ? fact
+		       : narrow_by_loads(st, l->tlb_missed, l->tlb_known, fact);
 }
 
 /* ---- store forwarding ---- */
@@ -209,9 +247,6 @@ static double count_not_taken(const struct vti_stalled *st)
 			sum += c->in->edges ? c->in->edges[i] : NAN;
 	return isnan(sum) ? st->executions : fmin(sum, st->executions);
 }
-
-/* What is left of a rate for its bias: samples of time do not fall on all branches alike. */
-#define UNBIASED 0.9
 
 /*
  * Stacks show how many of the taken branches were mispredicted, and what that took up to the next

@@ -169,6 +169,12 @@ void vti_culprit_likely(const struct vti_stalled *st, const struct vti_suspect *
 double vti_culprit_at_most(double n);
 
 /*
+ * Returns where the word of an event's name begins, as in "cpu/branch-misses/u" or
+ * "branch-misses:pp", and sets its length.  Borrowed from `name`.
+ */
+const char *vti_culprit_event_word(const char *name, size_t *length);
+
+/*
  * Returns an upper bound of the number of events at an instruction, from the samples at it and just
  * behind it; INFINITY if the event was not sampled.
  */

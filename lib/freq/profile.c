@@ -42,6 +42,9 @@ struct vt_freqprofile {
 	struct vt_mispredict *mispredicts;
 	size_t nmispredicts;
 	size_t mispredicts_cap;
+	struct vt_sampled_loads *loads;
+	size_t nloads;
+	size_t loads_cap;
 };
 
 struct vt_freqprofile *vt_freqprofile_new(void)
@@ -67,6 +70,7 @@ void vt_freqprofile_free(struct vt_freqprofile *p)
 	free(p->ranges.words);
 	free(p->ranges.first);
 	free(p->mispredicts);
+	free(p->loads);
 	free(p);
 }
 
@@ -255,6 +259,27 @@ static int add_mispredict_record(struct vt_freqprofile *p, const struct vt_recor
 	return 0;
 }
 
+static int add_loads_record(struct vt_freqprofile *p, const struct vt_record *rec,
+			    struct vt_error *err)
+{
+	const struct vt_sampled_loads l = {
+		.image = (uint32_t)vt_record_u64(rec, VT_LOADS_IMAGE),
+		.offset = vt_record_u64(rec, VT_LOADS_OFFSET),
+		.event = vt_record_u64(rec, VT_LOADS_EVENT),
+		.cache_known = vt_record_u64(rec, VT_LOADS_CACHE_KNOWN),
+		.cache_missed = vt_record_u64(rec, VT_LOADS_CACHE_MISSED),
+		.tlb_known = vt_record_u64(rec, VT_LOADS_TLB_KNOWN),
+		.tlb_missed = vt_record_u64(rec, VT_LOADS_TLB_MISSED),
+	};
+
+	if (l.cache_missed > l.cache_known || l.tlb_missed > l.tlb_known)
+		return reject_record("LOADS", err);
+	if (!vt_array_grow(&p->loads, &p->loads_cap, p->nloads + 1, sizeof(*p->loads)))
+		return vt_error_nomem(err);
+	p->loads[p->nloads++] = l;
+	return 0;
+}
+
 int vt_freqprofile_feed(void *profile, const struct vt_block *block, uint32_t first, uint32_t count,
 			struct vt_error *err)
 {
@@ -265,6 +290,7 @@ int vt_freqprofile_feed(void *profile, const struct vt_block *block, uint32_t fi
 		: rec.kind == VT_STALL	    ? add_stall_record
 		: rec.kind == VT_REGION	    ? add_region_record
 		: rec.kind == VT_MISPREDICT ? add_mispredict_record
+		: rec.kind == VT_LOADS	    ? add_loads_record
 					    : NULL;
 	int code = 0;
 
@@ -331,6 +357,16 @@ static int compare_mispredicts(const void *x, const void *y)
 	c = c ? c : compare_numbers(a->branches, b->branches);
 	c = c ? c : compare_numbers(a->mispredicted, b->mispredicted);
 	return c ? c : (a->cost > b->cost) - (a->cost < b->cost);
+}
+
+/* Those of one place and event are added up: their order does not matter. */
+static int compare_loads(const void *x, const void *y)
+{
+	const struct vt_sampled_loads *a = x, *b = y;
+	int c = compare_numbers(a->image, b->image);
+
+	c = c ? c : compare_numbers(a->offset, b->offset);
+	return c ? c : compare_numbers(a->event, b->event);
 }
 
 typedef int order_fn(const void *x, const void *y);
@@ -428,6 +464,7 @@ void vt_freqprofile_finish(struct vt_freqprofile *p)
 	sort_records(p->stalls, p->nstalls, sizeof(*p->stalls), compare_stalls);
 	sort_records(p->regions, p->nregions, sizeof(*p->regions), compare_regions);
 	sort_records(p->mispredicts, p->nmispredicts, sizeof(*p->mispredicts), compare_mispredicts);
+	sort_records(p->loads, p->nloads, sizeof(*p->loads), compare_loads);
 	for (p->naccused = 0; p->naccused < p->nstalls; p->naccused++)
 		if (vt_stall_is_acquittal(&p->stalls[p->naccused]))
 			break;
@@ -542,4 +579,15 @@ const struct vt_mispredict *vt_freqprofile_mispredicts(const struct vt_freqprofi
 	size_t at = find_freq_range(&r, p->nmispredicts, &from, &to, count);
 
 	return *count ? p->mispredicts + at : NULL;
+}
+
+const struct vt_sampled_loads *vt_freqprofile_loads(const struct vt_freqprofile *p, uint32_t image,
+						    uint64_t first, uint64_t end, size_t *count)
+{
+	const struct record_array r = {(char *)p->loads, sizeof(*p->loads), compare_loads};
+	const struct vt_sampled_loads from = {.image = image, .offset = first};
+	const struct vt_sampled_loads to = {.image = image, .offset = end};
+	size_t at = find_freq_range(&r, p->nloads, &from, &to, count);
+
+	return *count ? p->loads + at : NULL;
 }

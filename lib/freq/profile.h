@@ -12,7 +12,7 @@
 #include "stream/kinds.h"
 #include "stream/record.h"
 
-/* The FREQ, EDGE, STALL, REGION and MISPREDICT records of a stream, by place. */
+/* The FREQ, EDGE, STALL, REGION, MISPREDICT and LOADS records of a stream, by place. */
 struct vt_freqprofile;
 
 /* There are millions: their small numbers lie side by side. */
@@ -60,7 +60,7 @@ struct vt_stall {
 /* Whether a stall's cause was ruled out: listings tell why, and nothing adds it up. */
 static inline bool vt_stall_is_acquittal(const struct vt_stall *s)
 {
-	return s->why >= VT_WHY_ABSENT;
+	return vt_why_acquits(s->why);
 }
 
 /* A REGION record: loops, and what is outside of them, of a machine that issues out of order. */
@@ -94,6 +94,17 @@ struct vt_mispredict {
 	uint64_t mispredicted;
 	double cost;	  /* cycles of each of these */
 	double deviation; /* of `cost`; infinite: not known */
+};
+
+/* A LOADS record: what samples tell of loads at a place. */
+struct vt_sampled_loads {
+	uint32_t image;
+	uint64_t offset;
+	uint64_t event;
+	uint64_t cache_known; /* samples that tell whether the first data cache was hit */
+	uint64_t cache_missed;
+	uint64_t tlb_known; /* whether a TLB was hit */
+	uint64_t tlb_missed;
 };
 
 /* Owned by the caller; NULL when memory runs out. */
@@ -140,5 +151,7 @@ const struct vt_regionfreq *vt_freqprofile_regions(const struct vt_freqprofile *
 const struct vt_mispredict *vt_freqprofile_mispredicts(const struct vt_freqprofile *p,
 						       uint32_t image, uint64_t first, uint64_t end,
 						       size_t *count);
+const struct vt_sampled_loads *vt_freqprofile_loads(const struct vt_freqprofile *p, uint32_t image,
+						    uint64_t first, uint64_t end, size_t *count);
 
 #endif

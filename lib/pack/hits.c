@@ -170,6 +170,8 @@ int vti_pack_record(void *pack, const struct vt_record *rec, struct vt_error *er
 	case VT_MISPREDICT:
 		return hit_place(p, rec, VT_MISPREDICT_IMAGE, VT_MISPREDICT_OFFSET, VTI_HIT_CODE,
 				 err);
+	case VT_LOADS:
+		return hit_place(p, rec, VT_LOADS_IMAGE, VT_LOADS_OFFSET, VTI_HIT_CODE, err);
 	case VT_EDGE:
 		return hit_two(p, rec, edge, VTI_HIT_CODE, err);
 	case VT_CHAIN:

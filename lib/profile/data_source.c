@@ -205,3 +205,45 @@ const char *vt_data_source_line(uint64_t data_src, char buf[VT_DATA_SOURCE_SIZE]
 	append_lock_and_block(buf, data_src);
 	return buf;
 }
+
+/* ---- loads ---- */
+
+#define OP_LOAD	     (1u << 1)
+#define LEVEL_L1     (1u << 3)
+#define LEVEL_PLACES (((1u << LEVEL_BITS) - 1) & ~(BIT_NA | LEVEL_HIT | LEVEL_MISS))
+#define NUMBER_L1    1
+#define NUMBER_ANY   11 /* some cache: of this processor unless it is remote */
+#define TLB_OWN	     (1u << 3 | 1u << 4)
+#define TLB_WALKED   (1u << 5 | 1u << 6)
+
+/* Bits and a number have the level, or one of both; `far`: in another core or machine. */
+static void get_cache_outcome(uint64_t data_src, struct vt_load_outcome *outcome)
+{
+	const uint64_t levels = data_src >> LEVEL_SHIFT, places = levels & LEVEL_PLACES;
+	const unsigned number = data_src >> LEVEL_NUMBER_SHIFT & LEVEL_NUMBER_MASK;
+	const bool far = (data_src >> REMOTE_SHIFT & 1) || (data_src >> HOPS_SHIFT & 7);
+	const bool numbered = number && number != LEVEL_NUMBER_NONE && number != NUMBER_ANY;
+
+	outcome->cache_known = places || numbered || far;
+	outcome->cache_missed =
+		outcome->cache_known && (far || (levels & LEVEL_MISS) || places & ~LEVEL_L1 ||
+					 (numbered && number != NUMBER_L1));
+}
+
+static void get_tlb_outcome(uint64_t data_src, struct vt_load_outcome *outcome)
+{
+	const uint64_t tlb = data_src >> TLB_SHIFT;
+
+	outcome->tlb_known = (tlb & (TLB_OWN | TLB_WALKED)) && (tlb & (TLB_HIT | TLB_MISS));
+	outcome->tlb_missed = outcome->tlb_known && (tlb & (TLB_MISS | TLB_WALKED));
+}
+
+bool vt_data_source_load(uint64_t data_src, struct vt_load_outcome *outcome)
+{
+	*outcome = (struct vt_load_outcome){0};
+	if (!(data_src & OP_LOAD))
+		return false;
+	get_cache_outcome(data_src, outcome);
+	get_tlb_outcome(data_src, outcome);
+	return true;
+}

@@ -2,6 +2,7 @@
 #ifndef VT_STREAM_KINDS_H
 #define VT_STREAM_KINDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -269,11 +270,18 @@ enum vt_stall_why {
 	VT_WHY_KERNEL,	  /* the kernel ran in between */
 	VT_WHY_CALLED,	  /* the code that is called is not known */
 	VT_WHY_NOBODY,	  /* all causes are ruled out: the model or the clock may be wrong */
-	VT_WHY_ABSENT,	  /* from here on, ruled out: no instruction there can do that */
-	VT_WHY_SMALL,	  /* it can account for next to nothing of the stall */
-	VT_WHY_MINOR,	  /* it can account for some, and others for all of it */
+	VT_WHY_ABSENT,	  /* ruled out: no instruction there can do that */
+	VT_WHY_SMALL,	  /* ruled out: it can account for next to nothing of the stall */
+	VT_WHY_MINOR,	  /* ruled out: it can account for some, and others for all of it */
+	VT_WHY_SOURCE,	  /* possible, as often as the data source of samples tells */
 	VT_NWHYS
 };
+
+/* Whether a cause was ruled out for this reason. */
+static inline bool vt_why_acquits(enum vt_stall_why why)
+{
+	return why >= VT_WHY_ABSENT && why <= VT_WHY_MINOR;
+}
 
 /* Flags of a STALL record. */
 enum vt_stall_flags {

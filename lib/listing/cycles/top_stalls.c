@@ -72,7 +72,7 @@ static int compare_cause_size(const void *va, const void *vb)
 {
 	const struct stall_cause *a = va, *b = vb;
 	double x = a->low + a->high, y = b->low + b->high;
-	bool p = a->why >= VT_WHY_ABSENT, q = b->why >= VT_WHY_ABSENT;
+	bool p = vt_why_acquits(a->why), q = vt_why_acquits(b->why);
 
 	if (p != q)
 		return p < q ? -1 : 1;
@@ -165,7 +165,7 @@ int vt_culprittop_add(void *arg, const struct vt_culprits_proc *p, struct vt_err
 		     i++)
 			add_stall_cause(&row, &p->stalls[i], g);
 		qsort(row.causes, row.ncauses, sizeof(row.causes[0]), compare_cause_size);
-		while (row.naccused < row.ncauses && row.causes[row.naccused].why < VT_WHY_ABSENT)
+		while (row.naccused < row.ncauses && !vt_why_acquits(row.causes[row.naccused].why))
 			row.naccused++;
 		if (row.flags & VT_STALL_OF_REGION)
 			take_region(p, first, &row);

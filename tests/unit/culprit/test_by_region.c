@@ -150,6 +150,31 @@ static void test_peak(void **state)
 }
 
 /*
+ * As above, and samples of the load: 9 of 100 missed the cache, none of 400 the TLB.  Each miss may
+ * take 3 * 344 cycles: the cache is the cause, but not of all, and the TLB is not.
+ */
+static void test_sampled_loads(void **state)
+{
+	struct proc *p = make_loop(chase);
+	double bound = ROUNDS * 0.19 / 0.9 * 3 * 344;
+	const struct vt_culprit_stall *s;
+
+	(void)state;
+	p->insns[0].cycles = (double)p->costs[0].head + 500;
+	p->insns[0].time_samples = 10000;
+	p->insns[0].loads = (struct vt_culprit_loads){100, 9, 400, 0};
+	find(p);
+	check_stall(p, 0, 0, VT_STALL_DCACHE, bound, bound);
+	s = get_stall(p, 0, 0, VT_STALL_DCACHE);
+	assert_true(s->why == VT_WHY_SOURCE && !vt_culprit_is_acquittal(s));
+	assert_true(fabs(s->bound - bound) < 1e-6 * bound);
+	check_acquitted(p, 0, 0, VT_STALL_DTLB, VT_WHY_SMALL);
+	s = get_stall(p, 0, 0, VT_STALL_UNEXPLAINED);
+	assert_true(s && s->why == VT_WHY_NOBODY);
+	proc_drop(p);
+}
+
+/*
  * No DTB miss was sampled, so that there were 4 at most: the stall is the D-cache's, but for a
  * tenth that others may have taken.
  */
@@ -753,6 +778,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_peak),
+		cmocka_unit_test(test_sampled_loads),
 		cmocka_unit_test(test_claim),
 		cmocka_unit_test(test_no_peak),
 		cmocka_unit_test(test_measured),

@@ -93,6 +93,9 @@ static void test_reasons(void **state)
 		{VT_WHY_SMALL, "too rare", "too rare", "too rare"},
 		{VT_WHY_MINOR, "others account for more", "others account for more",
 		 "others account for more"},
+		{VT_WHY_SOURCE, "as the data source of its samples tells",
+		 "as the data source of its samples tells",
+		 "as the data source of its samples tells"},
 		{VT_NWHYS, "", "", ""},
 	};
 	unsigned i;
@@ -109,12 +112,24 @@ static void test_reasons(void **state)
 	}
 }
 
+/* Three of them rule a cause out. */
+static void test_acquittals(void **state)
+{
+	enum vt_stall_why why;
+
+	(void)state;
+	for (why = VT_WHY_NONE; why < VT_NWHYS; why++)
+		assert_int_equal(vt_why_acquits(why), why == VT_WHY_ABSENT || why == VT_WHY_SMALL ||
+							      why == VT_WHY_MINOR);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_causes),
 		cmocka_unit_test(test_no_cause),
 		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_acquittals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -201,6 +201,17 @@ static const struct {
 	{AGAIN, 0x401015, {9, 2, 0, (double)INFINITY}},
 };
 
+/* Samples of loads, of two events, in several records of one place; one is in an instruction. */
+static const struct {
+	uint32_t image;
+	uint32_t addr;
+	uint64_t told[4];
+} loads[] = {
+	{FIRST, 0x40100a, {10, 1, 9, 2}},	 {FIRST, 0x40100a, {100, 30, 200, 70}},
+	{FIRST, 0x40100a, {1000, 500, 3000, 7}}, {FIRST, 0x40100b, {4, 4, 4, 4}},
+	{AGAIN, 0x401015, {5, 4, 3, 2}},	 {GONE, 0x40100a, {7, 7, 7, 7}},
+};
+
 /* ---- the stream ---- */
 
 static void put_f64(uint64_t *field, double v)
@@ -252,6 +263,20 @@ static void put_mispredicts(struct vt_writer *w)
 	}
 }
 
+static void put_loads(struct vt_writer *w)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
+		uint64_t *row = vt_writer_row(w, VT_LOADS);
+
+		row[VT_LOADS_IMAGE] = loads[i].image;
+		row[VT_LOADS_OFFSET] = loads[i].addr - TEXT;
+		row[VT_LOADS_EVENT] = i % 2;
+		memcpy(&row[VT_LOADS_CACHE_KNOWN], loads[i].told, sizeof(loads[i].told));
+	}
+}
+
 static void put_events(struct vt_writer *w, bool sampled)
 {
 	size_t i;
@@ -286,6 +311,7 @@ static void read_scene(struct scene *s, bool sampled)
 	put_events(w, sampled);
 	put_measured(w);
 	put_mispredicts(w);
+	put_loads(w);
 	scene_read(s, fd, w, false);
 }
 
@@ -361,7 +387,7 @@ static void fill_insns(struct input *x, bool sampled)
 	}
 }
 
-static void fill_branches(struct input *x)
+static void fill_branches_and_loads(struct input *x)
 {
 	size_t i;
 
@@ -370,6 +396,12 @@ static void fill_branches(struct input *x)
 		    branches[i].addr >= x->proc.start)
 			x->insns[vt_cfg_insn_at(x->flow->cfg, branches[i].addr)].branch =
 				branches[i].told;
+	if (x->proc.image == AGAIN)
+		x->insns[vt_cfg_insn_at(x->flow->cfg, 0x401015)].loads =
+			(struct vt_culprit_loads){5, 4, 3, 2};
+	else if (x->proc.start == 0x401000)
+		x->insns[vt_cfg_insn_at(x->flow->cfg, 0x40100a)].loads =
+			(struct vt_culprit_loads){1110, 531, 3209, 79};
 }
 
 static void expect_procedure(struct expected *x, uint32_t image, uint64_t start, uint64_t end,
@@ -397,7 +429,7 @@ static void expect_procedure(struct expected *x, uint32_t image, uint64_t start,
 					  .footprint = x->footprint,
 					  .least_peak = 10};
 	fill_insns(p, x->sampled);
-	fill_branches(p);
+	fill_branches_and_loads(p);
 	p->in.code =
 		vt_elf_bytes(vt_images_elf(x->scene.images, image, &why), start, &p->in.code_size);
 	if (x->sampled)
@@ -479,6 +511,7 @@ static void check_measured(const struct vt_culprit_insn *a, const struct vt_culp
 	assert_int_equal(a->confidence, b->confidence);
 	assert_int_equal(a->time_samples, b->time_samples);
 	check_branch(&a->branch, &b->branch);
+	assert_memory_equal(&a->loads, &b->loads, sizeof(a->loads));
 }
 
 static void check_insns(const struct expected *x, const struct input *want,

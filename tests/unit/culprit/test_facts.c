@@ -220,6 +220,45 @@ static void test_predicted_return(void **state)
 }
 
 /*
+ * Of 100 sampled loads, 9 missed the cache: 9 + 2 * 3 + 4 may have, and a tenth more.  None of 400
+ * missed the TLB: 4 may have.
+ */
+static void test_sampled_loads(void **state)
+{
+	struct proc *p = make_loop(chase, sizeof(chase), 5);
+	struct vt_culprit_loads *l = &p->insns[0].loads;
+
+	(void)state;
+	*l = (struct vt_culprit_loads){100, 9, 400, 0};
+	check(p, 0, VT_STALL_DCACHE, 1000 * 0.19 / 0.9 * MISS, VT_WHY_SOURCE);
+	check(p, 0, VT_STALL_DTLB, 1000 * 0.01 / 0.9 * MISS, VT_WHY_SOURCE);
+	/* Each fact for itself. */
+	*l = (struct vt_culprit_loads){0, 0, 100, 16};
+	check(p, 0, VT_STALL_DCACHE, INFINITY, VT_WHY_ANYWHERE);
+	check(p, 0, VT_STALL_DTLB, 1000 * 0.28 / 0.9 * MISS, VT_WHY_SOURCE);
+	/* Of 5, 4 may have missed without one that did, and of 4 all of them. */
+	*l = (struct vt_culprit_loads){5, 0, 4, 0};
+	check(p, 0, VT_STALL_DCACHE, 1000 * 0.8 / 0.9 * MISS, VT_WHY_SOURCE);
+	check(p, 0, VT_STALL_DTLB, INFINITY, VT_WHY_ANYWHERE);
+	/* The tenth more makes it all of them as well. */
+	*l = (struct vt_culprit_loads){40, 16, 39, 16};
+	check(p, 0, VT_STALL_DCACHE, 1000 * 0.7 / 0.9 * MISS, VT_WHY_SOURCE);
+	check(p, 0, VT_STALL_DTLB, 1000 * 28 / 39.0 / 0.9 * MISS, VT_WHY_SOURCE);
+	*l = (struct vt_culprit_loads){31, 16, 32, 16};
+	check(p, 0, VT_STALL_DCACHE, INFINITY, VT_WHY_ANYWHERE);
+	check(p, 0, VT_STALL_DTLB, 1000 * 28 / 32.0 / 0.9 * MISS, VT_WHY_SOURCE);
+	/* What other facts say is less. */
+	*l = (struct vt_culprit_loads){100, 9, 400, 0};
+	p->in.period[VT_CULPRIT_DMISS] = 10;
+	check(p, 0, VT_STALL_DCACHE, 40 * MISS, VT_WHY_ANYWHERE);
+	/* What is no load has no such samples, whatever the stream says. */
+	p->insns[1].loads = *l;
+	check(p, 3, VT_STALL_DCACHE, 0, VT_WHY_ABSENT);
+	check(p, 3, VT_STALL_DTLB, 0, VT_WHY_ABSENT);
+	proc_drop(p);
+}
+
+/*
  *  0: 8a 07           mov (%rdi),%al
  *  2: 88 44 24 f8     mov %al,-8(%rsp)
  *  6: 48 ff c7        inc %rdi
@@ -598,6 +637,33 @@ static void test_classes(void **state)
 	proc_drop(p);
 }
 
+/* A sample is of one of several loads, and of none of a store; one of many tells little. */
+static void test_loads_of_an_instruction(void **state)
+{
+	struct proc *p = proc_make_ways();
+	struct vt_mop *op = &p->ops[WAYS_SECOND];
+	double each = 70 * 0.19 / 0.9 * PLAIN_MISS;
+
+	(void)state;
+	p->insns[WAYS_SECOND].loads = (struct vt_culprit_loads){100, 9, 100, 9};
+	op->nuops = 2;
+	op->uops[0].op_class = VT_OP_LOAD;
+	check(p, 9, VT_STALL_DCACHE, each, VT_WHY_SOURCE);
+	check(p, 9, VT_STALL_DTLB, each, VT_WHY_SOURCE);
+	op->uops[1].op_class = VT_OP_LOAD;
+	check(p, 9, VT_STALL_DCACHE, 2 * each, VT_WHY_SOURCE);
+	check(p, 9, VT_STALL_DTLB, 2 * each, VT_WHY_SOURCE);
+	op->uops[1].op_class = VT_OP_STORE;
+	check(p, 9, VT_STALL_DCACHE, each, VT_WHY_SOURCE);
+	check(p, 9, VT_STALL_DTLB, INFINITY, VT_WHY_ANYWHERE);
+	op->uops[1].op_class = VT_OP_SLOW;
+	check(p, 9, VT_STALL_DCACHE, INFINITY, VT_WHY_ANYWHERE);
+	op->uops[1].op_class = VT_OP_INT;
+	op->flags |= VT_FACT_REPEATED;
+	check(p, 9, VT_STALL_DCACHE, INFINITY, VT_WHY_ANYWHERE);
+	proc_drop(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -608,6 +674,8 @@ int main(void)
 		cmocka_unit_test(test_other_causes),
 		cmocka_unit_test(test_mispredicted_in_stacks),
 		cmocka_unit_test(test_predicted_return),
+		cmocka_unit_test(test_sampled_loads),
+		cmocka_unit_test(test_loads_of_an_instruction),
 		cmocka_unit_test(test_reach_of_outside),
 		cmocka_unit_test(test_sorts_of_branches),
 		cmocka_unit_test(test_surprises),

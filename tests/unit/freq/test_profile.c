@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* FREQ, EDGE and STALL records by place: which numbers can be, and how they are put in order. */
+/* FREQ, EDGE, STALL, REGION and LOADS records by place: which numbers can be, and how they are put
+ * in order. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -642,6 +643,50 @@ static void test_impossible_regions(void **state)
 	}
 }
 
+static void write_loads(struct vt_writer *w, const struct vt_sampled_loads *l)
+{
+	uint64_t *row = vt_writer_row(w, VT_LOADS);
+
+	row[VT_LOADS_IMAGE] = l->image;
+	row[VT_LOADS_OFFSET] = l->offset;
+	row[VT_LOADS_EVENT] = l->event;
+	row[VT_LOADS_CACHE_KNOWN] = l->cache_known;
+	row[VT_LOADS_CACHE_MISSED] = l->cache_missed;
+	row[VT_LOADS_TLB_KNOWN] = l->tlb_known;
+	row[VT_LOADS_TLB_MISSED] = l->tlb_missed;
+}
+
+/* In order of image, offset and event; more misses than samples there cannot be. */
+static void test_loads(void **state)
+{
+	static const struct vt_sampled_loads list[] = {
+		{2, 0x10, 1, 9, 1, 9, 1}, {1, 0x20, 2, 7, 6, 5, 4}, {1, 0x20, 1, 7, 7, 5, 5},
+		{1, 0x18, 9, 3, 0, 0, 0}, {1, 0x20, 3, 7, 8, 5, 4}, {1, 0x20, 3, 7, 6, 5, 6},
+	};
+	const struct vt_sampled_loads *l;
+	struct made m;
+	size_t i, n;
+
+	(void)state;
+	begin(&m);
+	for (i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+		write_loads(m.w, &list[i]);
+	read_back(&m);
+	assert_int_equal(m.refused, 2);
+	l = vt_freqprofile_loads(m.profile, 1, 0x18, 0x21, &n);
+	assert_int_equal(n, 3);
+	assert_true(l[0].offset == 0x18 && l[0].event == 9 && l[0].cache_known == 3);
+	assert_true(l[1].event == 1 && l[1].cache_missed == 7 && l[1].tlb_missed == 5);
+	assert_true(l[2].event == 2 && l[2].image == 1 && l[2].offset == 0x20);
+	assert_true(l[2].cache_known == 7 && l[2].cache_missed == 6);
+	assert_true(l[2].tlb_known == 5 && l[2].tlb_missed == 4);
+	l = vt_freqprofile_loads(m.profile, 1, 0x19, 0x20, &n);
+	assert_true(!l && n == 0);
+	l = vt_freqprofile_loads(m.profile, 2, 0, UINT64_MAX, &n);
+	assert_true(l && n == 1 && l->tlb_known == 9);
+	vt_freqprofile_free(m.profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -655,6 +700,7 @@ int main(void)
 		cmocka_unit_test(test_impossible_stalls),
 		cmocka_unit_test(test_methods),
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_loads),
 		cmocka_unit_test(test_order_of_stalls),
 	};
 

@@ -256,12 +256,97 @@ static void describes_data_sources(void **state)
 		assert_string_equal(vt_data_source_line(cases[i].data_src, buf), cases[i].text);
 }
 
+#define LOAD	  2
+#define HIT	  (1 << 6)
+#define MISS	  (1 << 7)
+#define L1	  (1 << 8)
+#define FILL	  (1 << 9)
+#define L2	  (1 << 10)
+#define NUMBER(n) ((uint64_t)(n) << 33)
+#define REMOTE	  (UINT64_C(1) << 37)
+#define HOPS(n)	  ((uint64_t)(n) << 43)
+#define TLB(n)	  ((uint64_t)(n) << 26)
+
+/*
+ * Data sources as Linux makes them for Intel, AMD, POWER and Arm, and some that nobody makes.  Of
+ * the TLB, bits 1 and 2 are hit and miss, 3 and 4 the two TLBs, 5 and 6 the walker and the kernel.
+ */
+static void tells_outcomes_of_loads(void **state)
+{
+	static const struct {
+		uint64_t data_src;
+		bool load;
+		struct vt_load_outcome told; /* the cache, the TLB: known, missed */
+	} cases[] = {
+		/* Ivy Bridge and Skylake: L1, the fill buffer, L2, L3 without a TLB's entry. */
+		{0x68100142, true, {true, false, true, false}},
+		{UINT64_C(0x10268100142), true, {true, false, true, false}},
+		{UINT64_C(0x11868100242), true, {true, true, true, false}},
+		{UINT64_C(0x10468100442), true, {true, true, true, false}},
+		{UINT64_C(0x10650100842), true, {true, true, true, true}},
+		/* A store, a prefetch, nothing; what is not available. */
+		{0x68100144, false, {false, false, false, false}},
+		{0x68100148, false, {false, false, false, false}},
+		{0, false, {false, false, false, false}},
+		{1, false, {false, false, false, false}},
+		{0x5080021, false, {false, false, false, false}},
+		{LOAD | 1 << 5 | NUMBER(15) | TLB(1), true, {false, false, false, false}},
+		{LOAD, true, {false, false, false, false}},
+		{LOAD | HIT, true, {false, false, false, false}},
+		/* The level by its bit, by its number, by both. */
+		{LOAD | L1 | MISS, true, {true, true, false, false}},
+		{LOAD | L1 | L2 | HIT, true, {true, true, false, false}},
+		{LOAD | NUMBER(1), true, {true, false, false, false}},
+		{LOAD | NUMBER(1) | MISS, true, {true, true, false, false}},
+		{LOAD | NUMBER(2), true, {true, true, false, false}},
+		{LOAD | NUMBER(12), true, {true, true, false, false}},
+		{LOAD | NUMBER(13), true, {true, true, false, false}},
+		{LOAD | L1 | HIT | NUMBER(15), true, {true, false, false, false}},
+		{LOAD | L1 | HIT | NUMBER(11), true, {true, false, false, false}},
+		{LOAD | L1 | HIT | NUMBER(2), true, {true, true, false, false}},
+		{LOAD | FILL | HIT | NUMBER(1), true, {true, true, false, false}},
+		{LOAD | 1 << 18 | HIT, true, {true, true, false, false}},
+		/* Some cache: of another core, or of nobody knows whom. */
+		{LOAD | NUMBER(11) | HIT, true, {false, false, false, false}},
+		{LOAD | NUMBER(11) | HIT | HOPS(1), true, {true, true, false, false}},
+		{LOAD | NUMBER(11) | HIT | REMOTE, true, {true, true, false, false}},
+		{LOAD | L1 | HIT | REMOTE, true, {true, true, false, false}},
+		{LOAD | L1 | HIT | HOPS(4), true, {true, true, false, false}},
+		/* The TLB. */
+		{LOAD | TLB(2 | 8), true, {false, false, true, false}},
+		{LOAD | TLB(2 | 16), true, {false, false, true, false}},
+		{LOAD | TLB(4 | 16), true, {false, false, true, true}},
+		{LOAD | TLB(4 | 8), true, {false, false, true, true}},
+		{LOAD | TLB(2 | 32), true, {false, false, true, true}},
+		{LOAD | TLB(4 | 32), true, {false, false, true, true}},
+		{LOAD | TLB(2 | 64), true, {false, false, true, true}},
+		{LOAD | TLB(2 | 16 | 32), true, {false, false, true, true}},
+		{LOAD | TLB(2 | 4 | 8), true, {false, false, true, true}},
+		{LOAD | TLB(8 | 16), true, {false, false, false, false}},
+		{LOAD | TLB(32), true, {false, false, false, false}},
+		{LOAD | TLB(2), true, {false, false, false, false}},
+		{LOAD | TLB(4), true, {false, false, false, false}},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct vt_load_outcome got = {true, true, true, true}, want = cases[i].told;
+
+		if (vt_data_source_load(cases[i].data_src, &got) != cases[i].load ||
+		    got.cache_known != want.cache_known || got.cache_missed != want.cache_missed ||
+		    got.tlb_known != want.tlb_known || got.tlb_missed != want.tlb_missed)
+			fail_msg("case %zu, %#llx", i, (unsigned long long)cases[i].data_src);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(groups_by_several_keys), cmocka_unit_test(groups_by_time),
-		cmocka_unit_test(groups_by_data),	  cmocka_unit_test(splits_levels),
-		cmocka_unit_test(names_data_sources),	  cmocka_unit_test(describes_data_sources),
+		cmocka_unit_test(tells_outcomes_of_loads), cmocka_unit_test(groups_by_several_keys),
+		cmocka_unit_test(groups_by_time),	   cmocka_unit_test(groups_by_data),
+		cmocka_unit_test(splits_levels),	   cmocka_unit_test(names_data_sources),
+		cmocka_unit_test(describes_data_sources),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
