@@ -308,7 +308,10 @@ static double get_half_width(const struct judge *j, const struct vt_culprit_insn
 		    square(NINETY * in->doubt));
 }
 
-/* Of all its cycles, `head` are the schedule's. */
+/*
+ * Whether an instruction takes so much longer each time than `head` cycles, which the schedule
+ * gives it, that this is its own time, and has enough samples to tell.
+ */
 static bool is_peak(const struct vt_culprit_input *input, uint32_t insn, double head)
 {
 	const struct vt_culprit_insn *in = &input->insns[insn];
