@@ -351,7 +351,7 @@ static void set_before(struct scheduler *s, const uint32_t *before)
 static void scheduler_fini(struct scheduler *s)
 {
 	free_chain(s->chain);
-	vt_ooo_give_back(s->ooo);
+	vt_ooo_give_back(s->m, s->ooo);
 	free(s->path);
 	free(s->ops);
 	free(s->costs);

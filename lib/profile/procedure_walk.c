@@ -373,7 +373,7 @@ static bool walk_init(struct walk *w)
 static void walk_fini(struct walk *w)
 {
 	vt_loops_free(w->loops);
-	vt_ooo_give_back(w->ooo);
+	vt_ooo_give_back(w->m, w->ooo);
 	free(w->nown);
 	free(w->exits.first);
 	free(w->exits.list);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "machine/pipeline/ooo.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +37,6 @@ struct stored {
 
 struct vt_ooo {
 	const struct vt_core *m;
-	struct vt_ooo *next; /* in a pool */
 	struct vt_ooo_hooks hooks;
 	uint32_t depth; /* stages from fetch to issue, at least 1 */
 	uint32_t known; /* units that there are */
@@ -739,63 +737,7 @@ void vt_ooo_free(struct vt_ooo *e)
 	free(e);
 }
 
-/* ---- pools ---- */
-
-struct vt_ooopool {
-	pthread_mutex_t mutex; /* protects what follows */
-	struct vt_ooo *first;
-};
-
-struct vt_ooopool *vt_ooopool_new(void)
+void vti_ooo_change_core(struct vt_ooo *e, const struct vt_core *m)
 {
-	struct vt_ooopool *p = calloc(1, sizeof(*p));
-
-	if (p)
-		pthread_mutex_init(&p->mutex, NULL);
-	return p;
-}
-
-void vt_ooopool_free(struct vt_ooopool *p)
-{
-	struct vt_ooo *e;
-
-	if (!p)
-		return;
-	while ((e = p->first) != NULL) {
-		p->first = e->next;
-		vt_ooo_free(e);
-	}
-	pthread_mutex_destroy(&p->mutex);
-	free(p);
-}
-
-struct vt_ooo *vt_ooo_take(const struct vt_core *m)
-{
-	struct vt_ooo *e;
-
-	if (!m->pool)
-		return vt_ooo_new(m, NULL);
-	pthread_mutex_lock(&m->pool->mutex);
-	e = m->pool->first;
-	if (e)
-		m->pool->first = e->next;
-	pthread_mutex_unlock(&m->pool->mutex);
-	if (!e)
-		return vt_ooo_new(m, NULL);
 	e->m = m;
-	return e;
-}
-
-void vt_ooo_give_back(struct vt_ooo *e)
-{
-	struct vt_ooopool *p = e ? e->m->pool : NULL;
-
-	if (!p) {
-		vt_ooo_free(e);
-		return;
-	}
-	pthread_mutex_lock(&p->mutex);
-	e->next = p->first;
-	p->first = e;
-	pthread_mutex_unlock(&p->mutex);
 }

@@ -81,10 +81,11 @@ void vt_ooopool_free(struct vt_ooopool *p);
 
 /*
  * Likewise without hooks, but from the core's pool if there is one.  It has to be emptied before
- * use, and goes back with vt_ooo_give_back(), which frees it if there is no pool.
+ * use, and goes back with vt_ooo_give_back(), which frees it if there is no pool,
+ * or no room in it.
  */
 struct vt_ooo *vt_ooo_take(const struct vt_core *m);
-void vt_ooo_give_back(struct vt_ooo *e);
+void vt_ooo_give_back(const struct vt_core *m, struct vt_ooo *e);
 
 /*
  * Says where code comes from: by default from the micro-op cache, if there is one, else from memory

@@ -12,6 +12,9 @@
  * instruction calls all of them.
  */
 
+/* The core is the same one, at another place. */
+void vti_ooo_change_core(struct vt_ooo *e, const struct vt_core *m);
+
 /* A stage of limited width: at most `width` per cycle, in order. */
 struct lane {
 	uint64_t cycle; /* the current one */
