@@ -9,9 +9,11 @@
  * they come from a micro-op cache.  A line of hexadecimal bytes, up to a comma, is a block, which
  * is run as it is; it is printed with the cycles of 100 copies, or not at all if it cannot run.
  *
- * Cycles are those of multiplications that wait for each other: they take 3 on all that is meant.
- * Other threads of the core make blocks slower, and changes of the clock either: of several passes
- * over all blocks, the measurement that 15 % are less than is printed.
+ * Cycles come from a chain of multiplications, each of which takes 3 on the processors that this is
+ * for.  Other threads of the core make blocks slower, and a change of the clock makes them slower
+ * or faster: of several passes over all blocks, the quantile of 15 % is printed.
+ *
+ * Standard error says how many blocks were too long, and how many could not run.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -250,37 +252,42 @@ struct measured {
 	double *cycles;
 };
 
+/* Returns whether the line has a block that is short enough. */
 static bool read_block(const char *line, struct measured *b)
 {
+	const size_t digits = strspn(line, "0123456789abcdefABCDEF");
 	unsigned byte;
 	size_t i;
 
-	b->size = strcspn(line, ",\n") / 2;
-	if (!b->size || b->size > LONGEST)
+	if (!digits || digits % 2 || !strchr(",\n", line[digits]))
+		fail("a line does not begin with bytes in hexadecimal, or is too long");
+	b->size = digits / 2;
+	if (b->size > LONGEST)
 		return false;
 	for (i = 0; i < b->size; i++) {
-		if (sscanf(line + 2 * i, "%2x", &byte) != 1)
-			return false;
+		sscanf(line + 2 * i, "%2x", &byte);
 		b->block[i] = (uint8_t)byte;
 	}
-	memcpy(b->text, line, 2 * b->size);
-	b->text[2 * b->size] = 0;
+	memcpy(b->text, line, digits);
+	b->text[digits] = 0;
 	return true;
 }
 
-static struct measured *read_blocks(size_t passes, size_t *n)
+static struct measured *read_blocks(size_t passes, size_t *n, size_t *too_long)
 {
 	struct measured *blocks = NULL, *b;
 	char line[4096];
 
-	for (*n = 0; fgets(line, sizeof(line), stdin);) {
+	for (*n = *too_long = 0; fgets(line, sizeof(line), stdin);) {
 		if (!(*n & (*n - 1)))
 			blocks = realloc(blocks, (*n ? 2 * *n : 1) * sizeof(*blocks));
 		if (!blocks)
 			fail("no memory");
 		b = &blocks[*n];
-		if (!read_block(line, b))
+		if (!read_block(line, b)) {
+			++*too_long;
 			continue;
+		}
 		b->n = 0;
 		b->cycles = calloc(passes, sizeof(*b->cycles));
 		if (!b->cycles)
@@ -318,12 +325,12 @@ int main(int argc, char **argv)
 {
 	const size_t passes = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
 	struct measured *blocks, *b;
-	size_t n, pass;
+	size_t n, too_long, pass, failed = 0;
 
 	if (!passes || argc > 2)
 		fail("usage: block_time [PASSES] <BLOCKS >MEASURED");
 	prepare();
-	blocks = read_blocks(passes, &n);
+	blocks = read_blocks(passes, &n, &too_long);
 	for (pass = 0; pass < passes; pass++)
 		for (b = blocks; b < blocks + n; b++)
 			b->n += measure_apart(b->block, b->size, &b->cycles[b->n]);
@@ -331,8 +338,14 @@ int main(int argc, char **argv)
 		qsort(b->cycles, b->n, sizeof(*b->cycles), compare_cycles);
 		if (b->n)
 			printf("%s,%.2f\n", b->text, b->cycles[(size_t)(LOW * (double)b->n)]);
+		failed += !b->n;
 		free(b->cycles);
 	}
+	if (too_long || failed)
+		fprintf(stderr,
+			"block_time: left out: %zu blocks of more than %d bytes, %zu that cannot "
+			"run\n",
+			too_long, LONGEST, failed);
 	free(blocks);
 	return 0;
 }

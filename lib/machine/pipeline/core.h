@@ -169,7 +169,7 @@ enum {
 	VT_ELIMINATE_INT = 1,	 /* copies between general registers of 4 bytes or more */
 	VT_ELIMINATE_VECTOR = 2, /* and between vector registers */
 	VT_ELIMINATE_ADD = 4,	 /* sums of a general register of 8 bytes and a small number */
-	VT_ELIMINATE_LOAD = 8,	 /* a load of what a store in sight has written */
+	VT_ELIMINATE_LOAD = 8,	 /* the forwarding of a store to a load */
 };
 
 /* What with an index in its address is taken apart behind the decoders. */

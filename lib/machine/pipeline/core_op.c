@@ -406,9 +406,9 @@ static void apply_row(const struct vt_timing_row *row, struct vt_mop *op, unsign
 }
 
 /*
- * Golden Cove has a number of 11 bits beside each register's place, as measured: a chain of "add
- * $1023" takes half a cycle each, as every second one is computed after all, and "add $1024" a
- * whole one.
+ * Golden Cove keeps a sum of 11 bits for each register in renaming.  That is measured: in a chain,
+ * "add $1024" takes a cycle, and "add $1023" half a cycle, because every second one overflows the
+ * sum and is executed.  The model executes none of these.
  */
 #define ELIMINATED_LEAST (-1024)
 #define ELIMINATED_MOST	 1023

@@ -349,9 +349,9 @@ static bool has_index(const struct vt_mop_sum *place)
 }
 
 /*
- * Golden Cove, as measured: from a store to a load that begins where it does, a value takes no time
- * if neither address has an index, whatever registers these are.  The load is into a general
- * register, or of an operation in memory without a register.
+ * On Golden Cove, as measured, forwarding takes no time if the load begins where the store does and
+ * neither address has an index; their base registers may differ.  The load is into a general
+ * register, or part of an operation in memory that reads no register.
  */
 static bool is_renamed(const struct vt_ooo *e, const struct stored *s, const struct vt_mop *op,
 		       struct vt_ooo_place p)
@@ -506,8 +506,8 @@ static void publish_values(struct vt_ooo *e, const struct step *x)
 #define LINE 64
 
 /*
- * Stores are written after they retire, one in a cycle, or several of one line: on Golden Cove two,
- * as measured.
+ * Stores are written after they retire: one a cycle, or vt_core.written of one line.  Golden Cove
+ * writes two, as measured.
  */
 static uint64_t find_write_cycle(struct vt_ooo *e, struct vt_ooo_place p)
 {
