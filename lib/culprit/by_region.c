@@ -22,7 +22,10 @@
 /* And what can for less than this, if others can account for all of it. */
 #define MINOR (1.0 / 3)
 
-/* Other programs, interrupts and the processor's other thread take up to this share of all time. */
+/*
+ * Other programs, interrupts and the processor's other thread take up to this share of all time,
+ * and what loops that nothing stalls show of them.
+ */
 #define OTHERS 0.1
 
 /* The least samples of an instruction's stall: its 90 % interval is 41 % wide to each side. */
@@ -289,6 +292,12 @@ static double square(double x)
 	return x * x;
 }
 
+/* What others may have taken of a time. */
+static double get_others(const struct judge *j, double cycles)
+{
+	return j->c->in->exact_time ? 0 : (OTHERS + j->c->in->slowed) * cycles;
+}
+
 /* Sets what of a time is beyond the schedule; `width` is half of the time's interval. */
 static void set_excess(const struct judge *j, double cycles, double best, double width,
 		       struct excess *x)
@@ -297,7 +306,7 @@ static void set_excess(const struct judge *j, double cycles, double best, double
 	x->low = fmax(0, cycles - width - best);
 	x->high = cycles + width - SURE_SCHEDULE * best;
 	x->sure = cycles - width - best / SURE_SCHEDULE;
-	x->others = j->c->in->exact_time ? 0 : OTHERS * cycles;
+	x->others = get_others(j, cycles);
 }
 
 static double get_half_width(const struct judge *j, const struct vt_culprit_insn *in)
@@ -422,7 +431,7 @@ static int judge_region(const struct judge *j, uint32_t which, double peaks)
 	if (r->cycles * (1 + r->half) < r->least)
 		return append_gain(j, &x, fmax(r->best, r->least) - r->cycles);
 	set_excess(j, r->cycles - peaks, r->best, r->half * r->cycles, &x);
-	x.others = j->c->in->exact_time ? 0 : OTHERS * r->cycles;
+	x.others = get_others(j, r->cycles);
 	x.told = peaks;
 	/* What others may have taken is no stall of the region. */
 	if (!(x.low > x.others))

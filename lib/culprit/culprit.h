@@ -86,6 +86,8 @@ struct vt_culprit_input {
 	/* Cycles of an execution from which its time can be told from that of its neighbours; only
 	 * for machines that issue out of order. */
 	double least_peak;
+	/* Share of its time that something takes of code that does not stall, by its loops. */
+	double slowed;
 	bool exact_time;  /* a simulator's: no samples */
 	bool static_only; /* say only what follows from the code: vt_culprit_may_accuse() */
 };

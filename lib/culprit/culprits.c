@@ -362,6 +362,7 @@ static void make_input(const struct run *r, struct culprit_job *j)
 		.footprint = r->footprint,
 		.shares = r->learnt ? &r->shares : NULL,
 		.least_peak = r->least_peak,
+		.slowed = vt_freqprofile_slowed(r->src->freq),
 		.exact_time = j->exact_time,
 	};
 	if (elf)

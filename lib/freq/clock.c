@@ -20,6 +20,9 @@
 /* Mispredicted branches may take this part of a loop's cycles; each one twice if it was rare. */
 #define MISPREDICTED 0.02
 
+/* The share of time that a thread loses at most to the other one of its processor. */
+#define MOST_SLOWED 0.5
+
 struct timed_loop {
 	double ratio; /* time by cycles */
 	double samples;
@@ -245,6 +248,22 @@ double vt_clockfit_doubt(const struct vt_clockfit *c)
 	}
 	/* Their samples are counted, too. */
 	return sqrt((squares + 1) / sum);
+}
+
+double vt_clockfit_slowed(const struct vt_clockfit *c, double clock)
+{
+	double all = 0, squares = 0;
+	size_t i;
+
+	for (i = 0; i < c->count; i++) {
+		double slowed = fmax(0, 1 - 1 / (c->list[i].ratio * clock));
+
+		if (slowed >= MOST_SLOWED)
+			continue;
+		all += c->list[i].samples;
+		squares += c->list[i].samples * slowed * slowed;
+	}
+	return all > 0 ? sqrt(squares / all) : 0;
 }
 
 double vt_clockfit_spread(const struct vt_clockfit *c)

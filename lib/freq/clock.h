@@ -42,6 +42,14 @@ bool vt_clockfit_find(struct vt_clockfit *c, double *clock, size_t *loops);
 /* The relative deviation of the clock that was found: how far the faster half of loops differ. */
 double vt_clockfit_doubt(const struct vt_clockfit *c);
 
+/*
+ * The share of their time, in the root mean square, by which the loops took longer than their
+ * schedule at a clock of so many cycles in a unit of time: what the processor's other thread and
+ * the like may take of any code.  A thread has no less than half of a processor, so loops that took
+ * twice their schedule or more were held up by something else, and do not count.  0 without loops.
+ */
+double vt_clockfit_slowed(const struct vt_clockfit *c, double clock);
+
 /* How far all loops differ, as a relative deviation; 0 if they are too few to show a clock. */
 double vt_clockfit_spread(const struct vt_clockfit *c);
 

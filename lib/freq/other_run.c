@@ -76,6 +76,19 @@ static void forget_factor(struct vt_otherrun_factor *f)
 	f->doubt = 0;
 }
 
+static void find_factor(const struct vt_otherrun *o, double factor, struct vt_otherrun_factor *out)
+{
+	out->factor = factor;
+	out->doubt = hypot(vt_clockfit_doubt(o->loops), MODEL_DOUBT);
+	if (fabs(log(out->factor)) > 2 * out->doubt)
+		out->verdict = VT_OTHERRUN_SCALED;
+	else if (out->doubt <= VT_OTHERRUN_ALIKE_DOUBT)
+		out->verdict = VT_OTHERRUN_ALIKE;
+	else
+		/* Schedules that are wrong say nothing of the counts. */
+		forget_factor(out);
+}
+
 void vt_otherrun_find(struct vt_otherrun *o, double scale, struct vt_otherrun_factor *out)
 {
 	double clock;
@@ -93,15 +106,10 @@ void vt_otherrun_find(struct vt_otherrun *o, double scale, struct vt_otherrun_fa
 		out->doubt = INFINITY;
 		return;
 	}
-	if (!shown || !(scale > 0))
+	if (!(scale > 0))
 		return;
-	out->factor = scale / clock;
-	out->doubt = hypot(vt_clockfit_doubt(o->loops), MODEL_DOUBT);
-	if (fabs(log(out->factor)) > 2 * out->doubt)
-		out->verdict = VT_OTHERRUN_SCALED;
-	else if (out->doubt <= VT_OTHERRUN_ALIKE_DOUBT)
-		out->verdict = VT_OTHERRUN_ALIKE;
-	else
-		/* Schedules that are wrong say nothing of the counts. */
-		forget_factor(out);
+	if (shown)
+		find_factor(o, scale / clock, out);
+	out->slowed = vt_clockfit_slowed(
+		o->loops, out->verdict == VT_OTHERRUN_SCALED ? scale / out->factor : scale);
 }

@@ -33,6 +33,7 @@ struct vt_otherrun_factor {
 	double doubt;	  /* its relative deviation; infinite for RATIOS */
 	double spread;	  /* relative deviation of all loops from each other */
 	double elsewhere; /* share of the time in procedures that the other run did not execute */
+	double slowed;	  /* share of its time that something takes of code that does not stall */
 	size_t loops;
 };
 

@@ -2,10 +2,12 @@
 #include "freq/profile.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/opt.h"
 
 /* More instructions than one is never blamed on. */
 #define MAX_CULPRITS 65536
@@ -45,6 +47,7 @@ struct vt_freqprofile {
 	struct vt_sampled_loads *loads;
 	size_t nloads;
 	size_t loads_cap;
+	double slowed;
 };
 
 struct vt_freqprofile *vt_freqprofile_new(void)
@@ -280,6 +283,23 @@ static int add_loads_record(struct vt_freqprofile *p, const struct vt_record *re
 	return 0;
 }
 
+/* Of several runs of vfreq, the worst. */
+static int take_meta(struct vt_freqprofile *p, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
+	char text[32];
+	double v;
+
+	if (!vt_record_is_meta(rec, "vfreq.slowed"))
+		return 0;
+	snprintf(text, sizeof(text), "%.*s", (int)fmin((double)value.size, sizeof(text)),
+		 (const char *)value.data);
+	if (vt_parse_f64(text, "vfreq.slowed", &v, err) < 0 || !(v >= 0 && v < 1))
+		return vt_error_set(err, VT_E_FORMAT, "vfreq.slowed is no share of time");
+	p->slowed = fmax(p->slowed, v);
+	return 0;
+}
+
 int vt_freqprofile_feed(void *profile, const struct vt_block *block, uint32_t first, uint32_t count,
 			struct vt_error *err)
 {
@@ -291,6 +311,7 @@ int vt_freqprofile_feed(void *profile, const struct vt_block *block, uint32_t fi
 		: rec.kind == VT_REGION	    ? add_region_record
 		: rec.kind == VT_MISPREDICT ? add_mispredict_record
 		: rec.kind == VT_LOADS	    ? add_loads_record
+		: rec.kind == VT_META	    ? take_meta
 					    : NULL;
 	int code = 0;
 
@@ -590,4 +611,9 @@ const struct vt_sampled_loads *vt_freqprofile_loads(const struct vt_freqprofile 
 	size_t at = find_freq_range(&r, p->nloads, &from, &to, count);
 
 	return *count ? p->loads + at : NULL;
+}
+
+double vt_freqprofile_slowed(const struct vt_freqprofile *p)
+{
+	return p->slowed;
 }

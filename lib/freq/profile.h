@@ -154,4 +154,10 @@ const struct vt_mispredict *vt_freqprofile_mispredicts(const struct vt_freqprofi
 const struct vt_sampled_loads *vt_freqprofile_loads(const struct vt_freqprofile *p, uint32_t image,
 						    uint64_t first, uint64_t end, size_t *count);
 
+/*
+ * The share of time that something takes of loops that nothing stalls: see vt_clockfit_slowed().
+ * 0 if nothing tells.
+ */
+double vt_freqprofile_slowed(const struct vt_freqprofile *p);
+
 #endif

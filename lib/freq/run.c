@@ -673,6 +673,9 @@ static void write_freq_meta(const struct vt_freqrun_options *o, const struct vt_
 	vt_writer_meta(w, "vfreq.method", vt_method_name(o->method));
 	snprintf(text, sizeof(text), "%.9g", t->scale);
 	vt_writer_meta(w, "vfreq.scale", text);
+	snprintf(text, sizeof(text), "%.9g", t->slowed);
+	if (t->slowed > 0)
+		vt_writer_meta(w, "vfreq.slowed", text);
 	if (t->clock)
 		vt_writer_meta(w, "vfreq.clock", t->clock);
 	if (t->other.verdict != VT_OTHERRUN_SAME) {
@@ -709,6 +712,8 @@ static int fit_clock(const struct vt_freqrun_options *o, const struct spot *spot
 		totals->scale = clock;
 		totals->clock = "fitted";
 	}
+	if (code == 0 && strcmp(totals->clock, "assumed") != 0)
+		totals->slowed = vt_clockfit_slowed(r.fit, totals->scale);
 	vt_clockfit_free(r.fit);
 	return code;
 }
@@ -727,6 +732,7 @@ static int fit_factor(const struct vt_freqrun_options *o, const struct spot *spo
 	/* The clock that is fitted to the same loops takes the factor for 1. */
 	if (code == 0)
 		vt_otherrun_find(r.other, o->fit_clock ? 0 : o->scale, &totals->other);
+	totals->slowed = totals->other.slowed;
 	vt_otherrun_free(r.other);
 	return code;
 }

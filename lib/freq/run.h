@@ -59,7 +59,8 @@ struct vt_freqrun_totals {
 	double scale;	    /* cycles in a unit of the event's period, as given or fitted */
 	const char *clock;  /* as in the options, or "fitted" */
 	struct vt_freqcalls_sums calls; /* of the procedures with samples or counts */
-	size_t loops; /* that the clock can be fitted to; fewer than 3: it was not */
+	double slowed; /* share of time that something takes of loops that nothing stalls */
+	size_t loops;  /* that the clock can be fitted to; fewer than 3: it was not */
 	struct vt_otherrun_factor other; /* what exact counts were multiplied by */
 };
 

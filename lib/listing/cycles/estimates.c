@@ -48,6 +48,7 @@ void vt_freqrun_print(const struct vt_freqrun_options *o, const struct vt_freqru
 	json_object_set_new(doc, "method", json_string(vt_method_name(o->method)));
 	json_object_set_new(doc, "clock", t->clock ? json_string(t->clock) : json_null());
 	json_object_set_new(doc, "cycles_per_unit", json_real(t->scale));
+	json_object_set_new(doc, "slowed", json_real(t->slowed));
 	json_object_set_new(doc, "other_run", json_other_run(&t->other));
 	json_object_set_new(doc, "procedures", vt_json_u64(t->procedures));
 	json_object_set_new(doc, "complete", vt_json_u64(t->complete));

@@ -292,8 +292,8 @@ static void test_no_peak(void **state)
 
 /*
  * A loop in which nothing can stall takes twice its best case: what neither the interval, nor a
- * model that is a tenth off, nor a tenth for others accounts for is not explained.  A tenth more
- * than the best case is not even said.
+ * model that is a tenth off, nor a tenth for others, and a twentieth by which loops are known to be
+ * slowed, accounts for is not explained.  A tenth more than the best case is not even said.
  */
 static void test_nobody(void **state)
 {
@@ -304,12 +304,12 @@ static void test_nobody(void **state)
 	(void)state;
 	p->insns[0].cycles += best;
 	p->insns[0].time_samples = 10000;
+	p->in.slowed = 0.05;
 	find(p);
 	half = sqrt(pow(1.645, 2) / 10300 + pow(4 * VISITS / (cycles * ROUNDS), 2));
-	left = ROUNDS * (cycles * (1 - half) - best / 0.9 - 0.1 * cycles);
+	left = ROUNDS * (cycles * (1 - half) - best / 0.9 - 0.15 * cycles);
 	s = get_stall(p, 0, VT_STALL_SCOPE, VT_STALL_UNEXPLAINED);
-	assert_non_null(s);
-	assert_int_equal(s->why, VT_WHY_NOBODY);
+	assert_true(s && s->why == VT_WHY_NOBODY);
 	/* The branch may be wrong twice a visit, and the line be fetched once: next to nothing. */
 	assert_true(fabs(s->low - left) < 1e-3 * left && s->low == s->high);
 	check_acquitted(p, 0, VT_STALL_SCOPE, VT_STALL_DCACHE, VT_WHY_ABSENT);

@@ -305,6 +305,46 @@ static void test_doubt(void **state)
 }
 
 /*
+ * Loops of 300, 600 and 300 samples, of 6, 12 and 3 million cycles.  At 2 cycles a unit the second
+ * lost a fifth of its time; at 2.2 the others did a tenth, roughly; a loop that takes more than
+ * twice its schedule tells nothing.
+ */
+static void test_slowed(void **state)
+{
+	static const struct {
+		double clock;
+		uint64_t fixed;
+		double want;
+	} rows[] = {
+		{2, 1500000, 0.2 * 0.70710678},
+		{1, 1500000, 0},
+		{2.2, 1500000, 0.20412}, /* of 1/11 twice, 3/11 */
+		{2, 3010000, 0.2 * 0.81649658},
+		{2, 2900000, 0.27974}, /* of 1 - 1.5 / 2.9 as well */
+		{4, 3010000, 0},
+	};
+	struct vt_clockfit *none = vt_clockfit_new();
+	unsigned i;
+
+	(void)state;
+	assert_true(none && vt_clockfit_slowed(none, 2) == 0);
+	vt_clockfit_free(none);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct vt_clockfit *c = vt_clockfit_new();
+		double slowed;
+
+		assert_non_null(c);
+		add_timed(c, "six", 10, 300, 3000000);
+		add_timed(c, "twelve", 10, 600, 7500000);
+		add_timed(c, "fixed", 10, 300, rows[i].fixed);
+		slowed = vt_clockfit_slowed(c, rows[i].clock);
+		vt_clockfit_free(c);
+		if (fabs(slowed - rows[i].want) > 2e-3)
+			fail_msg("row %u: %g", i, slowed);
+	}
+}
+
+/*
  * Loops of 6, 12, 3 and 3 million cycles in the other run, of which the last one shows nothing, by
  * the time that they have in this one.
  */
@@ -409,6 +449,7 @@ int main(void)
 		cmocka_unit_test(test_what_may_stall),	cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_limits_of_forks), cmocka_unit_test(test_several_loops),
 		cmocka_unit_test(test_doubt),		cmocka_unit_test(test_other_run),
+		cmocka_unit_test(test_slowed),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

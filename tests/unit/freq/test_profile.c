@@ -687,6 +687,37 @@ static void test_loads(void **state)
 	vt_freqprofile_free(m.profile);
 }
 
+/* The worst of several; what is no share of time is refused. */
+static void test_slowed(void **state)
+{
+	static const char *const texts[] = {
+		"0.25", "0.125", "1",
+		"-0.5", "nan",	 "",
+		"0.5x", "0.999", "0.0625000000000000000000000000000000000000"};
+	struct made m;
+	unsigned i;
+
+	(void)state;
+	begin(&m);
+	vt_writer_meta(m.w, "vfreq.slow", "x");
+	for (i = 0; i < 7; i++)
+		vt_writer_meta(m.w, "vfreq.slowed", texts[i]);
+	read_back(&m);
+	assert_int_equal(m.refused, 5);
+	assert_true(vt_freqprofile_slowed(m.profile) == 0.25);
+	vt_freqprofile_free(m.profile);
+	begin(&m);
+	vt_writer_meta(m.w, "vfreq.slowed", texts[8]);
+	vt_writer_meta(m.w, "vfreq.slowed", texts[7]);
+	read_back(&m);
+	assert_true(m.refused == 0 && vt_freqprofile_slowed(m.profile) == 0.999);
+	vt_freqprofile_free(m.profile);
+	begin(&m);
+	read_back(&m);
+	assert_true(vt_freqprofile_slowed(m.profile) == 0);
+	vt_freqprofile_free(m.profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -701,6 +732,7 @@ int main(void)
 		cmocka_unit_test(test_methods),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_loads),
+		cmocka_unit_test(test_slowed),
 		cmocka_unit_test(test_order_of_stalls),
 	};
 

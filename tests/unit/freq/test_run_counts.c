@@ -184,7 +184,7 @@ struct result {
 	struct edge edges[ROWS];
 	unsigned nedges;
 	unsigned regions;
-	char clock[24], exact[64], scale[24]; /* META records */
+	char clock[24], exact[64], scale[24], slowed[24]; /* META records */
 };
 
 static void put_event(struct vt_writer *w, uint64_t id, enum vt_policy policy, const char *name)
@@ -229,13 +229,15 @@ static struct vt_profile *make_profile(struct vt_images *images, enum vt_policy 
 
 static void take_meta(struct result *out, const struct vt_record *rec)
 {
-	static const char *const keys[] = {"vfreq.clock", "vfreq.exact", "vfreq.scale"};
-	char *const texts[] = {out->clock, out->exact, out->scale};
-	const size_t room[] = {sizeof(out->clock), sizeof(out->exact), sizeof(out->scale)};
+	static const char *const keys[] = {"vfreq.clock", "vfreq.exact", "vfreq.scale",
+					   "vfreq.slowed"};
+	char *const texts[] = {out->clock, out->exact, out->scale, out->slowed};
+	const size_t room[] = {sizeof(out->clock), sizeof(out->exact), sizeof(out->scale),
+			       sizeof(out->slowed)};
 	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
 	unsigned i;
 
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < 4; i++)
 		if (vt_record_is_meta(rec, keys[i])) {
 			assert_true(value.size < room[i]);
 			memcpy(texts[i], value.data, value.size);
@@ -729,6 +731,45 @@ static void test_other_run_and_clock(void **state)
 	check_scaled(&r, 0, VT_CONFIDENCE_EXACT);
 }
 
+static void check_slowed(const struct result *r, double want)
+{
+	assert_true(fabs(r->totals.slowed - want) < 2e-3);
+	if (r->totals.slowed > 0)
+		assert_true(fabs(strtod(r->slowed, NULL) - r->totals.slowed) < 1e-8);
+	else
+		assert_string_equal(r->slowed, "");
+}
+
+/*
+ * The same three loops, at 2 cycles a unit, of which one lost a fifth of its time: by the root of a
+ * third, that is .1155.  So it is with counts of another run, whatever their factor.
+ */
+static void test_slowed(void **state)
+{
+	struct how fitted = how_fitted(true, false), other = how_fitted(false, true);
+	static struct result r;
+
+	(void)state;
+	run_loops(&fitted, 3000, 7500, 1500, 300, &r);
+	check_slowed(&r, 0.11547);
+	/* Two loops, at the clock that is given: the first takes a third of its schedule. */
+	fitted.scale = 2;
+	run_loops(&fitted, 3000, 7500, 1500, 199, &r);
+	assert_string_equal(r.clock, "given");
+	check_slowed(&r, 0.14142);
+	other.scale = 2;
+	run_loops(&other, 3000, 7500, 1500, 300, &r);
+	assert_int_equal(r.totals.other.verdict, VT_OTHERRUN_ALIKE);
+	check_slowed(&r, 0.11547);
+	run_loops(&other, 6000, 15000, 3000, 300, &r);
+	assert_int_equal(r.totals.other.verdict, VT_OTHERRUN_SCALED);
+	check_slowed(&r, 0.11547);
+	/* Counts of other work tell nothing. */
+	run_loops(&other, 12000, 3000, 6000, 300, &r);
+	assert_int_equal(r.totals.other.verdict, VT_OTHERRUN_RATIOS);
+	check_slowed(&r, 0);
+}
+
 static int compile(void **state)
 {
 	(void)state;
@@ -751,6 +792,7 @@ int main(void)
 		cmocka_unit_test(test_calls),	    cmocka_unit_test(test_skewed),
 		cmocka_unit_test(test_threads),	    cmocka_unit_test(test_fitted_clock),
 		cmocka_unit_test(test_other_run),   cmocka_unit_test(test_other_run_and_clock),
+		cmocka_unit_test(test_slowed),
 	};
 
 	return cmocka_run_group_tests(tests, compile, discard);
