@@ -10,10 +10,11 @@
  * data cache has not.
  *
  * In a loop that calls nothing, an address whose registers do not change stays on its page, and one
- * whose registers are only stepped by constants moves on by that much; any other may go to a new
- * page each time.  A page that is used again is missed only after so many other pages as the TLB
- * has entries: those that all accesses of the loop bring in, together, bound how often that
- * happens.  It is the same with lines.
+ * whose registers are only stepped by constants moves on by that much; an entry of a table is on
+ * one of its pages if the index has a largest value; any other may go to a new page each time.  A
+ * page that is used again is missed only after so many other pages as the TLB has entries: those
+ * that all accesses of the loop bring in, together, bound how often that happens.  It is the same
+ * with lines.
  */
 
 /* Registers of a loop. */
@@ -22,7 +23,7 @@ struct motion {
 	bool jumps[VT_NREGS];	/* it is set in another way */
 };
 
-static bool decode_procedure_insn(const struct vti_culprit *c, uint32_t insn, struct vt_facts *f)
+bool vti_culprit_decode(const struct vti_culprit *c, uint32_t insn, struct vt_facts *f)
 {
 	uint64_t at = c->cfg->insns[insn].addr - c->cfg->start;
 
@@ -70,7 +71,7 @@ static void add_motion(const struct vti_culprit *c, uint32_t insn, struct motion
 
 	if (!writes)
 		return;
-	if (decode_procedure_insn(c, insn, &f) && get_constant_step(&f, &by)) {
+	if (vti_culprit_decode(c, insn, &f) && get_constant_step(&f, &by)) {
 		m->bytes[f.results[0].reg] += by * get_executions(c, insn);
 		writes &= ~(UINT64_C(1) << f.results[0].reg);
 	}
@@ -99,6 +100,15 @@ struct unit {
 	bool used_in_turn; /* what is used in each round is given up last */
 };
 
+/* Those of a table, from the first to the last entry; INFINITY: an index may be anything. */
+static double count_table_units(const struct vti_culprit *c, uint32_t insn,
+				const struct vt_memory *at, double entries, uint32_t size)
+{
+	if (at->index >= VT_NREGS)
+		return INFINITY;
+	return entries * (1 + vti_culprit_largest(c, insn, at->index) * at->scale / size);
+}
+
 /* New lines (pages) that an instruction's accesses come to in a loop that is entered so often. */
 static double count_loop_units(const struct vti_culprit *c, uint32_t insn, const struct motion *m,
 			       double entries, uint32_t size)
@@ -107,16 +117,19 @@ static double count_loop_units(const struct vti_culprit *c, uint32_t insn, const
 	struct vt_facts f;
 	unsigned i;
 
-	if (!decode_procedure_insn(c, insn, &f) || !f.nmemories || (f.flags & VT_FACT_STRING))
+	if (!vti_culprit_decode(c, insn, &f) || !f.nmemories || (f.flags & VT_FACT_STRING))
 		return n;
 	for (i = 0; i < f.nmemories; i++) {
 		const struct vt_memory *at = &f.memories[i];
-		double far = get_register_distance(m, at->base, 1) +
-			     get_register_distance(m, at->index, at->scale);
+		double base = get_register_distance(m, at->base, 1);
+		double index = get_register_distance(m, at->index, at->scale);
+		double far = entries + (base + index) / size;
 
 		if (at->gather)
 			return n;
-		units += entries + far / size;
+		if (base == 0 && isinf(index))
+			far = count_table_units(c, insn, at, entries, size);
+		units += far;
 	}
 	return fmin(n, units);
 }
@@ -237,7 +250,7 @@ bool vti_culprit_are_near(const struct vti_culprit *c, uint32_t a, uint32_t b, d
 	struct vt_facts f, g;
 	const struct vt_memory *x, *y;
 
-	if (!decode_procedure_insn(c, a, &f) || !decode_procedure_insn(c, b, &g))
+	if (!vti_culprit_decode(c, a, &f) || !vti_culprit_decode(c, b, &g))
 		return false;
 	x = find_only_memory(&f);
 	y = find_only_memory(&g);
@@ -264,10 +277,10 @@ static void find_neighbour(struct vti_culprit *c, uint32_t insn)
 		if (!has_access(op) || op->address_reads != regs)
 			continue;
 		if (!m)
-			m = decode_procedure_insn(c, insn, &f) ? find_only_memory(&f) : NULL;
+			m = vti_culprit_decode(c, insn, &f) ? find_only_memory(&f) : NULL;
 		if (!m)
 			return;
-		if (!decode_procedure_insn(c, i - 1, &g))
+		if (!vti_culprit_decode(c, i - 1, &g))
 			continue;
 		before = find_only_memory(&g);
 		if (!before || !is_near(m, before, &far))
@@ -306,8 +319,7 @@ bool vti_culprit_is_fixed(const struct vti_culprit *c, uint32_t insn)
 		return false;
 	if (is_on_stack(op))
 		return true;
-	return !op->address_reads && decode_procedure_insn(c, insn, &f) &&
-	       !(f.flags & VT_FACT_STRING);
+	return !op->address_reads && vti_culprit_decode(c, insn, &f) && !(f.flags & VT_FACT_STRING);
 }
 
 /*

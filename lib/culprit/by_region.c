@@ -74,6 +74,11 @@ struct judge {
 	struct vt_error *err;
 };
 
+static uint32_t get_region(const struct judge *j, uint32_t insn)
+{
+	return j->r->of[j->c->block[insn]];
+}
+
 /* ---- suspicion ---- */
 
 static void suspect_insn(struct suspicion *s, uint32_t insn, const struct vti_fact *f)
@@ -194,10 +199,14 @@ static double acquit(const struct excess *x, const struct suspicion *s, enum vt_
 	return all;
 }
 
-/* That a miss is the cause is claimed only where it shows at one instruction. */
-static bool may_claim(const struct excess *x, enum vt_stall_cause cause)
+/*
+ * That a miss is the cause is claimed only where it shows at one instruction, and that numbers are
+ * denormal nowhere.
+ */
+static bool may_claim(const struct excess *x, enum vt_stall_cause cause, enum vt_stall_why why)
 {
-	return x->peak || (cause != VT_STALL_DCACHE && cause != VT_STALL_DTLB);
+	return why != VT_WHY_DENORMAL &&
+	       (x->peak || (cause != VT_STALL_DCACHE && cause != VT_STALL_DTLB));
 }
 
 /* What all others can account for, at most and, as measured, at least. */
@@ -213,7 +222,7 @@ static void set_cycles(const struct excess *x, double sure, const struct others 
 	stall->high = fmin(stall->bound, x->high);
 	if (x->flags & VT_STALL_OVERLAPS)
 		return;
-	if (may_claim(x, stall->cause))
+	if (may_claim(x, stall->cause, stall->why))
 		stall->low = fmin(fmax(fmin(sure, x->low), x->low - others->most), stall->high);
 	stall->high = fmax(fmin(stall->high, x->high - others->least), stall->low);
 }
@@ -261,17 +270,53 @@ static int append_unexplained(const struct judge *j, const struct excess *x, dou
 		.region = x->region,
 	};
 
-	return left > NEXT_TO_NOTHING * x->cycles ? vti_culprit_append(j->out, &stall, j->err) : 0;
+	return left > 0 ? vti_culprit_append(j->out, &stall, j->err) : 0;
+}
+
+static bool computes_in_floating_point(const struct judge *j, uint32_t insn)
+{
+	return j->c->in->insns[insn].executions > 0 &&
+	       vt_mop_has(&j->c->ops[insn], 1U << VT_OP_FADD | 1U << VT_OP_FMUL | 1U << VT_OP_FDIV);
+}
+
+/*
+ * Microcode computes with denormal numbers, in a hundred cycles and more.  No fact rules that out
+ * of any computation, so that it is suspected only of what nothing else can account for: of the
+ * instruction itself, or else of all in its region.
+ */
+static bool suspect_denormals(const struct judge *j, const struct excess *x, struct suspicion *s)
+{
+	const struct vti_fact fact = {INFINITY, 0, VT_WHY_DENORMAL};
+	bool own = !(x->flags & VT_STALL_OF_REGION) && computes_in_floating_point(j, x->insn);
+	uint32_t i, first = own ? x->insn : 0, end = own ? x->insn + 1 : j->c->cfg->ninsns;
+
+	for (i = first; i < end; i++)
+		if (get_region(j, i) == x->region && computes_in_floating_point(j, i))
+			suspect_insn(s, i, &fact);
+	return s->bound > 0;
+}
+
+static double get_unexplained(const struct excess *x, double explained)
+{
+	double left = x->sure - explained - x->others;
+
+	return left > NEXT_TO_NOTHING * x->cycles ? left : 0;
 }
 
 /* A cause's least is what was measured of it, or what all others together cannot account for. */
-static int judge_excess(const struct judge *j, const struct excess *x, const struct suspicion *s)
+static int judge_excess(const struct judge *j, const struct excess *x,
+			const struct suspicion *by_facts)
 {
+	struct suspicion s[VTI_FACTS];
 	enum vt_stall_why why[VTI_FACTS];
-	double minor, all = acquit(x, s, why, &minor), sure = 0;
+	double minor, all, sure = 0;
 	uint32_t i;
 	int code = 0;
 
+	memcpy(s, by_facts, sizeof(s));
+	all = acquit(x, s, why, &minor);
+	if (get_unexplained(x, all + minor) > 0 && suspect_denormals(j, x, &s[VTI_FACT_OTHER]))
+		all = acquit(x, s, why, &minor);
 	for (i = 0; i < VTI_FACTS; i++)
 		sure += get_sure(x, &s[i]);
 	for (i = 0; i < VTI_FACTS && code == 0; i++) {
@@ -282,7 +327,7 @@ static int judge_excess(const struct judge *j, const struct excess *x, const str
 
 		code = append_cause(j, x, vti_culprit_fact_cause(i), &s[i], why[i], &others);
 	}
-	return code ? code : append_unexplained(j, x, x->sure - all - minor - x->others);
+	return code ? code : append_unexplained(j, x, get_unexplained(x, all + minor));
 }
 
 /* ---- instructions that stall for long ---- */
@@ -348,11 +393,6 @@ bool vt_culprit_may_accuse(const struct vt_culprit_input *in)
 			return true;
 	}
 	return samples * square(VT_REGIONS_WIDTH) >= square(NINETY);
-}
-
-static uint32_t get_region(const struct judge *j, uint32_t insn)
-{
-	return j->r->of[j->c->block[insn]];
 }
 
 static uint32_t get_overlap_flag(const struct judge *j, uint32_t region)

@@ -107,6 +107,8 @@ const char *vt_stall_why_text(unsigned cause, unsigned why)
 		return "others account for more";
 	case VT_WHY_SOURCE:
 		return "as the data source of its samples tells";
+	case VT_WHY_DENORMAL:
+		return "nothing else could, and numbers may be denormal";
 	default:
 		return "";
 	}

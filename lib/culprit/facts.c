@@ -147,9 +147,10 @@ static void see_store(void *arg, uint32_t insn, uint32_t far, double often)
 }
 
 /*
- * How often a load can be executed while what was before its procedure, or in a call, is not
- * further away than a reorder buffer holds: it comes again after a round of its loop, or after its
- * block at least.
+ * How often a load can wait for a store before its procedure, or in a call: as often as it is
+ * executed while that is not further away than a reorder buffer holds.  It comes again after a
+ * round of its loop, or after its block at least.  Each wait ends when the store is written, and
+ * with it all stores before it, so that there are no more waits than stores in flight.
  */
 static double count_in_reach(const struct vti_stalled *st)
 {
@@ -161,7 +162,8 @@ static double count_in_reach(const struct vti_stalled *st)
 	if (isinf(slots))
 		for (slots = 0, i = b->insn; i < b->insn + b->ninsns; i++)
 			slots += c->ops[i].slots;
-	return 1 + c->core->rob / fmax(slots, 1);
+	slots = 1 + c->core->rob / fmax(slots, 1);
+	return c->core->stores ? fmin(slots, c->core->stores) : slots;
 }
 
 static struct vti_fact get_forward_fact(const struct vti_stalled *st)
@@ -328,7 +330,7 @@ static struct vti_fact get_other_fact(const struct vti_stalled *st)
 	return (struct vti_fact){INFINITY, 0, VT_WHY_KERNEL};
 }
 
-/* In the order in which they are named where facts allow two as much. */
+/* In the order in which they are named where facts allow two as much; VTI_FACT_OTHER is first. */
 static const struct {
 	enum vt_stall_cause cause;
 	struct vti_fact (*get)(const struct vti_stalled *st);

@@ -73,6 +73,15 @@ void vti_culprit_neighbours(struct vti_culprit *c);
 void vti_culprit_take_loop(struct vti_culprit *c, const uint32_t *body, uint32_t nbody,
 			   double entries);
 
+/*
+ * The largest value that a register can have before an instruction, by the code just before it;
+ * INFINITY: any.
+ */
+double vti_culprit_largest(const struct vti_culprit *c, uint32_t insn, unsigned reg);
+
+/* Decodes an instruction of the procedure; false if its code is not known. */
+bool vti_culprit_decode(const struct vti_culprit *c, uint32_t insn, struct vt_facts *f);
+
 /* Sets longs and undisturbed. */
 void vti_culprit_units(struct vti_culprit *c);
 
@@ -211,6 +220,9 @@ struct vti_fact {
 
 /* The number of causes that there are facts of. */
 #define VTI_FACTS 10
+
+/* Which of them VT_STALL_OTHER is. */
+#define VTI_FACT_OTHER 0
 
 enum vt_stall_cause vti_culprit_fact_cause(uint32_t i);
 struct vti_fact vti_culprit_fact(const struct vti_stalled *st, uint32_t i);

@@ -26,6 +26,7 @@
 struct timed_loop {
 	double ratio; /* time by cycles */
 	double samples;
+	bool may_assist; /* it computes with floating point */
 };
 
 struct vt_clockfit {
@@ -165,6 +166,8 @@ static bool sum_loop(const struct clocked *c, const uint64_t *samples, const uin
 		for (i = g->blocks[b].insn; i < g->blocks[b].insn + g->blocks[b].ninsns; i++) {
 			if (!is_steady_insn(c, i))
 				return false;
+			sum->may_assist |=
+				vt_mop_has(&c->f->ops[i], 1U << VT_OP_FADD | 1U << VT_OP_FMUL);
 			cycles += c->freqs->insn[i].executions * (double)c->f->costs[i].head;
 			sum->samples += (double)samples[i];
 			all += (double)time[i];
@@ -212,15 +215,32 @@ static int compare_ratios(const void *x, const void *y)
 	return (a->samples > b->samples) - (a->samples < b->samples);
 }
 
+/*
+ * Microcode computes with denormal numbers, which takes a hundred cycles or more: what computes
+ * and takes twice its schedule by the fastest loop may be stalled by that.
+ */
+static void remove_assisted(struct vt_clockfit *c)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < c->count; i++)
+		if (!c->list[i].may_assist ||
+		    c->list[i].ratio * (1 - MOST_SLOWED) < c->list[0].ratio)
+			c->list[kept++] = c->list[i];
+	c->count = kept;
+}
+
 bool vt_clockfit_find(struct vt_clockfit *c, double *clock, size_t *loops)
 {
 	double all = 0, sum = 0;
 	size_t i;
 
+	if (c->count)
+		qsort(c->list, c->count, sizeof(*c->list), compare_ratios);
+	remove_assisted(c);
 	*loops = c->count;
 	if (c->count < MIN_LOOPS)
 		return false;
-	qsort(c->list, c->count, sizeof(*c->list), compare_ratios);
 	for (i = 0; i < c->count; i++)
 		all += c->list[i].samples;
 	for (i = 0; i + 1 < c->count; i++) {

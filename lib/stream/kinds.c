@@ -132,7 +132,7 @@ static const char *const whys[VT_NWHYS] = {
 	[VT_WHY_KERNEL] = "kernel",	  [VT_WHY_CALLED] = "called-code",
 	[VT_WHY_NOBODY] = "nobody",	  [VT_WHY_ABSENT] = "absent",
 	[VT_WHY_SMALL] = "small",	  [VT_WHY_MINOR] = "minor",
-	[VT_WHY_SOURCE] = "data-source",
+	[VT_WHY_SOURCE] = "data-source",  [VT_WHY_DENORMAL] = "denormal",
 };
 
 const char *vt_policy_name(uint64_t policy)

@@ -274,6 +274,7 @@ enum vt_stall_why {
 	VT_WHY_SMALL,	  /* ruled out: it can account for next to nothing of the stall */
 	VT_WHY_MINOR,	  /* ruled out: it can account for some, and others for all of it */
 	VT_WHY_SOURCE,	  /* possible, as often as the data source of samples tells */
+	VT_WHY_DENORMAL,  /* numbers may be denormal, with which microcode computes */
 	VT_NWHYS
 };
 

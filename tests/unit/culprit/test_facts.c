@@ -475,7 +475,8 @@ static void test_stores_in_reach(void **state)
 
 /*
  * A load in rounds of 3 slots comes 30 / 3 times more while 30 are in flight, after each time that
- * control came from elsewhere; out of loops, once for each slot of its block.
+ * control came from elsewhere; out of loops, once for each slot of its block.  It does not wait
+ * more often than there can be stores.
  */
 static void test_outside_in_reach(void **state)
 {
@@ -487,9 +488,15 @@ static void test_outside_in_reach(void **state)
 	p->core.forward = 5;
 	p->core.blocked = 13;
 	p->core.rob = 30;
+	p->core.stores = 0;
 	p->insns[WAYS_SECOND].executions = p->insns[WAYS_LONG].executions = 1000;
 	p->ops[WAYS_SECOND].uops[0].op_class = VT_OP_LOAD;
 	check(p, 9, VT_STALL_FORWARD, 2 * (1 + 10) * PLAIN_FORWARD, VT_WHY_STORE);
+	p->core.stores = 4;
+	check(p, 9, VT_STALL_FORWARD, 2 * 4 * PLAIN_FORWARD, VT_WHY_STORE);
+	p->core.stores = 12;
+	check(p, 9, VT_STALL_FORWARD, 2 * (1 + 10) * PLAIN_FORWARD, VT_WHY_STORE);
+	p->core.stores = 0;
 	p->ops[WAYS_SHORT].uops[0].op_class = VT_OP_STORE;
 	check(p, 9, VT_STALL_FORWARD, (30 + 2 * (1 + 10)) * PLAIN_FORWARD, VT_WHY_STORE);
 	load->uops[0].op_class = VT_OP_LOAD;

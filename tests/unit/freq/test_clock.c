@@ -47,6 +47,8 @@ static const char program[] = ".text\n.globl _start\n_start:\n"
 						LOOP("fenced", "imul %rbx,%rax\nmfence\n") LOOP(
 							"slow", "imul %rbx,%rax\ncpuid\n")
 							LOOP("asking", "imul %rbx,%rax\nsyscall\n")
+	/* 4 cycles, or more with denormal numbers */
+	LOOP("computing", "mulsd %xmm1,%xmm0\n")
 	/* two loops, and one in another */
 	LOOP("pair", "imul %rbx,%rax\ndec %rcx\njne 1b\n1: imul %rbx,%rax\n")
 		LOOP("nested", "imul %rbx,%rax\n2: imul %rbx,%rax\ndec %rdx\njne 2b\n")
@@ -305,6 +307,31 @@ static void test_doubt(void **state)
 }
 
 /*
+ * A loop that computes shows the clock as others do, unless it takes twice as long as they do or
+ * more: 4 million cycles in 2, 3.9 and 4 million units.
+ */
+static void test_computing(void **state)
+{
+	static const struct {
+		uint64_t time;
+		size_t loops;
+	} rows[] = {{2000000, 3}, {3900000, 3}, {4100000, 2}, {40000000, 2}};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct vt_clockfit *c = vt_clockfit_new();
+
+		assert_non_null(c);
+		add_timed(c, "computing", 10, 5000, rows[i].time);
+		add_timed(c, "six", 10, 300, 3000000);
+		add_timed(c, "twelve", 10, 300, 6000000);
+		assert_loops(c, rows[i].loops);
+		vt_clockfit_free(c);
+	}
+}
+
+/*
  * Loops of 300, 600 and 300 samples, of 6, 12 and 3 million cycles.  At 2 cycles a unit the second
  * lost a fifth of its time; at 2.2 the others did a tenth, roughly; a loop that takes more than
  * twice its schedule tells nothing.
@@ -449,7 +476,7 @@ int main(void)
 		cmocka_unit_test(test_what_may_stall),	cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_limits_of_forks), cmocka_unit_test(test_several_loops),
 		cmocka_unit_test(test_doubt),		cmocka_unit_test(test_other_run),
-		cmocka_unit_test(test_slowed),
+		cmocka_unit_test(test_slowed),		cmocka_unit_test(test_computing),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
