@@ -182,7 +182,10 @@ static bool choose_freq_event(struct state *s)
 	return true;
 }
 
-/* The same process does not run twice.  Without one on either side, nothing tells. */
+/*
+ * The same process does not run twice.  Sums of recordings have no processes: they are of other
+ * runs, too.  Without a process where counts come from, nothing tells.
+ */
 static bool is_other_run(const struct state *s)
 {
 	size_t i;
@@ -190,7 +193,7 @@ static bool is_other_run(const struct state *s)
 	for (i = 0; i < s->pids.count; i++)
 		if (vt_flowcount_ran(s->exact.counts, *(int64_t *)vt_hash_at(&s->pids, i)))
 			return false;
-	return s->pids.count > 0 && vt_flowcount_ran_any(s->exact.counts);
+	return vt_flowcount_ran_any(s->exact.counts);
 }
 
 static void report_partial(struct state *s)

@@ -195,7 +195,7 @@ int cmd_sim(int argc, char **argv)
 	};
 	const struct vt_opt_page page = {
 		.program = "vsim",
-		.usage = "[-m NAME] [-S EVENT:N] [-t FILE] [options] [FILE]",
+		.usage = "[-m NAME] [-S EVENT:N] [--truth FILE] [options] [FILE]",
 		.about = "Runs a recording of executed code on a modelled processor, and takes the "
 			 "samples\nthat its counters would have taken.",
 		.opts = opts,

@@ -205,8 +205,9 @@ static double acquit(const struct excess *x, const struct suspicion *s, enum vt_
  */
 static bool may_claim(const struct excess *x, enum vt_stall_cause cause, enum vt_stall_why why)
 {
-	return why != VT_WHY_DENORMAL &&
-	       (x->peak || (cause != VT_STALL_DCACHE && cause != VT_STALL_DTLB));
+	bool miss = cause >= VT_STALL_ICACHE && cause <= VT_STALL_DTLB;
+
+	return why != VT_WHY_DENORMAL && (x->peak || !miss);
 }
 
 /* What all others can account for, at most and, as measured, at least. */
@@ -338,9 +339,9 @@ static double square(double x)
 }
 
 /* What others may have taken of a time. */
-static double get_others(const struct judge *j, double cycles)
+static double get_others(const struct vt_culprit_input *input, double cycles)
 {
-	return j->c->in->exact_time ? 0 : (OTHERS + j->c->in->slowed) * cycles;
+	return input->exact_time ? 0 : (OTHERS + input->slowed) * cycles;
 }
 
 /* Sets what of a time is beyond the schedule; `width` is half of the time's interval. */
@@ -351,12 +352,14 @@ static void set_excess(const struct judge *j, double cycles, double best, double
 	x->low = fmax(0, cycles - width - best);
 	x->high = cycles + width - SURE_SCHEDULE * best;
 	x->sure = cycles - width - best / SURE_SCHEDULE;
-	x->others = get_others(j, cycles);
+	x->others = get_others(j->c->in, cycles);
 }
 
-static double get_half_width(const struct judge *j, const struct vt_culprit_insn *in)
+static double get_half_width(const struct vt_culprit_input *input, uint32_t insn)
 {
-	if (j->c->in->exact_time)
+	const struct vt_culprit_insn *in = &input->insns[insn];
+
+	if (input->exact_time)
 		return NINETY * in->doubt;
 	return sqrt(square(NINETY) / (double)in->time_samples + square(BORDER / in->cycles) +
 		    square(NINETY * in->doubt));
@@ -364,14 +367,16 @@ static double get_half_width(const struct judge *j, const struct vt_culprit_insn
 
 /*
  * Whether an instruction takes so much longer each time than `head` cycles, which the schedule
- * gives it, that this is its own time, and has enough samples to tell.
+ * gives it, that this is its own time, and has enough samples to tell: by the low end of the time's
+ * interval, less what others may have taken, it does take longer.
  */
 static bool is_peak(const struct vt_culprit_input *input, uint32_t insn, double head)
 {
 	const struct vt_culprit_insn *in = &input->insns[insn];
+	double low = in->cycles * (1 - get_half_width(input, insn)) - get_others(input, in->cycles);
 
 	return in->executions > 0 && isfinite(in->executions * in->cycles) && isfinite(in->doubt) &&
-	       in->cycles - head >= input->least_peak &&
+	       in->cycles - head >= input->least_peak && low > head &&
 	       (input->exact_time || in->time_samples >= PEAK_SAMPLES);
 }
 
@@ -420,7 +425,7 @@ static int judge_peak(const struct judge *j, uint32_t insn)
 
 	x.flags = get_overlap_flag(j, x.region);
 	set_excess(j, cycles, (double)j->c->costs[insn].head * in->executions,
-		   get_half_width(j, in) * cycles, &x);
+		   get_half_width(j->c->in, insn) * cycles, &x);
 	add_facts(j, insn, own);
 	add_fetches(j, insn, own);
 	x.peak = has_suspects(own, x.cycles);
@@ -471,7 +476,7 @@ static int judge_region(const struct judge *j, uint32_t which, double peaks)
 	if (r->cycles * (1 + r->half) < r->least)
 		return append_gain(j, &x, fmax(r->best, r->least) - r->cycles);
 	set_excess(j, r->cycles - peaks, r->best, r->half * r->cycles, &x);
-	x.others = get_others(j, r->cycles);
+	x.others = get_others(j->c->in, r->cycles);
 	x.told = peaks;
 	/* What others may have taken is no stall of the region. */
 	if (!(x.low > x.others))

@@ -70,8 +70,19 @@ struct vti_conflicts {
 	uint32_t own_distance;
 };
 
+/* META records on the processor of a stream. */
+#define VTI_MERGE_MACHINE 4
+
+/* Numbers of texts; 0: nobody names it, or streams differ. */
+struct vti_machine {
+	uint32_t text[VTI_MERGE_MACHINE];
+	uint32_t own[VTI_MERGE_MACHINE]; /* of the current stream */
+	bool streams;			 /* there were some before */
+};
+
 struct vt_merge {
 	struct vt_intern *strings;
+	struct vti_machine machine;
 	struct vt_hash events;
 	struct vt_hash images;
 	struct vt_hash places;
@@ -94,6 +105,15 @@ bool vti_join_image_id(struct vt_merge *m, uint64_t id, uint32_t *index);
 
 /* The id of an image in the stream that is written, once its images are. */
 uint32_t vti_written_image_id(const struct vt_merge *m, uint32_t index);
+
+/* Takes a META record of the current stream.  False: out of memory. */
+bool vti_feed_machine(struct vt_merge *m, const struct vt_record *rec);
+
+/* Ends the current stream. */
+void vti_join_machine(struct vt_merge *m);
+
+/* Writes META records of what all streams name alike. */
+void vti_write_machine(const struct vt_merge *m, struct vt_writer *w);
 
 /* Takes a META or a CONFLICT record of the current stream.  False: out of memory. */
 bool vti_feed_conflict_meta(struct vt_merge *m, const struct vt_record *rec);

@@ -81,12 +81,17 @@ const struct vt_calldamage *vt_merge_chain_damage(const struct vt_merge *m)
 
 /* ---- the records of one stream ---- */
 
+static bool feed_meta(struct vt_merge *m, const struct vt_record *rec)
+{
+	return vti_feed_conflict_meta(m, rec) && vti_feed_machine(m, rec);
+}
+
 int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t count,
 		  struct vt_error *err)
 {
 	struct vt_merge *m = arg;
 	bool (*feed)(struct vt_merge * m, const struct vt_record *rec) =
-		b->kind == VT_META	 ? vti_feed_conflict_meta
+		b->kind == VT_META	 ? feed_meta
 		: b->kind == VT_CONFLICT ? vti_feed_conflict
 					 : NULL;
 	struct vt_record rec = {b, b->kind, first};
@@ -344,6 +349,7 @@ int vt_merge_end_stream(struct vt_merge *m, struct vt_error *err)
 	code = vti_join_conflicts(m, err);
 	if (code < 0)
 		return code;
+	vti_join_machine(m);
 	vt_packs_end_stream(m->packs);
 	vt_tally_fini(&m->tally);
 	if (!vt_tally_init(&m->tally, m->strings))
@@ -597,6 +603,7 @@ int vt_merge_write(struct vt_merge *m, struct vt_writer *w, struct vt_error *err
 
 	if (join_hot_images(m, err) < 0)
 		return -(int)err->code;
+	vti_write_machine(m, w);
 	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		struct rank *ranks = rank_entries(m, parts[i].table, parts[i].describe);
 

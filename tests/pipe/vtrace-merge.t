@@ -13,7 +13,9 @@ vtrace decode "$demo" -o whole.vt
 
 t_ok "the whole" vtrace merge whole.vt -o sum.vt
 vtrace dump sum.vt >sum
-t_is "it is made of counts" "$(cut -f 1 sum | sort -u | tr '\n' ' ')" "COUNT EVENT IMAGE "
+t_is "it is made of counts" "$(cut -f 1 sum | sort -u | tr '\n' ' ')" "COUNT EVENT IMAGE META "
+t_same "and of the same processor" <(vtrace dump -k META -F key,value sum.vt | grep -E '^(arch|cpu)' | sort) \
+	<(vtrace dump -k META -F key,value whole.vt | grep -E '^(arch|cpuid|cpudesc|cpu.model)	' | sort)
 t_ok "two parts" vtrace merge a.vt b.vt -o parts.vt
 vtrace dump parts.vt >parts
 t_same "give what the whole gives" parts sum
@@ -41,6 +43,14 @@ vtrace dump -k COUNT sum.vt | sed -E 's/.*offset=(0x[0-9a-f]*).*/\1/' >offsets
 t_is "places are in order" "$(vtrace dump -k IMAGE -F path sum.vt | LC_ALL=C sort -c && echo yes)" yes
 t_is "the provenance of both" "$(vtrace info --json parts.vt | grep -c '"program"')" \
 	"$(($(vtrace info --json a.vt | grep -c '"program"') * 2 + 1))"
+
+# Of several processors, none is named.
+"$VT_BUILD/tests/tools/stream_make" >other.vt <<'END'
+META	key=cpuid	value=AuthenticAMD,25,17,1
+META	key=arch	value=x86_64
+END
+t_is "another processor is none" "$(vtrace merge whole.vt other.vt whole.vt | vtrace dump -k META -F key,value |
+	tr '\t\n' '= ')" "arch=x86_64 "
 
 # Different ways of choosing the pc stay apart, and what is lost is passed on.
 cat >policies.py <<'END'

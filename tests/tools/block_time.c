@@ -323,12 +323,17 @@ static void prepare(void)
 
 int main(int argc, char **argv)
 {
-	const size_t passes = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
+	const size_t passes = argc > 1 && strspn(argv[1], "0123456789") == strlen(argv[1])
+				      ? strtoul(argv[1], NULL, 10)
+				      : (size_t)(argc == 1);
 	struct measured *blocks, *b;
 	size_t n, too_long, pass, failed = 0;
 
 	if (!passes || argc > 2)
-		fail("usage: block_time [PASSES] <BLOCKS >MEASURED");
+		fail("usage: block_time [PASSES] <BLOCKS >MEASURED\n"
+		     "  BLOCKS: lines that begin with the bytes of a block in hexadecimal\n"
+		     "  MEASURED: the same bytes, a comma, and cycles of 100 copies\n"
+		     "  PASSES: how often each is measured, 1 by default; the shorter ones count");
 	prepare();
 	blocks = read_blocks(passes, &n, &too_long);
 	for (pass = 0; pass < passes; pass++)
