@@ -115,6 +115,28 @@ static void forget_uncounted(struct vti_estimate *list, uint32_t n)
 			list[i] = (struct vti_estimate){.sigma = INFINITY};
 }
 
+/* Whose time its samples are does not matter: what an interrupt returns to is executed. */
+static bool was_sampled(const struct vti_freqwork *w, uint32_t block)
+{
+	const struct vt_cfg_block *b = &w->g->blocks[block];
+	uint32_t i;
+
+	for (i = b->insn; i < b->insn + b->ninsns; i++)
+		if (w->in->samples[i])
+			return true;
+	return false;
+}
+
+/* What was sampled was executed, also if no branch stack has it: nobody knows how often. */
+static void forget_missed(const struct vti_freqwork *w)
+{
+	uint32_t b;
+
+	for (b = VT_CFG_FIRST; b < w->g->nblocks; b++)
+		if (w->blocks[b].known && !(w->blocks[b].f > 0) && was_sampled(w, b))
+			w->blocks[b] = (struct vti_estimate){.sigma = INFINITY};
+}
+
 void vti_freq_trust(struct vti_freqwork *w)
 {
 	bool changed = true;
@@ -133,5 +155,6 @@ void vti_freq_trust(struct vti_freqwork *w)
 	if (w->in->counts_only) {
 		forget_uncounted(w->blocks, w->g->nblocks);
 		forget_uncounted(w->edges, w->g->nedges);
+		forget_missed(w);
 	}
 }

@@ -116,6 +116,36 @@ static void test_counted(void **state)
 	vt_freqs_free(f);
 }
 
+/* A block that no stack has: it was not executed, unless it was sampled. */
+static void test_missed(void **state)
+{
+	struct vt_freq_measure insns[] = {{1000, 20}, {0, 5}, {1000, 20}, {1000, 20}};
+	struct vt_freq_measure edges[] = {{-1, 0}, {0, 5}, {1000, 20}, {0, 5}, {1000, 20}, {-1, 0}};
+	uint64_t samples;
+
+	(void)state;
+	for (samples = 0; samples < 2; samples++) {
+		struct vt_freqs *f;
+		struct graph g;
+
+		graph_begin_diamond(&g);
+		g.in.measured = insns;
+		g.in.measured_edges = edges;
+		g.in.measure_unit = 1;
+		g.in.measure_timed = true;
+		g.in.skewed = g.in.counts_only = true;
+		g.samples[1] = samples;
+		f = values_of(&g, VT_METHOD_FLOW);
+		assert_true(fabs(f->insn[0].executions - 1000) < 0.1);
+		assert_true(f->insn[1].executions == 0);
+		assert_int_equal(f->insn[1].confidence,
+				 samples ? VT_CONFIDENCE_NONE : VT_CONFIDENCE_LOW);
+		assert_int_equal(isinf(f->insn[1].high), samples > 0);
+		assert_true(fabs(f->insn[2].executions - 1000) < 0.1);
+		vt_freqs_free(f);
+	}
+}
+
 /* What callers say is believed for the entry's class, unless it would take more time than there is.
  */
 static void test_callers(void **state)
@@ -311,10 +341,11 @@ static void test_repeated(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counted),	       cmocka_unit_test(test_naive),
-		cmocka_unit_test(test_confidence),     cmocka_unit_test(test_callers),
-		cmocka_unit_test(test_doubted_counts), cmocka_unit_test(test_needs),
-		cmocka_unit_test(test_calls),	       cmocka_unit_test(test_repeated),
+		cmocka_unit_test(test_counted),	 cmocka_unit_test(test_missed),
+		cmocka_unit_test(test_naive),	 cmocka_unit_test(test_confidence),
+		cmocka_unit_test(test_callers),	 cmocka_unit_test(test_doubted_counts),
+		cmocka_unit_test(test_needs),	 cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_repeated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
