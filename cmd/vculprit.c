@@ -67,6 +67,23 @@ static bool read_truth(struct job *j)
 	return true;
 }
 
+/* What vfreq said of its numbers, to who reads these only. */
+static void tell_doubts(const struct job *j)
+{
+	const char *name = vt_reader_name(j->reader);
+
+	if (j->in.assumed)
+		app_say(j->app,
+			"%s: the clock is assumed to be 1 GHz: stalls are as wrong as that is "
+			"(vfreq --clock sets it)",
+			name);
+	if (j->in.untold)
+		app_say(j->app,
+			"%s: executions are those of another run, taken to be as long as this one: "
+			"if it was not, stalls are wrong",
+			name);
+}
+
 static bool finish_reading(struct job *j)
 {
 	struct vt_error err = VT_ERROR_INIT;
@@ -78,6 +95,7 @@ static bool finish_reading(struct job *j)
 		return app_lacks(j->app, vt_reader_name(j->reader), APP_NO_FREQS);
 	if (!j->in.freq_images->count)
 		app_say(j->app, "%s: %s", vt_reader_name(j->reader), APP_NO_ESTIMATES);
+	tell_doubts(j);
 	return true;
 }
 

@@ -106,6 +106,18 @@ static bool read_freq_input(struct state *s, struct vt_reader *r)
 
 /* ---- the processor ---- */
 
+/* All models are of x86. */
+static bool is_foreign(const struct vt_cpu *cpu)
+{
+	static const char *const x86[] = {"x86_64", "i386", "i486", "i586", "i686"};
+	size_t i;
+
+	for (i = 0; i < sizeof(x86) / sizeof(x86[0]); i++)
+		if (!cpu->arch || strcmp(cpu->arch, x86[i]) == 0)
+			return false;
+	return true;
+}
+
 static bool choose_freq_core(struct state *s)
 {
 	const struct vt_cpu *cpu = &s->cpu;
@@ -114,7 +126,13 @@ static bool choose_freq_core(struct state *s)
 
 	if (strcmp(name, "auto") == 0) {
 		name = vt_core_for_cpu(cpu->model, cpu->id, cpu->description);
-		if (!name) {
+		if (!name && is_foreign(cpu)) {
+			app_say(s->app, "no processor of %s is modelled: nothing is estimated",
+				cpu->arch);
+			s->how.event = SIZE_MAX;
+			s->how.untimed = false;
+			name = "skylake";
+		} else if (!name) {
 			name = "skylake";
 			app_say(s->app, "%s: taken for %s; --model chooses another",
 				cpu->description && *cpu->description

@@ -2,10 +2,22 @@
 #include "cmd/common/profiles.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "cmd/common/hots.h"
 #include "cmd/common/stream.h"
 #include "stream/kinds.h"
+
+/* Whether it is a META record of this key whose value begins so. */
+static bool has_meta(const struct vt_record *rec, const char *key, const char *begin)
+{
+	struct vt_bytes value;
+
+	if (!vt_record_is_meta(rec, key))
+		return false;
+	value = vt_record_bytes(rec, VT_META_VALUE);
+	return value.size >= strlen(begin) && memcmp(value.data, begin, strlen(begin)) == 0;
+}
 
 static int note_analyses(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
 			 struct vt_error *err)
@@ -14,8 +26,11 @@ static int note_analyses(void *arg, const struct vt_block *block, uint32_t first
 	struct app_profile *p = arg;
 
 	(void)err;
-	for (; rec.row - first < count; rec.row++)
+	for (; rec.row - first < count; rec.row++) {
 		p->estimated = p->estimated || vt_record_is_meta(&rec, "vfreq.samples");
+		p->assumed = p->assumed || has_meta(&rec, "vfreq.clock", "assumed");
+		p->untold = p->untold || has_meta(&rec, "vfreq.exact", "untold ");
+	}
 	p->stalls = p->stalls || rec.kind == VT_STALL;
 	return 0;
 }

@@ -31,6 +31,8 @@ struct app_profile {
 	bool explained;			   /* vculprit was here, */
 	bool listed;			   /* vhot was, */
 	bool estimated; /* vfreq was here, whether or not there was something to estimate from */
+	bool assumed;	/* without a clock, it took a nanosecond for a cycle */
+	bool untold;	/* its counts are of another run, by a factor that nothing told */
 };
 
 /* Prepares an empty *p for a stream: a context with images, whose consumers are profile and code.

@@ -201,6 +201,17 @@ t_ok "vculprit takes the same" vculprit --symfs "$demo/symfs" -o z.c z.f
 t_is "and says so" "$(vculprit --symfs "$demo/symfs" --json --top 1 z.f | jq -r .cpu)" skylake
 t_like "a clock is not made up in silence" 'does not have the processor.s clock: assuming 1 GHz' \
 	<(vfreq --symfs "$demo/symfs" --exact "$demo/counts.vt" -o z.f z.vt 2>&1)
+t_like "nor passed on in silence" 'z.f: the clock is assumed to be 1 GHz' \
+	<(vculprit --symfs "$demo/symfs" --top 1 z.f 2>&1)
+{
+	printf 'META\tkey=arch\tvalue=aarch64\n'
+	vtrace dump z.vt | grep -P '^(EVENT|IMAGE|SAMPLE)\t'
+} | "$VT_BUILD/tests/tools/stream_make" >arm.vt
+t_ok "a machine of which no processor is modelled" vfreq --symfs "$demo/symfs" -o arm.f arm.vt
+t_like "takes no other's model" 'no processor of aarch64 is modelled: nothing is estimated' "$T_ERR"
+t_is "nor anything from it" "$(vtrace dump -k FREQ arm.f | wc -l)" 0
+t_ok "with a model" vfreq --symfs "$demo/symfs" --model zen4 -o arm.f arm.vt
+t_unlike "it is estimated" 'aarch64' "$T_ERR"
 t_unlike "where no executions are known, it is not needed" '1 GHz' \
 	<(vfreq --symfs "$demo/symfs" -o z.f z.vt 2>&1)
 t_status "a processor that cannot be chosen" 2 vculprit --model z80 --top 1 odd.f

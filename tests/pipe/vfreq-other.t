@@ -105,6 +105,8 @@ sampled $other 0 6000 9000 4500 6000
 t_ok "as long by loops that differ" vfreq -m skylake --exact loops.vt -o out.vt sampled.data
 t_like "does not tell" 'taken to be as long as this one: the loops that nothing stalls differ' "$T_ERR"
 t_like "nor does the stream" '^vfreq.exact	untold ' <(vtrace dump -k META -F key,value out.vt)
+t_like "but vculprit does" 'executions are those of another run, taken to be as long' \
+	<(vculprit --top 1 out.vt 2>&1)
 t_is "and it is taken as it is" "$(found six)" "$(printf '1000000\t1000000\t1000000\texact')"
 
 # 6.18 % more is two deviations of 3.09 %.

@@ -272,6 +272,7 @@ struct vt_cpu {
 	char *model;
 	char *id;
 	char *description;
+	char *arch;
 	char *chosen;
 };
 

@@ -128,9 +128,8 @@ int vt_cpu_feed(struct vt_cpu *cpu, const struct vt_record *rec, struct vt_error
 		const char *key;
 		char **value;
 	} facts[] = {
-		{"cpu.model", &cpu->model},
-		{"cpuid", &cpu->id},
-		{"cpudesc", &cpu->description},
+		{"cpu.model", &cpu->model},	{"cpuid", &cpu->id},
+		{"cpudesc", &cpu->description}, {"arch", &cpu->arch},
 		{"vfreq.model", &cpu->chosen},
 	};
 	size_t i;
@@ -154,5 +153,6 @@ void vt_cpu_fini(struct vt_cpu *cpu)
 	free(cpu->model);
 	free(cpu->id);
 	free(cpu->description);
+	free(cpu->arch);
 	free(cpu->chosen);
 }

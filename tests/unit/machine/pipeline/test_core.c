@@ -445,11 +445,12 @@ static void cpus_are_read(void **state)
 	static const char *const facts[][2] = {
 		{"cpuid", "x"},		  {"cpu.model", "m"},	  {"cpudesc", "some text"},
 		{"cpudescription", "no"}, {"vfreq.model", "./c"}, {"cpuid", "GenuineIntel,6,85,7"},
+		{"arch", "aarch64"},
 	};
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_cpu cpu = {NULL, NULL, NULL, NULL};
+	struct vt_cpu cpu = {.model = NULL};
 	struct vt_record rec;
 	struct vt_reader *r;
 	size_t i;
@@ -465,6 +466,7 @@ static void cpus_are_read(void **state)
 	assert_string_equal(cpu.model, "m");
 	assert_string_equal(cpu.description, "some text");
 	assert_string_equal(cpu.chosen, "./c");
+	assert_string_equal(cpu.arch, "aarch64");
 	vt_cpu_fini(&cpu);
 	vt_reader_close(r);
 	close(fd);
