@@ -17,21 +17,7 @@ static inline uint64_t residue(enum vti_predictor p, const uint64_t *v)
 	return vt_zigzag(v[0] - 2 * v[-1] + v[-2]);
 }
 
-static void get_residues(enum vti_predictor p, const uint64_t *v, size_t n, uint64_t *out)
-{
-	size_t i;
-
-	if (p == VTI_PREDICT_NONE)
-		memcpy(out, v, n * sizeof(*v));
-	else if (p == VTI_PREDICT_LAST)
-		for (i = 1; i < n; i++)
-			out[i - 1] = residue(VTI_PREDICT_LAST, v + i);
-	else
-		for (i = 2; i < n; i++)
-			out[i - 2] = residue(VTI_PREDICT_STRIDE, v + i);
-}
-
-/* The inverse: v[p..n-1] hold residues, the values before them are decoded already. */
+/* Reverts residue(): v[p..n-1] hold residues, the values before them are decoded already. */
 static void add_predictions(enum vti_predictor p, uint64_t *v, size_t n)
 {
 	uint64_t last, stride;
@@ -52,9 +38,11 @@ static void add_predictions(enum vti_predictor p, uint64_t *v, size_t n)
 }
 
 /* Returns 0, 1, 2, 3 for numbers that fit 1, 2, 4, 8 bytes. */
-static unsigned size_class(uint64_t x)
+static inline unsigned size_class(uint64_t x)
 {
-	return (x > 0xff) + (x > 0xffff) + (x > 0xffffffff);
+	static const uint8_t classes[8] = {0, 1, 2, 2, 3, 3, 3, 3};
+
+	return classes[(63 - (unsigned)__builtin_clzll(x | 1)) / 8];
 }
 
 /* Returns the bits set in any of a predictor's residues, which tell the width that fits all. */
@@ -75,14 +63,25 @@ static uint64_t residue_bits(enum vti_predictor p, const uint64_t *v, size_t n)
 	return bits;
 }
 
-static size_t measure_mixed(const uint64_t *r, size_t n)
+/* `p` is constant at each call of this and what follows, so each gets loops of its own. */
+static inline size_t measure_residues(const uint64_t *v, size_t n, enum vti_predictor p)
 {
-	size_t size = (n + 3) / 4;
+	size_t size = (n - p + 3) / 4;
 	size_t i;
 
-	for (i = 0; i < n; i++)
-		size += (size_t)1 << size_class(r[i]);
+	for (i = p; i < n; i++)
+		size += (size_t)1 << size_class(residue(p, v + i));
 	return size;
+}
+
+/* Returns the bytes of a predictor's residues in the mixed width. */
+static size_t measure_mixed(const uint64_t *v, size_t n, enum vti_predictor p)
+{
+	if (p == VTI_PREDICT_NONE)
+		return measure_residues(v, n, VTI_PREDICT_NONE);
+	if (p == VTI_PREDICT_LAST)
+		return measure_residues(v, n, VTI_PREDICT_LAST);
+	return measure_residues(v, n, VTI_PREDICT_STRIDE);
 }
 
 struct coding {
@@ -91,7 +90,7 @@ struct coding {
 	size_t size;
 };
 
-static struct coding choose_coding(const uint64_t *v, size_t n, uint64_t *scratch)
+static struct coding choose_coding(const uint64_t *v, size_t n)
 {
 	struct coding best = {VTI_PREDICT_NONE, VTI_WIDTH_8, SIZE_MAX};
 	unsigned p;
@@ -107,18 +106,15 @@ static struct coding choose_coding(const uint64_t *v, size_t n, uint64_t *scratc
 			best = (struct coding){p, VTI_WIDTH_1 + class, (n - p) << class};
 	}
 	for (p = 0; p < VTI_NPREDICTORS && p < n; p++) {
-		size_t size;
+		size_t size = measure_mixed(v, n, p);
 
-		get_residues(p, v, n, scratch);
-		size = measure_mixed(scratch, n - p);
 		if (size < best.size)
 			best = (struct coding){p, VTI_WIDTH_MIXED, size};
 	}
 	return best;
 }
 
-/* Stores residues of a fixed width.  `p` is constant at each call, so each gets loops of its own.
- */
+/* Stores residues of a fixed width. */
 static inline void encode_residues(uint8_t *to, const uint64_t *v, size_t n, enum vti_predictor p,
 				   enum vti_width width)
 {
@@ -148,20 +144,43 @@ static void encode_fixed(uint8_t *to, const uint64_t *v, size_t n, const struct 
 		encode_residues(to, v, n, VTI_PREDICT_STRIDE, how->width);
 }
 
-static void encode_mixed(uint8_t *tags, const uint64_t *r, size_t n)
+/* Stores residues of the mixed width, which take `size` bytes. */
+static inline void mix_residues(uint8_t *tags, size_t size, const uint64_t *v, size_t n,
+				enum vti_predictor p)
 {
-	uint8_t *to = tags + (n + 3) / 4;
+	uint8_t *to = tags + (n - p + 3) / 4, *end = tags + size;
+	unsigned tag = 0, shift = 0;
 	size_t i;
 
-	memset(tags, 0, (n + 3) / 4);
-	for (i = 0; i < n; i++) {
-		unsigned class = size_class(r[i]);
-		unsigned b;
+	for (i = p; i < n; i++) {
+		uint64_t x = residue(p, v + i);
+		unsigned class = size_class(x), b;
 
-		tags[i / 4] |= (uint8_t)(class << (i % 4 * 2));
-		for (b = 0; b < 1u << class; b++)
-			*to++ = (uint8_t)(r[i] >> (8 * b));
+		/* Where eight bytes are left, one store works for every width. */
+		if (end - to >= 8)
+			vt_put_le64(to, x);
+		else
+			for (b = 0; b < 1u << class; b++)
+				to[b] = (uint8_t)(x >> (8 * b));
+		to += (size_t)1 << class;
+		tag |= class << shift;
+		shift += 2;
+		if (shift == 8 || i + 1 == n) {
+			*tags++ = (uint8_t)tag;
+			tag = shift = 0;
+		}
 	}
+	assert(to == end);
+}
+
+static void encode_mixed(uint8_t *to, const uint64_t *v, size_t n, const struct coding *how)
+{
+	if (how->predictor == VTI_PREDICT_NONE)
+		mix_residues(to, how->size, v, n, VTI_PREDICT_NONE);
+	else if (how->predictor == VTI_PREDICT_LAST)
+		mix_residues(to, how->size, v, n, VTI_PREDICT_LAST);
+	else
+		mix_residues(to, how->size, v, n, VTI_PREDICT_STRIDE);
 }
 
 static int is_constant_column(const uint64_t *v, size_t n)
@@ -177,7 +196,7 @@ static int is_constant_column(const uint64_t *v, size_t n)
 	return differ == 0;
 }
 
-void vti_column_encode(struct vt_buf *out, const uint64_t *v, size_t n, uint64_t *scratch)
+void vti_column_encode(struct vt_buf *out, const uint64_t *v, size_t n)
 {
 	struct coding best;
 	uint8_t *to;
@@ -188,7 +207,7 @@ void vti_column_encode(struct vt_buf *out, const uint64_t *v, size_t n, uint64_t
 		return;
 	}
 	assert(n >= 2);
-	best = choose_coding(v, n, scratch);
+	best = choose_coding(v, n);
 	assert(best.predictor < n && best.size < SIZE_MAX);
 	vt_buf_put_u8(out, (uint8_t)(best.predictor << 4 | best.width));
 	if (best.predictor >= VTI_PREDICT_LAST)
@@ -198,12 +217,10 @@ void vti_column_encode(struct vt_buf *out, const uint64_t *v, size_t n, uint64_t
 	to = vt_buf_reserve(out, best.size);
 	if (!to)
 		return;
-	if (best.width == VTI_WIDTH_MIXED) {
-		get_residues(best.predictor, v, n, scratch);
-		encode_mixed(to, scratch, n - best.predictor);
-	} else {
+	if (best.width == VTI_WIDTH_MIXED)
+		encode_mixed(to, v, n, &best);
+	else
 		encode_fixed(to, v, n, &best);
-	}
 	out->size += best.size;
 }
 

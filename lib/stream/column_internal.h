@@ -32,9 +32,8 @@ enum vti_width {
 
 /*
  * Appends the shortest coding of v[0..n-1]; among equally short ones, that with the lowest numbers.
- * `scratch` has room for n numbers.
  */
-void vti_column_encode(struct vt_buf *out, const uint64_t *v, size_t n, uint64_t *scratch);
+void vti_column_encode(struct vt_buf *out, const uint64_t *v, size_t n);
 
 /*
  * Reads the start of a coded column.  Returns 1 if the column is constant: *value is its value and

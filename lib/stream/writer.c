@@ -67,8 +67,6 @@ struct vt_writer {
 	uint32_t chain; /* CRC-32 over the payload CRCs of all blocks written so far */
 	struct vt_buf raw;
 	struct vti_packing packing;
-	uint64_t *scratch;
-	size_t scratch_cap;
 	struct staged *current; /* of the row started last */
 	bool failed;		/* memory ran out, or a record was too large: see err */
 	struct vt_error err;
@@ -177,26 +175,18 @@ static void append_tile(struct vt_writer *w, struct staged *s)
 	s->ntile = 0;
 }
 
-static void encode_numbers(struct vt_writer *w, const uint64_t *v, size_t n)
-{
-	if (vt_array_grow(&w->scratch, &w->scratch_cap, n, sizeof(*w->scratch)))
-		vti_column_encode(&w->raw, v, n, w->scratch);
-	else
-		set_failed(w, VT_E_NOMEM, "out of memory");
-}
-
 static void encode_field(struct vt_writer *w, const struct staged *s, uint32_t f, enum vt_type type)
 {
 	struct vti_frame_column *col = &s->rows.columns[f];
 
 	if (col->varies)
-		encode_numbers(w, col->v, s->rows.nrows);
+		vti_column_encode(&w->raw, col->v, s->rows.nrows);
 	else
-		vti_column_encode(&w->raw, &col->constant, 1, NULL);
+		vti_column_encode(&w->raw, &col->constant, 1);
 	/* A vt_buf's memory comes from malloc(), so it is aligned for any type. */
 	if (type == VT_TYPE_A)
-		encode_numbers(w, (const uint64_t *)(const void *)col->var.data,
-			       col->var.size / sizeof(uint64_t));
+		vti_column_encode(&w->raw, (const uint64_t *)(const void *)col->var.data,
+				  col->var.size / sizeof(uint64_t));
 	else
 		vt_buf_put(&w->raw, col->var.data, col->var.size);
 }
@@ -736,7 +726,6 @@ static void free_writer(struct vt_writer *w)
 	free(w->mappings);
 	free(w->staged);
 	free(w->runs);
-	free(w->scratch);
 	vt_buf_free(&w->raw);
 	vti_packing_fini(&w->packing);
 	vt_schema_fini(&w->schema);

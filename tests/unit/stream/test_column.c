@@ -111,11 +111,10 @@ static void check_decode(const struct vt_buf *coded, const uint64_t *v, size_t n
 /* Ours is right and no longer than any other; any other is read as well. */
 static void check_column(const uint64_t *v, size_t n)
 {
-	uint64_t scratch[MAX_VALUES];
 	struct vt_buf ours = VT_BUF_INIT, other = VT_BUF_INIT;
 	unsigned p, width;
 
-	vti_column_encode(&ours, v, n, scratch);
+	vti_column_encode(&ours, v, n);
 	assert_false(ours.failed);
 	check_decode(&ours, v, n, n <= 40);
 	for (p = 0; n && p < VTI_NPREDICTORS; p++) {
@@ -209,24 +208,24 @@ static void test_random(void **state)
 /* The predictors do what they are for. */
 static void test_sizes(void **state)
 {
-	uint64_t v[MAX_VALUES], scratch[MAX_VALUES];
+	uint64_t v[MAX_VALUES];
 	struct vt_buf out = VT_BUF_INIT;
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < MAX_VALUES; i++)
 		v[i] = UINT64_MAX;
-	vti_column_encode(&out, v, MAX_VALUES, scratch);
+	vti_column_encode(&out, v, MAX_VALUES);
 	assert_int_equal(out.size, 11);
 	for (i = 0; i < MAX_VALUES; i++)
 		v[i] = 0x7f0000000000 + i * 4096;
 	out.size = 0;
-	vti_column_encode(&out, v, MAX_VALUES, scratch);
+	vti_column_encode(&out, v, MAX_VALUES);
 	assert_true(out.size < MAX_VALUES + 20);
 	for (i = 0; i < MAX_VALUES; i++)
 		v[i] = i % 10 ? i % 7 : UINT64_MAX / (i + 1);
 	out.size = 0;
-	vti_column_encode(&out, v, MAX_VALUES, scratch);
+	vti_column_encode(&out, v, MAX_VALUES);
 	assert_true(out.size < MAX_VALUES * 2);
 	vt_buf_free(&out);
 }
