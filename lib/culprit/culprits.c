@@ -25,7 +25,7 @@ struct event_place {
 /* A procedure with code and records, which lie in it. */
 struct work {
 	struct vt_procedure proc;
-	const struct vt_freq *records;
+	const struct vt_freq_at *records;
 	size_t nrecords;
 	uint64_t offset;
 };
@@ -171,9 +171,11 @@ static void count_freq(struct vt_culprits_totals *t, const struct vt_freq *f, bo
 		t->executions += f->executions;
 }
 
-static void take_freq(struct culprit_job *j, const struct vt_freq *f, struct vt_culprits_totals *t)
+static void take_freq(struct culprit_job *j, const struct vt_freq_at *at,
+		      struct vt_culprits_totals *t)
 {
-	uint32_t i = find_job_insn(j, f->offset);
+	const struct vt_freq *f = at->freq;
+	uint32_t i = find_job_insn(j, at->offset);
 	double period = f->samples ? (double)f->period / (double)f->samples : (double)f->period;
 
 	count_freq(t, f, i != UINT32_MAX);
@@ -537,23 +539,24 @@ static int start_procedure(struct run *r, const struct work *w)
 /* ---- all of them ---- */
 
 /* The procedure that holds a record's place; its offset in *offset. */
-static bool find_freq_procedure(const struct run *r, const struct vt_freq *f,
+static bool find_freq_procedure(const struct run *r, const struct vt_freq_at *at,
 				struct vt_procedure *proc, uint64_t *offset)
 {
 	struct vt_images *images = r->src->images;
+	uint32_t image = at->freq->image;
 	struct vt_location loc;
 
-	if (vt_images_symbol(images, f->image, 0, f->offset, &loc) != VT_KNOWN ||
+	if (vt_images_symbol(images, image, 0, at->offset, &loc) != VT_KNOWN ||
 	    loc.symbol->end <= loc.symbol->start)
 		return false;
 	*proc = (struct vt_procedure){
-		.image = f->image,
+		.image = image,
 		.start = loc.symbol->start,
 		.end = loc.symbol->end,
 		.symbol = loc.symbol->name,
-		.name = vt_images_display(images, f->image, 0, loc.symbol),
+		.name = vt_images_display(images, image, 0, loc.symbol),
 	};
-	*offset = f->offset - (loc.vaddr - loc.symbol->start);
+	*offset = at->offset - (loc.vaddr - loc.symbol->start);
 	return true;
 }
 
@@ -598,7 +601,7 @@ static bool is_uncounted(const struct work *w)
 	size_t i;
 
 	for (i = 0; i < w->nrecords; i++)
-		if (w->records[i].confidence != VT_CONFIDENCE_NONE)
+		if (w->records[i].freq->confidence != VT_CONFIDENCE_NONE)
 			return false;
 	return true;
 }
@@ -609,13 +612,13 @@ static void count_uncounted(struct run *r, const struct work *w)
 
 	r->t->procedures++;
 	for (i = 0; i < w->nrecords; i++) {
-		r->t->samples += w->records[i].samples;
-		r->t->by_confidence[VT_CONFIDENCE_NONE] += w->records[i].samples;
+		r->t->samples += w->records[i].freq->samples;
+		r->t->by_confidence[VT_CONFIDENCE_NONE] += w->records[i].freq->samples;
 	}
 }
 
 /* Takes the procedure at freqs[0]; returns how many records are done with, or an error. */
-static int64_t take_first(struct run *r, const struct vt_freq *freqs, size_t n)
+static int64_t take_first(struct run *r, const struct vt_freq_at *freqs, size_t n)
 {
 	struct work w = {.records = freqs};
 	int code;
@@ -637,7 +640,8 @@ static int64_t take_first(struct run *r, const struct vt_freq *freqs, size_t n)
 static int analyse_image(struct run *r, uint32_t image)
 {
 	size_t n, i = 0;
-	const struct vt_freq *freqs = vt_freqprofile_freqs(r->src->freq, image, 0, UINT64_MAX, &n);
+	const struct vt_freq_at *freqs =
+		vt_freqprofile_freqs(r->src->freq, image, 0, UINT64_MAX, &n);
 
 	r->t->places += n;
 	while (i < n) {

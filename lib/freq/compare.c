@@ -97,16 +97,17 @@ static int fit_scale(const struct comparison *c, double *scale, struct vt_error 
 	if (!f)
 		return vt_error_nomem(err);
 	for (i = 0; i < c->nimages; i++) {
-		const struct vt_freq *freqs = vt_freqprofile_freqs(
+		const struct vt_freq_at *freqs = vt_freqprofile_freqs(
 			c->in->estimate, c->images[i].estimate, 0, UINT64_MAX, &count);
 
 		for (k = 0; k < count; k++) {
+			const struct vt_freq *e = freqs[k].freq;
 			double truth = vt_flowcount_insn(c->in->truth, c->images[i].truth,
 							 freqs[k].offset);
 
-			if (freqs[k].samples && freqs[k].executions > 0 && truth > 0)
-				f[n++] = (struct factor){log(truth / freqs[k].executions),
-							 (double)freqs[k].samples};
+			if (e->samples && e->executions > 0 && truth > 0)
+				f[n++] = (struct factor){log(truth / e->executions),
+							 (double)e->samples};
 		}
 	}
 	*scale = n ? median(f, n) : 1;
@@ -119,20 +120,20 @@ static int fit_scale(const struct comparison *c, double *scale, struct vt_error 
 static void compare_image(struct comparison *c, const struct image_pair *p)
 {
 	struct vt_freqcompare *out = c->out;
-	const struct vt_freq *f;
+	const struct vt_freq_at *at;
 	const struct vt_edgefreq *e;
 	size_t i, n;
 
-	f = vt_freqprofile_freqs(c->in->estimate, p->estimate, 0, UINT64_MAX, &n);
+	at = vt_freqprofile_freqs(c->in->estimate, p->estimate, 0, UINT64_MAX, &n);
 	for (i = 0; i < n; i++) {
-		double truth = vt_flowcount_insn(c->in->truth, p->truth, f[i].offset);
-		double estimate = f[i].executions * out->scale;
+		const struct vt_freq *f = at[i].freq;
+		double truth = vt_flowcount_insn(c->in->truth, p->truth, at[i].offset);
+		double estimate = f->executions * out->scale;
 
-		if (f[i].confidence == VT_CONFIDENCE_NONE || !f[i].samples)
+		if (f->confidence == VT_CONFIDENCE_NONE || !f->samples)
 			continue;
-		add_error(&out->insns, estimate, truth, (double)f[i].samples);
-		add_error(&out->by_confidence[f[i].confidence], estimate, truth,
-			  (double)f[i].samples);
+		add_error(&out->insns, estimate, truth, (double)f->samples);
+		add_error(&out->by_confidence[f->confidence], estimate, truth, (double)f->samples);
 	}
 	e = vt_freqprofile_edges(c->in->estimate, p->estimate, 0, UINT64_MAX, &n);
 	for (i = 0; i < n; i++) {
@@ -165,7 +166,7 @@ static uint64_t as_count(double v)
 static void count_event_samples(struct comparison *c)
 {
 	size_t i, count, n = vt_profile_nplaces(c->in->samples);
-	const struct vt_freq *any = NULL;
+	const struct vt_freq_at *any = NULL;
 	double paired = 0;
 
 	for (i = 0; i < vt_images_count(c->in->images) && !any; i++)
@@ -174,7 +175,7 @@ static void count_event_samples(struct comparison *c)
 	for (i = 0; i < n && any; i++) {
 		const struct vt_place *place = vt_profile_place(c->in->samples, i);
 
-		if (vt_profile_event(c->in->samples, place->event)->id != any->event)
+		if (vt_profile_event(c->in->samples, place->event)->id != any->freq->event)
 			continue;
 		c->out->samples += place->samples;
 		if (is_paired(c, place->image))

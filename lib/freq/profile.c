@@ -24,11 +24,21 @@ struct kept_words {
 	size_t first_cap;
 };
 
+/* They stay where they are while others come. */
+#define CHUNK_FREQS 4096
+
+struct freq_chunk {
+	struct freq_chunk *before;
+	size_t count;
+	struct vt_freq list[CHUNK_FREQS];
+};
+
 struct vt_freqprofile {
-	struct vt_freq *freqs;
+	struct vt_freq_at *freqs;
 	size_t nfreqs;
 	size_t freqs_cap;
-	struct vt_hash images; /* uint32_t: those of freqs */
+	struct freq_chunk *shared; /* what freqs point to; the last one */
+	struct vt_hash images;	   /* uint32_t: those of freqs */
 	struct vt_edgefreq *edges;
 	size_t nedges;
 	size_t edges_cap;
@@ -59,10 +69,21 @@ struct vt_freqprofile *vt_freqprofile_new(void)
 	return p;
 }
 
+static void free_freqs(struct freq_chunk *c)
+{
+	struct freq_chunk *before;
+
+	for (; c; c = before) {
+		before = c->before;
+		free(c);
+	}
+}
+
 void vt_freqprofile_free(struct vt_freqprofile *p)
 {
 	if (!p)
 		return;
+	free_freqs(p->shared);
 	free(p->freqs);
 	vt_hash_fini(&p->images);
 	free(p->edges);
@@ -93,12 +114,32 @@ static int reject_record(const char *kind, struct vt_error *err)
 	return vt_error_set(err, VT_E_FORMAT, "a record %s holds numbers that cannot be", kind);
 }
 
+/* Keeps what a record tells, unless the one before does.  NULL: no memory. */
+static const struct vt_freq *keep_freq(struct vt_freqprofile *p, const struct vt_freq *f)
+{
+	struct freq_chunk *c = p->shared;
+
+	if (c && memcmp(&c->list[c->count - 1], f, sizeof(*f)) == 0)
+		return &c->list[c->count - 1];
+	if (!vt_hash_add(&p->images, &f->image, NULL))
+		return NULL;
+	if (!c || c->count == CHUNK_FREQS) {
+		c = malloc(sizeof(*c));
+		if (!c)
+			return NULL;
+		c->before = p->shared;
+		c->count = 0;
+		p->shared = c;
+	}
+	c->list[c->count] = *f;
+	return &c->list[c->count++];
+}
+
 static int add_freq_record(struct vt_freqprofile *p, const struct vt_record *rec,
 			   struct vt_error *err)
 {
 	struct vt_freq f = {
 		.image = (uint32_t)vt_record_u64(rec, VT_FREQ_IMAGE),
-		.offset = vt_record_u64(rec, VT_FREQ_OFFSET),
 		.event = vt_record_u64(rec, VT_FREQ_EVENT),
 		.samples = vt_record_u64(rec, VT_FREQ_SAMPLES),
 		.period = vt_record_u64(rec, VT_FREQ_PERIOD),
@@ -108,6 +149,7 @@ static int add_freq_record(struct vt_freqprofile *p, const struct vt_record *rec
 		.cycles = vt_record_f64(rec, VT_FREQ_CYCLES),
 		.issue = vt_record_f64(rec, VT_FREQ_ISSUE),
 	};
+	struct vt_freq_at at = {.offset = vt_record_u64(rec, VT_FREQ_OFFSET)};
 	uint64_t confidence = vt_record_u64(rec, VT_FREQ_CONFIDENCE);
 	uint64_t method = vt_record_u64(rec, VT_FREQ_METHOD);
 
@@ -115,12 +157,12 @@ static int add_freq_record(struct vt_freqprofile *p, const struct vt_record *rec
 	    !(isnan(f.cycles) || is_amount(f.cycles)) || !(isnan(f.issue) || is_amount(f.issue)) ||
 	    confidence >= VT_NCONFIDENCES)
 		return reject_record("FREQ", err);
-	f.confidence = (uint8_t)confidence;
-	f.method = method < VT_NMETHODS ? (uint8_t)method : VT_METHOD_UNKNOWN;
-	if (!vt_array_grow(&p->freqs, &p->freqs_cap, p->nfreqs + 1, sizeof(*p->freqs)) ||
-	    !vt_hash_add(&p->images, &f.image, NULL))
+	f.confidence = (uint16_t)confidence;
+	f.method = method < VT_NMETHODS ? (uint16_t)method : VT_METHOD_UNKNOWN;
+	at.freq = keep_freq(p, &f);
+	if (!at.freq || !vt_array_grow(&p->freqs, &p->freqs_cap, p->nfreqs + 1, sizeof(*p->freqs)))
 		return vt_error_nomem(err);
-	p->freqs[p->nfreqs++] = f;
+	p->freqs[p->nfreqs++] = at;
 	return 0;
 }
 
@@ -329,11 +371,11 @@ static int compare_numbers(uint64_t a, uint64_t b)
 
 static int compare_freqs(const void *x, const void *y)
 {
-	const struct vt_freq *a = x, *b = y;
-	int c = compare_numbers(a->image, b->image);
+	const struct vt_freq_at *a = x, *b = y;
+	int c = compare_numbers(a->freq->image, b->freq->image);
 
 	c = c ? c : compare_numbers(a->offset, b->offset);
-	return c ? c : compare_numbers(a->event, b->event);
+	return c ? c : compare_numbers(a->freq->event, b->freq->event);
 }
 
 static int compare_edge_ends(const void *x, const void *y)
@@ -505,10 +547,10 @@ int vt_freqprofile_count_cycles(const struct vt_freqprofile *p, struct vt_profil
 	int code = 0;
 
 	for (i = 0; i < p->nfreqs && code == 0; i++) {
-		const struct vt_freq *f = &p->freqs[i];
+		const struct vt_freq *f = p->freqs[i].freq;
 		double cycles = f->executions * f->cycles;
 
-		code = vt_profile_count(profile, VT_PROFILE_CYCLES, f->image, f->offset,
+		code = vt_profile_count(profile, VT_PROFILE_CYCLES, f->image, p->freqs[i].offset,
 					cycles > 0 && cycles < 1e18 ? (uint64_t)cycles : 0, err);
 	}
 	return code;
@@ -524,12 +566,13 @@ static size_t find_freq_range(const struct record_array *r, size_t n, const void
 	return a;
 }
 
-const struct vt_freq *vt_freqprofile_freqs(const struct vt_freqprofile *p, uint32_t image,
-					   uint64_t first, uint64_t end, size_t *count)
+const struct vt_freq_at *vt_freqprofile_freqs(const struct vt_freqprofile *p, uint32_t image,
+					      uint64_t first, uint64_t end, size_t *count)
 {
 	const struct record_array r = {(char *)p->freqs, sizeof(*p->freqs), compare_freqs};
-	const struct vt_freq from = {.image = image, .offset = first};
-	const struct vt_freq to = {.image = image, .offset = end};
+	const struct vt_freq f = {.image = image};
+	const struct vt_freq_at from = {.offset = first, .freq = &f};
+	const struct vt_freq_at to = {.offset = end, .freq = &f};
 	size_t at = find_freq_range(&r, p->nfreqs, &from, &to, count);
 
 	return *count ? p->freqs + at : NULL;

@@ -15,12 +15,11 @@
 /* The FREQ, EDGE, STALL, REGION, MISPREDICT and LOADS records of a stream, by place. */
 struct vt_freqprofile;
 
-/* There are millions: their small numbers lie side by side. */
+/* What a FREQ record tells of its place.  Without padding: equal ones have equal bytes. */
 struct vt_freq {
 	uint32_t image;
-	uint8_t confidence; /* enum vt_confidence */
-	uint8_t method;	    /* enum vt_method */
-	uint64_t offset;
+	uint16_t confidence; /* enum vt_confidence */
+	uint16_t method;     /* enum vt_method */
 	uint64_t event;
 	uint64_t samples;
 	uint64_t period;
@@ -31,10 +30,16 @@ struct vt_freq {
 	double issue;
 };
 
+/* There are millions, most of which tell what the one before does, and share that. */
+struct vt_freq_at {
+	uint64_t offset;
+	const struct vt_freq *freq;
+};
+
 struct vt_edgefreq {
 	uint32_t image;
-	uint8_t confidence; /* likewise */
-	uint8_t method;
+	uint8_t confidence; /* enum vt_confidence */
+	uint8_t method;	    /* enum vt_method */
 	uint64_t from;
 	uint64_t to;
 	double executions;
@@ -136,8 +141,8 @@ int vt_freqprofile_count_cycles(const struct vt_freqprofile *p, struct vt_profil
  * order of `from` and `to`, stalls of offset, a region's behind its first instruction's, and cause.
  * NULL if there are none.  Borrowed.
  */
-const struct vt_freq *vt_freqprofile_freqs(const struct vt_freqprofile *p, uint32_t image,
-					   uint64_t first, uint64_t end, size_t *count);
+const struct vt_freq_at *vt_freqprofile_freqs(const struct vt_freqprofile *p, uint32_t image,
+					      uint64_t first, uint64_t end, size_t *count);
 const struct vt_edgefreq *vt_freqprofile_edges(const struct vt_freqprofile *p, uint32_t image,
 					       uint64_t first, uint64_t end, size_t *count);
 const struct vt_stall *vt_freqprofile_stalls(const struct vt_freqprofile *p, uint32_t image,

@@ -178,14 +178,15 @@ static int feed(const struct readers *r, struct vt_cursor *c, const struct vt_sc
 
 static void look_up(const struct vt_freqprofile *p, uint32_t image)
 {
-	const struct vt_freq *freqs;
+	const struct vt_freq_at *freqs;
 	const struct vt_edgefreq *edges;
 	const struct vt_stall *stalls;
 	size_t i, n;
 
 	freqs = vt_freqprofile_freqs(p, image, 0, UINT64_MAX, &n);
 	for (i = 0; i < n; i++) {
-		check(freqs[i].image == image && freqs[i].executions >= 0, "not of the image");
+		check(freqs[i].freq->image == image && freqs[i].freq->executions >= 0,
+		      "not of the image");
 		check(!i || freqs[i - 1].offset <= freqs[i].offset, "not in order");
 	}
 	edges = vt_freqprofile_edges(p, image, 0, UINT64_MAX, &n);

@@ -114,14 +114,15 @@ static void place_records(struct vt_calc *c, const struct vt_calc_source *src)
 {
 	uint64_t first = c->cfg->start - c->base, end = c->cfg->end - c->base;
 	size_t i, k, n;
-	const struct vt_freq *f = vt_freqprofile_freqs(src->freqs, c->proc.image, first, end, &n);
+	const struct vt_freq_at *f =
+		vt_freqprofile_freqs(src->freqs, c->proc.image, first, end, &n);
 	const struct vt_stall *s;
 
 	for (i = 0; i < n; i++) {
 		struct vt_calc_insn *insn = find_calc_insn(c, f[i].offset);
 
 		if (insn)
-			insn->freq = &f[i];
+			insn->freq = f[i].freq;
 	}
 	c->stalls = s = vt_freqprofile_stalls(src->freqs, c->proc.image, first, end, &n);
 	c->nstalls = n;

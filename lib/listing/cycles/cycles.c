@@ -109,7 +109,7 @@ void vt_cyclesum_add(struct vt_cyclesum *s, const struct vt_freqprofile *p, uint
 		     uint64_t first, uint64_t end)
 {
 	size_t i, nfreqs, nstalls, k = 0;
-	const struct vt_freq *freqs = vt_freqprofile_freqs(p, image, first, end, &nfreqs);
+	const struct vt_freq_at *freqs = vt_freqprofile_freqs(p, image, first, end, &nfreqs);
 	const struct vt_stall *stalls = vt_freqprofile_stalls(p, image, first, end, &nstalls);
 
 	for (i = 0; i < nfreqs; i++) {
@@ -119,7 +119,7 @@ void vt_cyclesum_add(struct vt_cyclesum *s, const struct vt_freqprofile *p, uint
 			k++;
 		for (from = k; k < nstalls && stalls[k].offset == freqs[i].offset; k++)
 			continue;
-		vt_cyclesum_insn(s, &freqs[i], stalls ? stalls + from : NULL, k - from);
+		vt_cyclesum_insn(s, freqs[i].freq, stalls ? stalls + from : NULL, k - from);
 	}
 }
 

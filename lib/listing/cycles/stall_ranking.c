@@ -66,7 +66,7 @@ static struct ranked_procedure *get_ranked_procedure(struct vt_cyclerank *r, uin
 bool vt_cyclerank_add(struct vt_cyclerank *r, uint32_t image)
 {
 	size_t i, n;
-	const struct vt_freq *f = vt_freqprofile_freqs(r->src.freqs, image, 0, UINT64_MAX, &n);
+	const struct vt_freq_at *f = vt_freqprofile_freqs(r->src.freqs, image, 0, UINT64_MAX, &n);
 
 	for (i = 0; i < n; i++) {
 		struct ranked_procedure *row;

@@ -52,13 +52,13 @@ const char *vt_cyclelist_unknown(const struct vt_cyclelist *l)
 /* The event that the frequencies are estimated from. */
 static size_t find_cycles_event(const struct vt_cyclelist *l)
 {
-	const struct vt_freq *f;
+	const struct vt_freq_at *f;
 	size_t n;
 
 	if (!l->images->count)
 		return SIZE_MAX;
 	f = vt_freqprofile_freqs(l->src.freqs, cyclelist_image(l, 0), 0, UINT64_MAX, &n);
-	return n ? vt_cyclesum_event(l->src.profile, f->event) : SIZE_MAX;
+	return n ? vt_cyclesum_event(l->src.profile, f->freq->event) : SIZE_MAX;
 }
 
 /* Sets the samples to all there are, including those in no image. */

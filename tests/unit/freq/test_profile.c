@@ -22,12 +22,12 @@ static void put_f64(uint64_t *field, double v)
 	memcpy(field, &v, sizeof(v));
 }
 
-static void write_freq(struct vt_writer *w, const struct vt_freq *f)
+static void write_freq(struct vt_writer *w, uint64_t offset, const struct vt_freq *f)
 {
 	uint64_t *row = vt_writer_row(w, VT_FREQ);
 
 	row[VT_FREQ_IMAGE] = f->image;
-	row[VT_FREQ_OFFSET] = f->offset;
+	row[VT_FREQ_OFFSET] = offset;
 	row[VT_FREQ_EVENT] = f->event;
 	row[VT_FREQ_SAMPLES] = f->samples;
 	row[VT_FREQ_PERIOD] = f->period;
@@ -134,17 +134,18 @@ static void test_fields(void **state)
 		1,    0x40,	    VT_STALL_ICACHE,   0.25,	 0.5, 3,
 		0.75, VT_WHY_STEPS, VT_STALL_OVERLAPS, culprits, 3,   VT_CONFIDENCE_LOW};
 	struct vt_freq freq = {
-		1, VT_CONFIDENCE_MEDIUM, VT_METHOD_MODEL, 0x10, 5, 7, 700, 30, 20, 40, 2.5, 1.5};
+		1, VT_CONFIDENCE_MEDIUM, VT_METHOD_MODEL, 5, 7, 700, 30, 20, 40, 2.5, 1.5};
 	struct vt_edgefreq edge = {1, VT_CONFIDENCE_HIGH, VT_METHOD_FLOW, 0x20, 0x30, 9, 8, 10};
 	const struct vt_edgefreq *e;
 	const struct vt_stall *s;
+	const struct vt_freq_at *at;
 	const struct vt_freq *f;
 	struct made m;
 	size_t n;
 
 	(void)state;
 	begin(&m);
-	write_freq(m.w, &freq);
+	write_freq(m.w, 0x10, &freq);
 	write_edge(m.w, &edge);
 	/* The culprits of one stall go on behind those of another. */
 	other.culprits = culprits + 2;
@@ -153,9 +154,10 @@ static void test_fields(void **state)
 	write_stall(m.w, &stall);
 	read_back(&m);
 	assert_int_equal(m.refused, 0);
-	f = vt_freqprofile_freqs(m.profile, 1, 0x10, 0x11, &n);
+	at = vt_freqprofile_freqs(m.profile, 1, 0x10, 0x11, &n);
 	assert_int_equal(n, 1);
-	assert_true(f->image == 1 && f->offset == 0x10 && f->event == 5 && f->samples == 7);
+	f = at->freq;
+	assert_true(f->image == 1 && at->offset == 0x10 && f->event == 5 && f->samples == 7);
 	assert_true(f->period == 700 && f->executions == 30 && f->low == 20 && f->high == 40);
 	assert_true(f->cycles == 2.5 && f->issue == 1.5);
 	assert_true(f->confidence == VT_CONFIDENCE_MEDIUM && f->method == VT_METHOD_MODEL);
@@ -354,7 +356,7 @@ static void test_impossible_freqs(void **state)
 		struct made m;
 
 		begin(&m);
-		write_freq(m.w, &f);
+		write_freq(m.w, 0, &f);
 		read_back(&m);
 		vt_freqprofile_freqs(m.profile, 0, 0, 1, &n);
 		if (m.refused == rows[i].taken || n != rows[i].taken)
@@ -447,17 +449,46 @@ static void test_methods(void **state)
 
 	(void)state;
 	begin(&m);
-	write_freq(m.w, &f);
+	write_freq(m.w, 0, &f);
 	write_edge(m.w, &e);
-	f.offset = e.from = 1;
+	e.from = 1;
 	f.method = e.method = VT_NMETHODS - 1;
-	write_freq(m.w, &f);
+	write_freq(m.w, 1, &f);
 	write_edge(m.w, &e);
 	read_back(&m);
-	assert_int_equal(vt_freqprofile_freqs(m.profile, 0, 0, 1, &n)->method, VT_METHOD_UNKNOWN);
-	assert_int_equal(vt_freqprofile_freqs(m.profile, 0, 1, 2, &n)->method, VT_NMETHODS - 1);
+	assert_int_equal(vt_freqprofile_freqs(m.profile, 0, 0, 1, &n)->freq->method,
+			 VT_METHOD_UNKNOWN);
+	assert_int_equal(vt_freqprofile_freqs(m.profile, 0, 1, 2, &n)->freq->method,
+			 VT_NMETHODS - 1);
 	assert_int_equal(vt_freqprofile_edges(m.profile, 0, 0, 1, &n)->method, VT_METHOD_UNKNOWN);
 	assert_int_equal(vt_freqprofile_edges(m.profile, 0, 1, 2, &n)->method, VT_NMETHODS - 1);
+	vt_freqprofile_free(m.profile);
+}
+
+/* Records share what they tell with the one before, and only that. */
+static void test_shared(void **state)
+{
+	struct vt_freq f = {.image = 1, .executions = 1, .high = 2, .cycles = NAN};
+	const struct vt_freq_at *at;
+	struct made m;
+	size_t i, n;
+
+	(void)state;
+	begin(&m);
+	for (i = 0; i < 10000; i++) {
+		f.issue = (double)(i / 2 % 4001);
+		write_freq(m.w, i, &f);
+	}
+	read_back(&m);
+	at = vt_freqprofile_freqs(m.profile, 1, 0, UINT64_MAX, &n);
+	assert_int_equal(n, 10000);
+	for (i = 0; i < n; i++) {
+		assert_int_equal(at[i].offset, i);
+		assert_true(at[i].freq->issue == (double)(i / 2 % 4001));
+		assert_true(at[i].freq->high == 2 && isnan(at[i].freq->cycles));
+		if (i)
+			assert_int_equal(at[i].freq == at[i - 1].freq, i % 2);
+	}
 	vt_freqprofile_free(m.profile);
 }
 
@@ -480,17 +511,17 @@ static uint64_t offset_at(unsigned order, uint64_t i, uint64_t n, struct vt_rng 
 	}
 }
 
-static bool comes_after(const struct vt_freq *a, const struct vt_freq *b)
+static bool comes_after(const struct vt_freq_at *a, const struct vt_freq_at *b)
 {
-	if (a->image != b->image)
-		return a->image > b->image;
+	if (a->freq->image != b->freq->image)
+		return a->freq->image > b->freq->image;
 	if (a->offset != b->offset)
 		return a->offset > b->offset;
-	return a->event > b->event;
+	return a->freq->event > b->freq->event;
 }
 
 /* Puts them in order as slowly as can be. */
-static void insert(struct vt_freq *list, size_t n, const struct vt_freq *f)
+static void insert(struct vt_freq_at *list, size_t n, const struct vt_freq_at *f)
 {
 	for (; n && comes_after(&list[n - 1], f); n--)
 		list[n] = list[n - 1];
@@ -499,7 +530,8 @@ static void insert(struct vt_freq *list, size_t n, const struct vt_freq *f)
 
 static void test_order(void **state)
 {
-	static struct vt_freq want[300];
+	static struct vt_freq made[300];
+	static struct vt_freq_at want[300];
 	struct vt_rng rng;
 	unsigned order;
 
@@ -507,22 +539,23 @@ static void test_order(void **state)
 	vt_rng_init(&rng, 3);
 	for (order = 0; order < 5; order++) {
 		size_t i, n, total = order ? 300 : 100, at = 0;
-		const struct vt_freq *f;
+		const struct vt_freq_at *f;
 		uint32_t image;
 		struct made m;
 
 		begin(&m);
 		for (i = 0; i < total; i++) {
-			struct vt_freq one = {
+			struct vt_freq_at one = {offset_at(order, i, total, &rng), &made[i]};
+			struct vt_edgefreq e = {.from = one.offset};
+
+			made[i] = (struct vt_freq){
 				.image = order > 2 ? 1 + (uint32_t)i % 2 : 1,
-				.offset = offset_at(order, i, total, &rng),
 				.event = order > 2 ? i / 3 % 2 : 0,
 				.samples = i,
 			};
-			struct vt_edgefreq e = {
-				.image = one.image, .from = one.offset, .to = one.event};
-
-			write_freq(m.w, &one);
+			e.image = made[i].image;
+			e.to = made[i].event;
+			write_freq(m.w, one.offset, &made[i]);
 			write_edge(m.w, &e);
 			insert(want, i, &one);
 		}
@@ -533,12 +566,12 @@ static void test_order(void **state)
 
 			f = vt_freqprofile_freqs(m.profile, image, 0, UINT64_MAX, &n);
 			for (i = 0; i < n; i++, at++) {
-				assert_int_equal(f[i].image, image);
+				assert_int_equal(f[i].freq->image, image);
 				assert_int_equal(f[i].offset, want[at].offset);
-				assert_int_equal(f[i].event, want[at].event);
-				assert_int_equal(f[i].samples, want[at].samples);
+				assert_int_equal(f[i].freq->event, want[at].freq->event);
+				assert_int_equal(f[i].freq->samples, want[at].freq->samples);
 				assert_int_equal(e[i].from, want[at].offset);
-				assert_int_equal(e[i].to, want[at].event);
+				assert_int_equal(e[i].to, want[at].freq->event);
 			}
 		}
 		assert_int_equal(at, total);
@@ -730,6 +763,7 @@ int main(void)
 		cmocka_unit_test(test_impossible_edges),
 		cmocka_unit_test(test_impossible_stalls),
 		cmocka_unit_test(test_methods),
+		cmocka_unit_test(test_shared),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_loads),
 		cmocka_unit_test(test_slowed),
