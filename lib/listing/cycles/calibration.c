@@ -119,9 +119,10 @@ static void tell_regions(const struct vt_calibration *c, struct vt_output *out)
 	if (c->bound.least > 0)
 		vt_output_printf(
 			out,
-			"  A region's time is wrong by up to %.1f cycles a visit: believe regions "
-			"of at\n  least %.0f cycles a visit, which are within %.0f %%, and no "
-			"cycles of less.\n",
+			"  By all lengths together, a region's time is wrong by up to %.1f cycles "
+			"a "
+			"visit:\n  believe regions of at least %.0f cycles a visit, which are "
+			"within %.0f %%, and no\n  cycles of less.\n",
 			c->bound.error, c->bound.least, 100 * VT_SERIAL_BAR);
 	else
 		vt_output_printf(out,

@@ -33,7 +33,7 @@ static void print_rounds(const struct vt_calc *c, const struct vt_regionfreq *r,
 	if (r->flags & VT_REGION_IS_LOOP)
 		vt_output_printf(out, "%.0f rounds in %.0f visits", r->rounds, r->visits);
 	else
-		vt_output_printf(out, "executed %.0f times", r->rounds);
+		vt_output_printf(out, "executed %.0f time%s", r->rounds, r->rounds == 1 ? "" : "s");
 	vt_output_printf(out, ", %.1f instructions each\n", r->insns);
 }
 

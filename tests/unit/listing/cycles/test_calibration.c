@@ -84,7 +84,7 @@ static void test_regions(void **state)
 
 	(void)state;
 	assert_says(&c,
-		    "wrong by up to 2.2 cycles a visit: believe regions of at\n  least 45 cycles",
+		    "wrong by up to 2.2 cycles a visit:\n  believe regions of at least 45 cycles",
 		    true);
 	c.bound.least = 0;
 	assert_says(&c, "No region measured is within 5 %", true);
