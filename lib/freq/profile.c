@@ -114,12 +114,19 @@ static int reject_record(const char *kind, struct vt_error *err)
 	return vt_error_set(err, VT_E_FORMAT, "a record %s holds numbers that cannot be", kind);
 }
 
+/* As bytes: what is not a number is equal, too, and there is no padding. */
+static bool are_equal(const struct vt_freq *a, const struct vt_freq *b)
+{
+	_Static_assert(sizeof(*a) == 8 * (1 + 3 + 5), "no padding");
+	return memcmp((const void *)a, (const void *)b, sizeof(*a)) == 0;
+}
+
 /* Keeps what a record tells, unless the one before does.  NULL: no memory. */
 static const struct vt_freq *keep_freq(struct vt_freqprofile *p, const struct vt_freq *f)
 {
 	struct freq_chunk *c = p->shared;
 
-	if (c && memcmp(&c->list[c->count - 1], f, sizeof(*f)) == 0)
+	if (c && are_equal(&c->list[c->count - 1], f))
 		return &c->list[c->count - 1];
 	if (!vt_hash_add(&p->images, &f->image, NULL))
 		return NULL;
