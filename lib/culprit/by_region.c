@@ -31,12 +31,6 @@
 /* The least samples of an instruction's stall: its 90 % interval is 41 % wide to each side. */
 #define PEAK_SAMPLES 16
 
-/* Standard deviations of a 90 % interval. */
-#define NINETY 1.645
-
-/* Cycles of its neighbours that are charged to an instruction each time, or the other way round. */
-#define BORDER 4.0
-
 /* What the static schedule may be above the processor. */
 #define SURE_SCHEDULE 0.9
 
@@ -333,11 +327,6 @@ static int judge_excess(const struct judge *j, const struct excess *x,
 
 /* ---- instructions that stall for long ---- */
 
-static double square(double x)
-{
-	return x * x;
-}
-
 /* What others may have taken of a time. */
 static double get_others(const struct vt_culprit_input *input, double cycles)
 {
@@ -360,9 +349,8 @@ static double get_half_width(const struct vt_culprit_input *input, uint32_t insn
 	const struct vt_culprit_insn *in = &input->insns[insn];
 
 	if (input->exact_time)
-		return NINETY * in->doubt;
-	return sqrt(square(NINETY) / (double)in->time_samples + square(BORDER / in->cycles) +
-		    square(NINETY * in->doubt));
+		return vt_region_half_width(INFINITY, 0, in->cycles, in->doubt);
+	return vt_region_half_width((double)in->time_samples, 1, in->cycles, in->doubt);
 }
 
 /*
@@ -397,7 +385,7 @@ bool vt_culprit_may_accuse(const struct vt_culprit_input *in)
 		if (is_peak(in, i, 0))
 			return true;
 	}
-	return samples * square(VT_REGIONS_WIDTH) >= square(NINETY);
+	return vt_region_half_width(samples, 0, 1, 0) <= VT_REGIONS_WIDTH;
 }
 
 static uint32_t get_overlap_flag(const struct judge *j, uint32_t region)
@@ -457,19 +445,13 @@ static int append_gain(const struct judge *j, const struct excess *x, double gai
 	return vti_culprit_append(j->out, &stall, j->err);
 }
 
-/* Whether it has samples enough that its time says something. */
-static bool is_told(const struct vt_region *r)
-{
-	return !r->merged && r->cycles > 0 && r->half <= VT_REGIONS_WIDTH;
-}
-
 /* What a region takes beyond its schedule, without its instructions' own stalls. */
 static int judge_region(const struct judge *j, uint32_t which, double peaks)
 {
 	const struct vt_region *r = &j->r->list[which];
 	struct excess x = {.insn = get_first_insn(j, r), .region = which};
 
-	if (!isfinite(r->cycles) || !isfinite(r->best) || !is_told(r))
+	if (!isfinite(r->cycles) || !isfinite(r->best) || !vt_region_is_told(r))
 		return 0;
 	x.flags = VT_STALL_OF_REGION | get_overlap_flag(j, which) |
 		  (r->head != VT_CFG_ENTRY ? VT_STALL_OF_LOOP : 0U);
@@ -513,7 +495,7 @@ static int sum_facts(const struct judge *j)
 	if (!judged)
 		return vt_error_nomem(j->err);
 	for (i = 0; i < j->r->count; i++)
-		judged[i] = is_told(&j->r->list[i]);
+		judged[i] = vt_region_is_told(&j->r->list[i]);
 	for (i = 0; i < g->ninsns; i++) {
 		judged[get_region(j, i)] |= has_peak(j, i);
 		keep_used_lines(j, i);

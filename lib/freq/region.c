@@ -132,7 +132,14 @@ static double square(double x)
 	return x * x;
 }
 
-/* The chance of sampling, the borders, and the doubt of the counts are independent. */
+double vt_region_half_width(double samples, double visits, double cycles, double doubt)
+{
+	if (!(samples > 0 && cycles > 0))
+		return INFINITY;
+	return sqrt(square(NINETY) / samples + square(BORDER * visits / cycles) +
+		    square(NINETY * doubt));
+}
+
 static void judge_region(struct region_work *w, struct vt_region *r)
 {
 	const struct vt_core *m = w->in->core;
@@ -143,11 +150,8 @@ static void judge_region(struct region_work *w, struct vt_region *r)
 	r->least = fmax(SURE_SCHEDULE * r->best, SURE_SLOTS * slots);
 	if (w->in->exact_time)
 		r->half = NINETY * r->doubt;
-	else if (r->samples > 0 && r->cycles > 0)
-		r->half = sqrt(square(NINETY) / r->samples +
-			       square(BORDER * r->visits / r->cycles) + square(NINETY * r->doubt));
 	else
-		r->half = INFINITY;
+		r->half = vt_region_half_width(r->samples, r->visits, r->cycles, r->doubt);
 	r->overlaps = r->slots < apart && r->best < apart;
 }
 

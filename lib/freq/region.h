@@ -35,6 +35,13 @@ struct vt_region {
 	bool merged;   /* it is a part of its parent, as it is too small to tell */
 };
 
+/* Whether its time is known well enough to say what of it is lost; one that is merged has none. */
+#define VT_REGIONS_WIDTH 0.15
+static inline bool vt_region_is_told(const struct vt_region *r)
+{
+	return !r->merged && r->cycles > 0 && r->half <= VT_REGIONS_WIDTH;
+}
+
 struct vt_regions {
 	struct vt_region *list; /* what is outside of loops, then the loops, outer ones first */
 	uint32_t count;
@@ -53,10 +60,17 @@ struct vt_regions_input {
 };
 
 /*
+ * Relative half width of the 90 % interval of a time in cycles of some visits, from its samples and
+ * the relative deviation of its executions.  Chance, borders, where some cycles of neighbours are
+ * its own, and counts are independent.  A term is left out with INFINITY samples, 0 visits, or
+ * 0 doubt; INFINITY without samples or cycles.
+ */
+double vt_region_half_width(double samples, double visits, double cycles, double doubt);
+
+/*
  * Finds the regions; small ones become parts of those around them until the interval of each is at
  * most VT_REGIONS_WIDTH, or nothing is left around it.  Owned by the caller; NULL: VT_E_NOMEM.
  */
-#define VT_REGIONS_WIDTH 0.15
 struct vt_regions *vt_regions_new(const struct vt_regions_input *in, struct vt_error *err);
 void vt_regions_free(struct vt_regions *r);
 

@@ -10,12 +10,6 @@
 #include "freq/region.h"
 #include "machine/insn/insn.h"
 
-/* Standard deviations of a 90 % interval. */
-#define NINETY 1.645
-
-/* Cycles of its neighbours that are charged to a region at each border. */
-#define BORDER 4.0
-
 #define NONE SIZE_MAX
 
 struct vti_listed_region {
@@ -384,11 +378,6 @@ static uint64_t region_flags(const struct vti_listed_region *l)
 	       (l->unknown ? VT_REGION_CALLS_UNKNOWN : 0U);
 }
 
-static double square(double x)
-{
-	return x * x;
-}
-
 static void set_interval(uint64_t *row, unsigned low, unsigned high, double cycles, double half)
 {
 	bool known = half < INFINITY;
@@ -402,10 +391,7 @@ static void set_time_with_calls(uint64_t *row, const struct vti_listed_region *l
 {
 	double cycles = l->r.cycles + l->called_cycles;
 	double samples = l->r.samples + l->called_samples;
-	double half = samples > 0 && cycles > 0 ? sqrt(square(NINETY) / samples +
-						       square(BORDER * l->r.visits / cycles) +
-						       square(NINETY * l->r.doubt))
-						: INFINITY;
+	double half = vt_region_half_width(samples, l->r.visits, cycles, l->r.doubt);
 
 	vt_row_set_f64(&row[VT_REGION_WITH_CALLS], cycles / l->r.rounds);
 	set_interval(row, VT_REGION_WITH_CALLS_LOW, VT_REGION_WITH_CALLS_HIGH, cycles / l->r.rounds,

@@ -260,6 +260,37 @@ static void test_uncounted_entry(void **state)
 	vt_regions_free(r);
 }
 
+/* sqrt(1.645² / 400 + (4 × 10 / 800)² + (1.645 × 0.02)²), and each term alone. */
+static void test_half_width(void **state)
+{
+	(void)state;
+	assert_true(nearly_equal(vt_region_half_width(400, 10, 800, 0.02), 0.10172252700360919));
+	assert_true(nearly_equal(vt_region_half_width(400, 0, 800, 0), 0.08225));
+	assert_true(nearly_equal(vt_region_half_width(INFINITY, 10, 800, 0), 0.05));
+	assert_true(nearly_equal(vt_region_half_width(INFINITY, 0, 800, 0.02), 0.0329));
+	assert_true(isinf(vt_region_half_width(0, 10, 800, 0)));
+	assert_true(isinf(vt_region_half_width(400, 10, 0, 0)));
+	/* 121 samples are enough to tell, 120 are not. */
+	assert_true(vt_region_half_width(121, 0, 1, 0) <= VT_REGIONS_WIDTH);
+	assert_true(vt_region_half_width(120, 0, 1, 0) > VT_REGIONS_WIDTH);
+}
+
+static void test_told(void **state)
+{
+	struct vt_region r = {.cycles = 1, .half = 0.15};
+
+	(void)state;
+	assert_true(vt_region_is_told(&r));
+	r.half = 0.1501;
+	assert_false(vt_region_is_told(&r));
+	r.half = 0;
+	r.merged = true;
+	assert_false(vt_region_is_told(&r));
+	r.merged = false;
+	r.cycles = 0;
+	assert_false(vt_region_is_told(&r));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -270,6 +301,8 @@ int main(void)
 		cmocka_unit_test(test_no_samples),
 		cmocka_unit_test(test_exact_time),
 		cmocka_unit_test(test_uncounted_entry),
+		cmocka_unit_test(test_half_width),
+		cmocka_unit_test(test_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
