@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/clock.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base/opt.h"
+#include "stream/meta.h"
 
 /* A clock that is none, in GHz, or a rate; as vt_calibration_read() has it. */
 #define MAX_CLOCK 1e3
@@ -13,17 +11,10 @@
 
 static void take_number(const struct vt_record *rec, const char *key, double most, double *to)
 {
-	struct vt_bytes value;
-	struct vt_error ignored;
-	char text[VT_CALIBRATION_TEXT];
 	double v;
 
-	if (!vt_record_is_meta(rec, key))
-		return;
-	value = vt_record_bytes(rec, VT_META_VALUE);
-	snprintf(text, sizeof(text), "%.*s", (int)fmin((double)value.size, sizeof(text) - 1),
-		 (const char *)value.data);
-	*to = vt_parse_f64(text, "", &v, &ignored) == 0 && v > 0 && v <= most ? v : 0;
+	if (vt_meta_f64(rec, key, &v))
+		*to = v > 0 && v <= most ? v : 0;
 }
 
 void vt_calibrated_clock_feed(struct vt_calibrated_clock *c, const struct vt_record *rec)

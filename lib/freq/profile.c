@@ -2,12 +2,11 @@
 #include "freq/profile.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/opt.h"
+#include "stream/meta.h"
 
 /* More instructions than one is never blamed on. */
 #define MAX_CULPRITS 65536
@@ -335,15 +334,11 @@ static int add_loads_record(struct vt_freqprofile *p, const struct vt_record *re
 /* Of several runs of vfreq, the worst. */
 static int take_meta(struct vt_freqprofile *p, const struct vt_record *rec, struct vt_error *err)
 {
-	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
-	char text[32];
 	double v;
 
-	if (!vt_record_is_meta(rec, "vfreq.slowed"))
+	if (!vt_meta_f64(rec, "vfreq.slowed", &v))
 		return 0;
-	snprintf(text, sizeof(text), "%.*s", (int)fmin((double)value.size, sizeof(text)),
-		 (const char *)value.data);
-	if (vt_parse_f64(text, "vfreq.slowed", &v, err) < 0 || !(v >= 0 && v < 1))
+	if (!(v >= 0 && v < 1))
 		return vt_error_set(err, VT_E_FORMAT, "vfreq.slowed is no share of time");
 	p->slowed = fmax(p->slowed, v);
 	return 0;
