@@ -32,4 +32,10 @@ static inline bool vt_stall_is_static(unsigned cause)
 	return cause >= VT_STALL_SLOTTING && cause < VT_NSTALLS;
 }
 
+/* Whether it is one of those that are looked for in the cycles beyond the schedule. */
+static inline bool vt_stall_is_sought(unsigned cause)
+{
+	return cause >= VT_STALL_ICACHE && cause < VT_STALL_SLOTTING;
+}
+
 #endif

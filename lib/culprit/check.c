@@ -214,6 +214,34 @@ static void note_reported(struct vt_culpritcheck *c, const struct vt_culprits_pr
 	}
 }
 
+/* On machines that issue out of order, only what regions of a certain time lose is looked into. */
+static bool is_judged(const struct vt_culprits_proc *p, uint32_t insn,
+		      const struct reported *reported)
+{
+	size_t i;
+
+	for (i = 0; i < reported->count; i++)
+		if (!vt_stall_is_static(reported->list[i].cause) &&
+		    !vt_culprit_is_acquittal(&reported->list[i]))
+			return true;
+	return !p->out_of_order ||
+	       (p->regions &&
+		vt_region_is_told(&p->regions->list[p->regions->of[p->flow->block[insn]]]));
+}
+
+static void count_cycles(struct vt_culpritcheck_totals *t, const struct vt_culprits_proc *p,
+			 uint32_t insn, const struct reported *reported)
+{
+	const struct vt_freq *f = p->freqs[insn];
+
+	double beyond = f ? (f->cycles - f->issue) * f->executions : NAN;
+
+	if (f && f->cycles > 0)
+		t->cycles += f->cycles * f->executions;
+	if (isfinite(beyond) && !is_judged(p, insn, reported))
+		t->not_judged += beyond;
+}
+
 static void compare_insn(struct vt_culpritcheck *c, const struct vt_culprits_proc *p, uint32_t insn,
 			 const struct reported *reported, const struct reported *region)
 {
@@ -221,8 +249,7 @@ static void compare_insn(struct vt_culpritcheck *c, const struct vt_culprits_pro
 	const struct vt_stall *truth;
 	size_t n;
 
-	if (p->freqs[insn] && p->freqs[insn]->cycles > 0)
-		c->totals.cycles += p->freqs[insn]->cycles * p->freqs[insn]->executions;
+	count_cycles(&c->totals, p, insn, reported);
 	if (!c->truth)
 		return;
 	truth = vt_freqprofile_stalls(c->truth, p->flow->proc.image, offset, offset + 1, &n);
@@ -253,6 +280,13 @@ int vt_culpritcheck_add(void *arg, const struct vt_culprits_proc *p, struct vt_e
 const struct vt_culpritcheck_totals *vt_culpritcheck_totals(const struct vt_culpritcheck *c)
 {
 	return &c->totals;
+}
+
+double vt_culpritcheck_high(const struct vt_culpritcheck_totals *t, enum vt_stall_cause cause)
+{
+	double not_judged = vt_stall_is_sought(cause) ? fmax(t->not_judged, 0) : 0;
+
+	return fmin(t->high[cause] + not_judged, t->cycles);
 }
 
 /* ---- correlation ---- */

@@ -26,6 +26,7 @@ struct vt_culpritcheck_totals {
 	double missed[VT_NSTALLS]; /* of them, where it is the main cause and was not reported */
 	double low[VT_NSTALLS];	   /* reported cycles by cause */
 	double high[VT_NSTALLS];
+	double not_judged; /* beyond the schedule, of code whose time is too uncertain for claims */
 };
 
 /* Correlation by procedure between cycles lost to the instruction cache and its sampled misses. */
@@ -49,6 +50,10 @@ void vt_culpritcheck_free(struct vt_culpritcheck *c);
 int vt_culpritcheck_add(void *arg, const struct vt_culprits_proc *p, struct vt_error *err);
 
 const struct vt_culpritcheck_totals *vt_culpritcheck_totals(const struct vt_culpritcheck *c);
+
+/* The most cycles that a cause may have: with those not judged, but no more than all cycles. */
+double vt_culpritcheck_high(const struct vt_culpritcheck_totals *t, enum vt_stall_cause cause);
+
 struct vt_culpritcheck_correlation vt_culpritcheck_correlate(const struct vt_culpritcheck *c);
 
 #endif

@@ -32,6 +32,12 @@ struct freq_chunk {
 	struct vt_freq list[CHUNK_FREQS];
 };
 
+struct code_range {
+	uint64_t begin;
+	uint64_t end;
+	uint32_t image;
+};
+
 struct vt_freqprofile {
 	struct vt_freq_at *freqs;
 	size_t nfreqs;
@@ -50,6 +56,9 @@ struct vt_freqprofile {
 	size_t nregions;
 	size_t regions_cap;
 	struct kept_words ranges;
+	struct code_range *judged; /* code of regions that are; in order, and apart, when sorted */
+	size_t njudged;
+	size_t judged_cap;
 	struct vt_mispredict *mispredicts;
 	size_t nmispredicts;
 	size_t mispredicts_cap;
@@ -92,6 +101,7 @@ void vt_freqprofile_free(struct vt_freqprofile *p)
 	free(p->regions);
 	free(p->ranges.words);
 	free(p->ranges.first);
+	free(p->judged);
 	free(p->mispredicts);
 	free(p->loads);
 	free(p);
@@ -252,6 +262,19 @@ static bool are_ranges(const struct vt_words *w)
 	return w->count && w->count % 2 == 0 && w->count <= MAX_RANGES;
 }
 
+/* False: no memory. */
+static bool keep_judged(struct vt_freqprofile *p, uint32_t image, const struct vt_words *w)
+{
+	size_t i;
+
+	if (!vt_array_grow(&p->judged, &p->judged_cap, p->njudged + w->count / 2,
+			   sizeof(*p->judged)))
+		return false;
+	for (i = 0; i + 1 < w->count; i += 2)
+		p->judged[p->njudged++] = (struct code_range){w->data[i], w->data[i + 1], image};
+	return true;
+}
+
 static int add_region_record(struct vt_freqprofile *p, const struct vt_record *rec,
 			     struct vt_error *err)
 {
@@ -282,7 +305,8 @@ static int add_region_record(struct vt_freqprofile *p, const struct vt_record *r
 		return reject_record("REGION", err);
 	r.nranges = (uint32_t)ranges.count;
 	if (!vt_array_grow(&p->regions, &p->regions_cap, p->nregions + 1, sizeof(*p->regions)) ||
-	    !keep_words(&p->ranges, p->nregions, &ranges))
+	    !keep_words(&p->ranges, p->nregions, &ranges) ||
+	    (!(r.flags & VT_REGION_IS_WIDE) && !keep_judged(p, r.image, &ranges)))
 		return vt_error_nomem(err);
 	p->regions[p->nregions++] = r;
 	return 0;
@@ -434,6 +458,15 @@ static int compare_loads(const void *x, const void *y)
 	return c ? c : compare_numbers(a->event, b->event);
 }
 
+static int compare_ranges(const void *x, const void *y)
+{
+	const struct code_range *a = x, *b = y;
+	int c = compare_numbers(a->image, b->image);
+
+	c = c ? c : compare_numbers(a->begin, b->begin);
+	return c ? c : compare_numbers(a->end, b->end);
+}
+
 typedef int order_fn(const void *x, const void *y);
 
 /* Records in order that lie one behind the other, some of them so. */
@@ -516,6 +549,24 @@ static void sort_records(void *list, size_t n, size_t size, order_fn *by)
 		qsort(list, n, size, by);
 }
 
+/* Those that overlap, as of several processes, become one. */
+static void join_judged(struct vt_freqprofile *p)
+{
+	size_t i, n = 0;
+
+	sort_records(p->judged, p->njudged, sizeof(*p->judged), compare_ranges);
+	for (i = 0; i < p->njudged; i++) {
+		struct code_range *last = n ? &p->judged[n - 1] : NULL;
+		const struct code_range *r = &p->judged[i];
+
+		if (last && last->image == r->image && r->begin <= last->end)
+			last->end = r->end > last->end ? r->end : last->end;
+		else
+			p->judged[n++] = *r;
+	}
+	p->njudged = n;
+}
+
 void vt_freqprofile_finish(struct vt_freqprofile *p)
 {
 	size_t i;
@@ -528,6 +579,7 @@ void vt_freqprofile_finish(struct vt_freqprofile *p)
 	sort_records(p->edges, p->nedges, sizeof(*p->edges), compare_edge_ends);
 	sort_records(p->stalls, p->nstalls, sizeof(*p->stalls), compare_stalls);
 	sort_records(p->regions, p->nregions, sizeof(*p->regions), compare_regions);
+	join_judged(p);
 	sort_records(p->mispredicts, p->nmispredicts, sizeof(*p->mispredicts), compare_mispredicts);
 	sort_records(p->loads, p->nloads, sizeof(*p->loads), compare_loads);
 	for (p->naccused = 0; p->naccused < p->nstalls; p->naccused++)
@@ -632,6 +684,18 @@ const struct vt_regionfreq *vt_freqprofile_regions(const struct vt_freqprofile *
 	size_t at = find_freq_range(&r, p->nregions, &from, &to, count);
 
 	return *count ? p->regions + at : NULL;
+}
+
+bool vt_freqprofile_is_judged(const struct vt_freqprofile *p, uint32_t image, uint64_t offset)
+{
+	const struct record_array r = {(char *)p->judged, sizeof(*p->judged), compare_ranges};
+	const struct code_range key = {.image = image, .begin = offset, .end = UINT64_MAX};
+	size_t at;
+
+	if (!p->nregions)
+		return true;
+	at = find_record(&r, 0, p->njudged, &key, 1);
+	return at && p->judged[at - 1].image == image && offset < p->judged[at - 1].end;
 }
 
 const struct vt_mispredict *vt_freqprofile_mispredicts(const struct vt_freqprofile *p,

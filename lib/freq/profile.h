@@ -153,6 +153,14 @@ const struct vt_stall *vt_freqprofile_acquittals(const struct vt_freqprofile *p,
 						 uint64_t first, uint64_t end, size_t *count);
 const struct vt_regionfreq *vt_freqprofile_regions(const struct vt_freqprofile *p, uint32_t image,
 						   uint64_t first, uint64_t end, size_t *count);
+
+/*
+ * Whether what is lost at a place was looked into: it is in a region whose time is known well
+ * enough for claims (VT_REGION_IS_WIDE).  True of a stream without regions, whose instructions are
+ * each looked into.
+ */
+bool vt_freqprofile_is_judged(const struct vt_freqprofile *p, uint32_t image, uint64_t offset);
+
 const struct vt_mispredict *vt_freqprofile_mispredicts(const struct vt_freqprofile *p,
 						       uint32_t image, uint64_t first, uint64_t end,
 						       size_t *count);

@@ -82,4 +82,41 @@ assert low["random_branch"] > 0.25 * true["random_branch"], (low, true)
 assert true["regular_branch"] < 1000 and high["regular_branch"] == 0, (true, high)'
 	done
 done
+# Procedures of a page each, so that fetching one throws out another, with few samples each: nobody is accused
+# of what they lose, and so nobody is acquitted of it.
+"$PYTHON" - >many.c <<'EOF'
+n, at = 400, 1
+for i in range(n):
+    print(f"__attribute__((noinline, noclone, aligned(4096))) static long f{i}(long x)")
+    print(f'{{ __asm__ volatile("add ${i}, %0; xor $1, %0" : "+r"(x)); return x; }}')
+print("int main(void) { long x = 0; for (int i = 0; i < 100; i++) {")
+for i in range(n):
+    at = at * 1103515245 + 12345 & 0x7fffffff
+    print(f"x = f{(at >> 8) % n}(x);")
+print("} return x == 1; }")
+EOF
+t_ok "many compiles" gcc -O1 -no-pie -o many many.c
+t_ok "and is recorded" vtrace record --full --mem --toggle main -o many.vt -- ./many
+t_pipe "and sampled seldom" "vsim --model zen4 -S cycles:2000 --truth true.vt many.vt 2>/dev/null |
+	vfreq --exact many.vt -o few.vt"
+t_pipe "culprits are sought" "vculprit -o few-stalls.vt few.vt"
+t_ok "and compared with the truth" vculprit --truth true.vt --json few.vt
+mv "$T_OUT" truth.json
+t_ok "the listing has the same" vlist --summary --json few-stalls.vt
+mv "$T_OUT" summary.json
+t_ok "what was not judged may have the true cause" "$PYTHON" -c '
+import json
+truth = json.load(open("truth.json"))
+summary = json.load(open("summary.json"))["images"][0]["summary"]
+assert truth["not_judged"] > 50 and abs(summary["not_judged"] - truth["not_judged"]) < 0.1, (truth, summary)
+assert truth["causes"]["icache"]["true"] > 50, truth
+for name, cause in truth["causes"].items():
+    if not cause["static"]:
+        assert cause["low"] - 1 <= cause["true"] <= cause["high"] + 1, (name, cause)
+        assert abs(summary["stalls"][name]["high"] - cause["high"]) < 1, (name, cause, summary)
+assert abs(summary["net_sampling_error"]) < 2, summary'
+t_ok "vlist says so" vlist --summary few-stalls.vt
+t_like "in a line of its own" '^\*\*\*   not judged: too uncertain +[5-9][0-9]\.[0-9]%$' "$T_OUT"
+t_ok "vculprit says so" vculprit -n 1 few.vt
+t_like "first" '^Not judged, as samples are too few or counts too uncertain: [5-9][0-9]\.[0-9] % of the cycles$' "$T_OUT"
 t_done

@@ -121,8 +121,11 @@ static void place_records(struct vt_calc *c, const struct vt_calc_source *src)
 	for (i = 0; i < n; i++) {
 		struct vt_calc_insn *insn = find_calc_insn(c, f[i].offset);
 
-		if (insn)
+		if (insn) {
 			insn->freq = f[i].freq;
+			insn->judged =
+				vt_freqprofile_is_judged(src->freqs, c->proc.image, f[i].offset);
+		}
 	}
 	c->stalls = s = vt_freqprofile_stalls(src->freqs, c->proc.image, first, end, &n);
 	c->nstalls = n;
@@ -191,7 +194,8 @@ static void sum_blocks(struct vt_calc *c)
 				continue;
 			if (!block->freq)
 				block->freq = insn->freq;
-			vt_cyclesum_insn(&block->sum, insn->freq, insn->stalls, insn->nstalls);
+			vt_cyclesum_insn(&block->sum, insn->freq, insn->stalls, insn->nstalls,
+					 insn->judged);
 		}
 	}
 }
@@ -321,7 +325,7 @@ double vt_calc_dynamic(const struct vt_calc_insn *insn)
 
 	if (!insn->freq || insn->freq->executions <= 0)
 		return 0;
-	vt_cyclesum_insn(&sum, insn->freq, insn->stalls, insn->nstalls);
+	vt_cyclesum_insn(&sum, insn->freq, insn->stalls, insn->nstalls, insn->judged);
 	v = (sum.dynamic - (sum.low[VT_STALL_GAIN] + sum.high[VT_STALL_GAIN]) / 2) /
 	    insn->freq->executions;
 	return v > 0 && isfinite(v) ? v : 0;

@@ -29,6 +29,7 @@ struct vt_calc_insn {
 	const char *file; /* of the source; untrusted; "": unknown */
 	unsigned line;
 	const struct vt_freq *freq;    /* NULL: unknown */
+	bool judged;		       /* vt_freqprofile_is_judged() */
 	const struct vt_stall *stalls; /* its own, without those of a region that begins here */
 	size_t nstalls;
 	const struct vt_stall *acquittals; /* causes of its own stall that were ruled out */

@@ -68,12 +68,12 @@ static void add_stalls(struct vt_cyclesum *s, double cycles, const struct vt_sta
 }
 
 void vt_cyclesum_insn(struct vt_cyclesum *s, const struct vt_freq *f, const struct vt_stall *stalls,
-		      size_t nstalls)
+		      size_t nstalls, bool judged)
 {
 	unsigned c = (unsigned)f->confidence < VT_NCONFIDENCES ? f->confidence : VT_CONFIDENCE_NONE;
 	double executions = positive(f->executions);
 	double cycles = positive(executions * f->cycles);
-	double best, dynamic;
+	double best, dynamic, rest;
 	struct stall_tally t;
 
 	s->samples_at[c] += (double)f->samples;
@@ -97,7 +97,33 @@ void vt_cyclesum_insn(struct vt_cyclesum *s, const struct vt_freq *f, const stru
 	s->execution += best - t.fixed;
 	/* A region's are those of its instructions together. */
 	s->dynamic += dynamic + t.gain + t.region;
-	s->error += cycles - best - dynamic - t.gain - t.region;
+	rest = cycles - best - dynamic - t.gain - t.region;
+	if (judged)
+		s->error += rest;
+	else
+		s->not_judged += rest;
+}
+
+double vt_cyclesum_not_judged(const struct vt_cyclesum *s)
+{
+	/* No stall is shorter than nothing: less is chance. */
+	return s->stalls ? fmax(s->not_judged, 0) : 0;
+}
+
+double vt_cyclesum_dynamic(const struct vt_cyclesum *s)
+{
+	return s->stalls ? s->dynamic + vt_cyclesum_not_judged(s) : s->error + s->not_judged;
+}
+
+double vt_cyclesum_error(const struct vt_cyclesum *s)
+{
+	return s->stalls ? s->error + fmin(s->not_judged, 0) : 0;
+}
+
+double vt_cyclesum_high(const struct vt_cyclesum *s, enum vt_stall_cause cause)
+{
+	return fmin(s->high[cause] + (vt_stall_is_sought(cause) ? vt_cyclesum_not_judged(s) : 0),
+		    s->cycles);
 }
 
 bool vt_cyclesum_is_untimed(const struct vt_cyclesum *s)
@@ -119,7 +145,8 @@ void vt_cyclesum_add(struct vt_cyclesum *s, const struct vt_freqprofile *p, uint
 			k++;
 		for (from = k; k < nstalls && stalls[k].offset == freqs[i].offset; k++)
 			continue;
-		vt_cyclesum_insn(s, freqs[i].freq, stalls ? stalls + from : NULL, k - from);
+		vt_cyclesum_insn(s, freqs[i].freq, stalls ? stalls + from : NULL, k - from,
+				 vt_freqprofile_is_judged(p, image, freqs[i].offset));
 	}
 }
 
@@ -243,8 +270,16 @@ static void print_range(const struct vt_cyclesum *s, unsigned first, unsigned la
 
 	for (i = first; i <= last; i++) {
 		vt_output_printf(out, "***   %-26s%6.1f%% to %6.1f%%\n", vt_stall_text(i),
-				 100 * s->low[i] / s->cycles, 100 * s->high[i] / s->cycles);
+				 100 * s->low[i] / s->cycles,
+				 100 * vt_cyclesum_high(s, i) / s->cycles);
 	}
+}
+
+/* Of a sum that has no range. */
+static void print_sum(const struct vt_cyclesum *s, const char *what, double cycles,
+		      struct vt_output *out)
+{
+	vt_output_printf(out, "***   %-26s%11s%6.1f%%\n", what, "", 100 * cycles / s->cycles);
 }
 
 static void print_dynamic(const struct vt_cyclesum *s, struct vt_output *out)
@@ -255,16 +290,18 @@ static void print_dynamic(const struct vt_cyclesum *s, struct vt_output *out)
 		print_range(s, VT_STALL_MISPREDICT, VT_STALL_OTHER, out);
 		vt_output_text(out, "***\n");
 		print_range(s, VT_STALL_UNEXPLAINED, VT_STALL_GAIN, out);
+		if (vt_cyclesum_not_judged(s) > 0)
+			print_sum(s, "not judged: too uncertain", vt_cyclesum_not_judged(s), out);
 	} else {
 		vt_output_text(out, "***   (no stalls have been explained: vculprit does that)\n");
 	}
 	print_rule(out);
-	print_share_line(s, "Subtotal dynamic", s->stalls ? s->dynamic : s->error, out);
+	print_share_line(s, "Subtotal dynamic", vt_cyclesum_dynamic(s), out);
 }
 
 void vt_cyclesum_print(const struct vt_cyclesum *s, struct vt_output *out)
 {
-	double error = s->stalls ? s->error : 0;
+	double error = vt_cyclesum_error(s);
 	double none;
 	unsigned i;
 
@@ -278,10 +315,8 @@ void vt_cyclesum_print(const struct vt_cyclesum *s, struct vt_output *out)
 	none = vt_cyclesum_share(s, VT_CONFIDENCE_NONE);
 	print_dynamic(s, out);
 	vt_output_text(out, "***\n");
-	for (i = VT_STALL_SLOTTING; i < VT_NSTALLS && s->stalls; i++) {
-		vt_output_printf(out, "***   %-26s%11s%6.1f%%\n", vt_stall_text(i), "",
-				 50 * (s->low[i] + s->high[i]) / s->cycles);
-	}
+	for (i = VT_STALL_SLOTTING; i < VT_NSTALLS && s->stalls; i++)
+		print_sum(s, vt_stall_text(i), (s->low[i] + s->high[i]) / 2, out);
 	print_rule(out);
 	print_share_line(s, "Subtotal static", s->fixed, out);
 	print_rule(out);

@@ -24,21 +24,36 @@ struct vt_cyclesum {
 	double best;		/* of the static schedule: `execution` plus `fixed` */
 	double low[VT_NSTALLS]; /* GAIN: below 0 */
 	double high[VT_NSTALLS];
-	double execution; /* without stalls */
-	double fixed;	  /* static stalls */
-	double dynamic;	  /* dynamic stalls less GAIN */
-	double error;	  /* cycles without an explanation: all but these three */
-	bool schedule;	  /* the static schedule of some of the code is known */
-	bool stalls;	  /* stalls have been analysed */
-	bool timed;	  /* the cycles of some of the code are known */
+	double execution;  /* without stalls */
+	double fixed;	   /* static stalls */
+	double dynamic;	   /* dynamic stalls less GAIN */
+	double not_judged; /* beyond the schedule, of code whose time is too uncertain for claims */
+	double error;	   /* cycles without an explanation: all but these four */
+	bool schedule;	   /* the static schedule of some of the code is known */
+	bool stalls;	   /* stalls have been analysed */
+	bool timed;	   /* the cycles of some of the code are known */
 };
+
+/*
+ * What was not judged, if stalls have been analysed; dynamic stalls with it; and what is then left
+ * without an explanation.
+ */
+double vt_cyclesum_not_judged(const struct vt_cyclesum *s);
+double vt_cyclesum_dynamic(const struct vt_cyclesum *s);
+double vt_cyclesum_error(const struct vt_cyclesum *s);
+
+/* The most that a cause may have: with what was not judged, but no more than all cycles. */
+double vt_cyclesum_high(const struct vt_cyclesum *s, enum vt_stall_cause cause);
 
 /* Whether executions are known, but no cycles, as without samples of time: there is no CPI. */
 bool vt_cyclesum_is_untimed(const struct vt_cyclesum *s);
 
-/* Adds an instruction with its stalls, which may be in any order. */
+/*
+ * Adds an instruction with its stalls, which may be in any order.  `judged`: what else it loses was
+ * looked into (vt_freqprofile_is_judged()).
+ */
 void vt_cyclesum_insn(struct vt_cyclesum *s, const struct vt_freq *f, const struct vt_stall *stalls,
-		      size_t nstalls);
+		      size_t nstalls, bool judged);
 
 /* Adds the instructions of an image at offsets in [first, end).  Leaves `samples` alone. */
 void vt_cyclesum_add(struct vt_cyclesum *s, const struct vt_freqprofile *p, uint32_t image,

@@ -28,9 +28,10 @@ static json_t *make_stall_sums(const struct vt_cyclesum *s)
 		json_t *one = json_object();
 
 		json_object_set_new(one, "low", vt_json_real(100 * s->low[i] / s->cycles));
-		json_object_set_new(one, "high", vt_json_real(100 * s->high[i] / s->cycles));
+		json_object_set_new(one, "high",
+				    vt_json_real(100 * vt_cyclesum_high(s, i) / s->cycles));
 		json_object_set_new(one, "low_cycles", vt_json_real(s->low[i]));
-		json_object_set_new(one, "high_cycles", vt_json_real(s->high[i]));
+		json_object_set_new(one, "high_cycles", vt_json_real(vt_cyclesum_high(s, i)));
 		json_object_set_new(v, vt_stall_name(i), one);
 	}
 	return v;
@@ -52,12 +53,13 @@ json_t *vt_json_cyclesum(const struct vt_cyclesum *s)
 			    s->schedule ? vt_json_real(s->best / s->executions) : json_null());
 	if (s->stalls)
 		json_object_set_new(v, "stalls", make_stall_sums(s));
-	json_object_set_new(v, "dynamic",
-			    vt_json_real(100 * (s->stalls ? s->dynamic : s->error) / s->cycles));
+	json_object_set_new(v, "dynamic", vt_json_real(100 * vt_cyclesum_dynamic(s) / s->cycles));
 	json_object_set_new(v, "static", vt_json_real(100 * s->fixed / s->cycles));
 	json_object_set_new(v, "execution", vt_json_real(100 * s->execution / s->cycles));
 	json_object_set_new(v, "net_sampling_error",
-			    vt_json_real(s->stalls ? 100 * s->error / s->cycles : 0));
+			    vt_json_real(100 * vt_cyclesum_error(s) / s->cycles));
+	json_object_set_new(v, "not_judged",
+			    vt_json_real(100 * vt_cyclesum_not_judged(s) / s->cycles));
 	return v;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "culprit/cause.h"
+#include "freq/region.h"
 #include "listing/cycles/calc.h"
 
 /* The most culprits shown of one cause. */
@@ -46,6 +47,20 @@ static void print_interval(double low, double high, struct vt_output *out)
 		vt_output_printf(out, "to %.1f)", high);
 }
 
+/* The greatest of what makes its time uncertain. */
+static const char *explain_width(const struct vt_regionfreq *r)
+{
+	double cycles = r->cycles * r->rounds;
+	double chance = vt_region_half_width((double)r->samples, 0, cycles, 0);
+	double borders = vt_region_half_width(INFINITY, r->visits, cycles, 0);
+	double all = cycles > 0 && isfinite(r->high) ? r->high / r->cycles - 1 : INFINITY;
+	double counts = sqrt(fmax(all * all - chance * chance - borders * borders, 0));
+
+	if (!(chance < INFINITY) || (chance >= borders && chance >= counts))
+		return "Too few samples";
+	return borders >= counts ? "Too short visits" : "Too uncertain counts";
+}
+
 static void print_times(const struct vt_regionfreq *r, struct vt_output *out)
 {
 	vt_output_printf(out, "*** Best-case   %.1f cycles, at least %.1f\n", r->best, r->least);
@@ -68,7 +83,7 @@ static void print_times(const struct vt_regionfreq *r, struct vt_output *out)
 				    "cycles are those\n***             in which it was the oldest; "
 				    "without it, others may take them\n");
 	if (r->flags & VT_REGION_IS_WIDE)
-		vt_output_text(out, "*** Too few samples for claims about it\n");
+		vt_output_printf(out, "*** %s for claims about it\n", explain_width(r));
 }
 
 /* ---- its stalls ---- */

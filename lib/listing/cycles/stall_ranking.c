@@ -84,6 +84,7 @@ bool vt_cyclerank_add(struct vt_cyclerank *r, uint32_t image)
 	return true;
 }
 
+/* Of what was judged: of the rest, a cause has as little or as much in any of them. */
 static double compute_loss(const struct ranked_procedure *row, unsigned cause)
 {
 	double v = (row->sum.low[cause] + row->sum.high[cause]) / 2;
@@ -124,11 +125,11 @@ static void put_ranked_row(const struct vt_cyclerank *r, const struct ranked_pro
 
 	vt_table_row(t, VT_STYLE_PLAIN);
 	put_cycle_count(t, row->sum.low[cause]);
-	put_cycle_count(t, row->sum.high[cause]);
+	put_cycle_count(t, vt_cyclesum_high(&row->sum, cause));
 	vt_table_real(t, 100 * row->sum.low[cause] / all);
-	vt_table_real(t, 100 * row->sum.high[cause] / all);
+	vt_table_real(t, 100 * vt_cyclesum_high(&row->sum, cause) / all);
 	vt_table_real(t, 100 * row->sum.low[cause] / own);
-	vt_table_real(t, 100 * row->sum.high[cause] / own);
+	vt_table_real(t, 100 * vt_cyclesum_high(&row->sum, cause) / own);
 	put_cycle_count(t, own);
 	vt_table_real(t, 100 * own / all);
 	if (row->key.start == NO_START)
@@ -175,9 +176,14 @@ void vt_cyclerank_header(const struct vt_cyclerank_options *o, const struct vt_c
 {
 	vt_cyclesum_print_shares(all, out);
 	vt_cyclesum_print_cpi(all, out);
-	if (all->cycles > 0)
-		vt_output_printf(out, "*** %c = %s: %.1f%% to %.1f%% of the cycles\n\n",
-				 vt_stall_letter(o->cause), vt_stall_text(o->cause),
-				 100 * all->low[o->cause] / all->cycles,
-				 100 * all->high[o->cause] / all->cycles);
+	if (!(all->cycles > 0))
+		return;
+	vt_output_printf(out, "*** %c = %s: %.1f%% to %.1f%% of the cycles",
+			 vt_stall_letter(o->cause), vt_stall_text(o->cause),
+			 100 * all->low[o->cause] / all->cycles,
+			 100 * vt_cyclesum_high(all, o->cause) / all->cycles);
+	if (vt_stall_is_sought(o->cause) && vt_cyclesum_not_judged(all) > 0)
+		vt_output_printf(out, ", as %.1f%% were not judged",
+				 100 * vt_cyclesum_not_judged(all) / all->cycles);
+	vt_output_text(out, "\n\n");
 }

@@ -334,7 +334,7 @@ static json_t *make_causes_json(const struct vt_culprittop_options *o)
 			continue;
 		cause = json_pack("{s:s, s:b, s:f, s:f}", "text", vt_stall_text(i), "static",
 				  vt_stall_is_static(i), "low", stall_percent(t->low[i], t->cycles),
-				  "high", stall_percent(t->high[i], t->cycles));
+				  "high", stall_percent(vt_culpritcheck_high(c, i), t->cycles));
 		if (o->truth) {
 			json_object_set_new(cause, "true",
 					    json_real(stall_percent(c->truth[i], t->cycles)));
@@ -386,6 +386,8 @@ static json_t *make_culprit_json(const struct vt_culprittop_options *o)
 	json_object_set_new(doc, "coverage", make_coverage_json(t));
 	json_object_set_new(doc, "unexplained",
 			    vt_json_real(stall_percent(c->unexplained, t->cycles)));
+	json_object_set_new(doc, "not_judged",
+			    vt_json_real(stall_percent(fmax(c->not_judged, 0), c->cycles)));
 	json_object_set_new(doc, "gain",
 			    vt_json_real(stall_percent(t->high[VT_STALL_GAIN], t->cycles)));
 	json_object_set_new(doc, "stalls", vt_json_u64(c->stalls));
@@ -417,7 +419,8 @@ static void print_blame_letters(const struct vt_culprits_totals *totals, struct 
 		vt_output_text(out, "\n");
 }
 
-static void print_stalls_header(const struct vt_culprits_totals *totals, struct vt_output *out)
+static void print_stalls_header(const struct vt_culprits_totals *totals,
+				const struct vt_culpritcheck_totals *check, struct vt_output *out)
 {
 	uint64_t all = totals->samples + totals->unknown;
 	int i, n = 0;
@@ -440,6 +443,11 @@ static void print_stalls_header(const struct vt_culprits_totals *totals, struct 
 	if (totals->outside)
 		vt_output_printf(out, "Places in no procedure: %" PRIu64 " of %" PRIu64 "\n",
 				 totals->outside, totals->places);
+	if (check->not_judged > 0)
+		vt_output_printf(out,
+				 "Not judged, as samples are too few or counts too uncertain: "
+				 "%.1f %% of the cycles\n",
+				 stall_percent(check->not_judged, check->cycles));
 	print_blame_letters(totals, out);
 	vt_output_text(out, "\n");
 }
@@ -465,7 +473,7 @@ static void print_true_stalls(const struct vt_culpritcheck_totals *c, struct vt_
 			vt_output_printf(out, "%-28s true %6.2f %%  estimated %6.2f to %6.2f %%\n",
 					 vt_stall_text(i), stall_percent(c->truth[i], c->cycles),
 					 stall_percent(c->low[i], c->cycles),
-					 stall_percent(c->high[i], c->cycles));
+					 stall_percent(vt_culpritcheck_high(c, i), c->cycles));
 	vt_output_text(out, "\n");
 }
 
@@ -485,7 +493,7 @@ static int print_table(struct vt_culprittop *t, const struct vt_culprittop_optio
 		return 0;
 	}
 	if (text)
-		print_stalls_header(o->totals, out);
+		print_stalls_header(o->totals, vt_culpritcheck_totals(o->check), out);
 	if (text && o->truth)
 		print_true_stalls(vt_culpritcheck_totals(o->check), out);
 	if (text && o->summary)

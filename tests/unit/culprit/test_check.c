@@ -381,12 +381,75 @@ static void test_regions(void **state)
 	end(&x);
 }
 
+/*
+ * Instructions of a region whose time is known, or is not: of the latter, what one without a cause
+ * of its own takes beyond its schedule is not judged.
+ */
+static void test_not_judged(void **state)
+{
+	static const struct vt_freq freq = {.executions = 10, .cycles = 7, .issue = 3};
+	static const struct vt_freq fast = {.executions = 10, .cycles = 1, .issue = 3};
+	static const struct vt_freq unknown = {.executions = 10, .cycles = 7, .issue = (double)NAN};
+	struct vt_region list[2] = {{.head = VT_CFG_ENTRY, .cycles = 1, .half = 0.15},
+				    {.head = VT_CFG_FIRST, .cycles = 1, .half = 0.1501}};
+	struct vt_regions regions = {.list = list, .count = 2};
+	const struct vt_culpritcheck_totals *t;
+	uint32_t of[VT_CFG_FIRST + 4] = {0};
+	struct example x;
+
+	(void)state;
+	begin(&x);
+	of[VT_CFG_FIRST] = 1;
+	regions.of = of;
+	x.p.out_of_order = true;
+	x.p.regions = &regions;
+	x.freqs[0] = x.freqs[1] = x.freqs[2] = &freq;
+	x.freqs[3] = &unknown;
+	tell(&x, 0, VT_STALL_ICACHE, 5, 10);
+	tell(&x, 1, VT_STALL_OPERAND_A, 10, 10);
+	tell(&x, 2, VT_STALL_ICACHE, 0, 0);
+	x.told[2].why = VT_WHY_SMALL;
+	t = compare(&x, false);
+	check(t->cycles, 280, "cycles", 0);
+	check(t->not_judged, 40 + 40, "not judged", 0);
+	check(vt_culpritcheck_high(t, VT_STALL_ICACHE), 90, "icache", 0);
+	check(vt_culpritcheck_high(t, VT_STALL_OTHER), 80, "other", 0);
+	check(vt_culpritcheck_high(t, VT_STALL_OPERAND_A), 10, "static", 0);
+	check(vt_culpritcheck_high(t, VT_STALL_UNEXPLAINED), 0, "unexplained", 0);
+	/* The same where times are known; what is faster than the schedule makes up for others. */
+	list[1].half = 0.15;
+	assert_int_equal(vt_culpritcheck_add(x.check, &x.p, &err), 0);
+	check(t->not_judged, 80, "told", 0);
+	x.freqs[1] = &fast;
+	x.p.regions = NULL;
+	assert_int_equal(vt_culpritcheck_add(x.check, &x.p, &err), 0);
+	check(t->not_judged, 80 - 20 + 40, "no regions", 0);
+	x.p.out_of_order = false;
+	assert_int_equal(vt_culpritcheck_add(x.check, &x.p, &err), 0);
+	check(t->not_judged, 100, "in order", 0);
+	end(&x);
+}
+
+/* No cause has more than all cycles, and what is below 0 is chance. */
+static void test_high(void **state)
+{
+	struct vt_culpritcheck_totals t = {.cycles = 100, .not_judged = 70};
+
+	(void)state;
+	t.high[VT_STALL_DCACHE] = 40;
+	check(vt_culpritcheck_high(&t, VT_STALL_DCACHE), 100, "dcache", 0);
+	check(vt_culpritcheck_high(&t, VT_STALL_DTLB), 70, "dtlb", 0);
+	t.not_judged = -10;
+	check(vt_culpritcheck_high(&t, VT_STALL_DCACHE), 40, "dcache", 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pairs),	       cmocka_unit_test(test_main_cause),
 		cmocka_unit_test(test_counts),	       cmocka_unit_test(test_correlation),
 		cmocka_unit_test(test_no_correlation), cmocka_unit_test(test_regions),
+		cmocka_unit_test(test_not_judged),     cmocka_unit_test(test_high),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

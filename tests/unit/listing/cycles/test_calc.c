@@ -522,10 +522,17 @@ static void test_rank_header(void **state)
 		"*** Confidence  high 0.0%, medium 0.0%, low 0.0%, no estimate 0.0% of the cycles\n"
 		"*** Actual      1000/400 = 2.50CPI\n"
 		"*** d = D-cache miss: 12.5% to 30.0% of the cycles\n\n");
-	all.cycles = 1;
+	all.stalls = true;
+	all.not_judged = 100;
 	print_begin(&out);
 	vt_cyclerank_header(&o, &all, &out);
-	assert_non_null(strstr(print_end(&out), "D-cache miss: 12500.0% to 30000.0%"));
+	assert_non_null(strstr(print_end(&out), "d = D-cache miss: 12.5% to 40.0% of the cycles, "
+						"as 10.0% were not judged\n\n"));
+	/* Bounds of several regions may be more than all that there is. */
+	all.cycles = 200;
+	print_begin(&out);
+	vt_cyclerank_header(&o, &all, &out);
+	assert_non_null(strstr(print_end(&out), "D-cache miss: 62.5% to 100.0%"));
 	all.cycles = 0;
 	print_begin(&out);
 	vt_cyclerank_header(&o, &all, &out);

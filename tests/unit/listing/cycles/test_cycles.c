@@ -209,7 +209,7 @@ static void test_instructions(void **state)
 		struct vt_cyclesum s = {.samples = 0};
 		struct vt_freq f = freq(i);
 
-		vt_cyclesum_insn(&s, &f, rows[i].stalls, rows[i].nstalls);
+		vt_cyclesum_insn(&s, &f, rows[i].stalls, rows[i].nstalls, true);
 		assert_near(s.executions, rows[i].executions > 0 ? 100 : 0, "executions", i);
 		assert_near(s.cycles, rows[i].all, "cycles", i);
 		assert_near(s.best, rows[i].best, "best", i);
@@ -224,7 +224,7 @@ static void test_instructions(void **state)
 						   rows[i].stalls[0].low == rows[i].stalls[0].low &&
 						   rows[i].stalls[0].cause < VT_NSTALLS);
 		/* The same again is twice as much. */
-		vt_cyclesum_insn(&s, &f, rows[i].stalls, rows[i].nstalls);
+		vt_cyclesum_insn(&s, &f, rows[i].stalls, rows[i].nstalls, true);
 		assert_near(s.cycles, 2 * rows[i].all, "cycles", i);
 		assert_near(s.best, 2 * rows[i].best, "best", i);
 		assert_near(s.fixed, 2 * rows[i].fixed, "fixed", i);
@@ -245,7 +245,7 @@ static void test_little(void **state)
 	struct vt_cyclesum s = {.samples = 0};
 
 	(void)state;
-	vt_cyclesum_insn(&s, &f, &stall, 1);
+	vt_cyclesum_insn(&s, &f, &stall, 1, true);
 	assert_near(s.executions, 0.5, "executions", 0);
 	assert_near(s.cycles, 0.75, "cycles", 0);
 	assert_near(s.dynamic, 0.5, "dynamic", 0);
@@ -258,19 +258,19 @@ static void test_causes(void **state)
 	struct vt_freq f = freq(1);
 
 	(void)state;
-	vt_cyclesum_insn(&s, &f, rows[1].stalls, 2);
-	vt_cyclesum_insn(&s, &f, rows[1].stalls, 1);
+	vt_cyclesum_insn(&s, &f, rows[1].stalls, 2, true);
+	vt_cyclesum_insn(&s, &f, rows[1].stalls, 1, true);
 	assert_near(s.low[VT_STALL_DCACHE], 0, "low", 0);
 	assert_near(s.high[VT_STALL_DCACHE], 500, "high", 0);
 	assert_near(s.low[VT_STALL_DTLB], 20, "low", 1);
 	assert_near(s.high[VT_STALL_DTLB], 200, "high", 1);
 	f = freq(5);
-	vt_cyclesum_insn(&s, &f, rows[5].stalls, 1);
+	vt_cyclesum_insn(&s, &f, rows[5].stalls, 1, true);
 	assert_near(s.low[VT_STALL_GAIN], -40, "low", 2);
 	assert_near(s.high[VT_STALL_GAIN], -60, "high", 2);
 	/* No confidence that is known. */
 	f.confidence = VT_NCONFIDENCES;
-	vt_cyclesum_insn(&s, &f, NULL, 0);
+	vt_cyclesum_insn(&s, &f, NULL, 0, true);
 	assert_near(s.samples_at[VT_CONFIDENCE_NONE], 10, "samples", 0);
 }
 
@@ -361,7 +361,7 @@ static void test_print(void **state)
 		    "samples\n"
 		    "***\n"
 		    "*** No cycles have been estimated here.\n");
-	vt_cyclesum_insn(&s, &f, NULL, 0);
+	vt_cyclesum_insn(&s, &f, NULL, 0, true);
 	check_print(&s,
 		    "*** Confidence  high 50.0%, medium 0.0%, low 0.0%, no estimate 50.0% of 20 "
 		    "samples\n"
@@ -379,7 +379,7 @@ static void test_print(void **state)
 	s = (struct vt_cyclesum){.samples = 0};
 	f.samples = 1;
 	f.confidence = VT_CONFIDENCE_EXACT;
-	vt_cyclesum_insn(&s, &f, rows[0].stalls, 2);
+	vt_cyclesum_insn(&s, &f, rows[0].stalls, 2, true);
 	check_print(&s,
 		    "*** Confidence  exact 100.0%, high 0.0%, medium 0.0%, low 0.0%, no estimate "
 		    "0.0% of 1 sample\n"
@@ -417,6 +417,60 @@ static void test_print(void **state)
 		    "*** Net sampling error                 10.0%\n" LINE
 		    "*** Total tallied                     100.0%\n"
 		    "***   (500 cycles, 100.0% of all samples)\n");
+}
+
+/*
+ * 500 cycles of which the schedule explains 200, twice, and 250 with a stall of 150: what is not
+ * judged may have any cause that is looked for, and is a dynamic stall of some sort.
+ */
+static void test_not_judged(void **state)
+{
+	const struct vt_stall stall = {.cause = VT_STALL_DCACHE, .low = 50, .high = 900};
+	const struct vt_freq f = {.executions = 100, .cycles = 5, .issue = 2};
+	const struct vt_freq small = {.executions = 100, .cycles = 2.5, .issue = 1};
+	struct vt_cyclesum s = {.samples = 0};
+	const char *text;
+	struct vt_output out;
+
+	(void)state;
+	vt_cyclesum_insn(&s, &f, NULL, 0, false);
+	vt_cyclesum_insn(&s, &f, NULL, 0, true);
+	assert_near(s.not_judged, 300, "not judged", 0);
+	assert_near(s.error, 300, "error", 0);
+	/* Nobody has looked for stalls yet. */
+	assert_near(vt_cyclesum_not_judged(&s), 0, "not judged", 1);
+	assert_near(vt_cyclesum_dynamic(&s), 600, "dynamic", 1);
+	assert_near(vt_cyclesum_error(&s), 0, "error", 1);
+	/* Its own stall is judged in any case. */
+	vt_cyclesum_insn(&s, &small, &stall, 1, false);
+	assert_near(vt_cyclesum_not_judged(&s), 300, "not judged", 2);
+	assert_near(vt_cyclesum_dynamic(&s), 450, "dynamic", 2);
+	assert_near(vt_cyclesum_error(&s), 300, "error", 2);
+	assert_near(vt_cyclesum_high(&s, VT_STALL_ICACHE), 300, "icache", 2);
+	assert_near(vt_cyclesum_high(&s, VT_STALL_OTHER), 300, "other", 2);
+	assert_near(vt_cyclesum_high(&s, VT_STALL_DCACHE), 1200, "dcache", 2);
+	assert_near(vt_cyclesum_high(&s, VT_STALL_GAIN), 0, "gain", 2);
+	assert_near(vt_cyclesum_high(&s, VT_STALL_UNEXPLAINED), 0, "unexplained", 2);
+	assert_near(vt_cyclesum_high(&s, VT_STALL_SLOTTING), 0, "slotting", 2);
+	s.high[VT_STALL_DCACHE] = 1000;
+	assert_near(vt_cyclesum_high(&s, VT_STALL_DCACHE), 1250, "no more than all", 2);
+	print_begin(&out);
+	vt_cyclesum_print(&s, &out);
+	text = print_end(&out);
+	assert_non_null(strstr(text, "***   D-cache miss                 4.0% to  100.0%\n"));
+	assert_non_null(strstr(text, "***   I-cache miss                 0.0% to   24.0%\n"));
+	assert_non_null(strstr(text, "***   not judged: too uncertain              24.0%\n"));
+	assert_non_null(strstr(text, "*** Subtotal dynamic                   36.0%\n"));
+	assert_non_null(strstr(text, "*** Net sampling error                 24.0%\n"));
+	/* Fewer cycles than the schedule has are chance. */
+	s.not_judged = -100;
+	assert_near(vt_cyclesum_not_judged(&s), 0, "not judged", 3);
+	assert_near(vt_cyclesum_dynamic(&s), 150, "dynamic", 3);
+	assert_near(vt_cyclesum_error(&s), 200, "error", 3);
+	assert_near(vt_cyclesum_high(&s, VT_STALL_ICACHE), 0, "icache", 3);
+	print_begin(&out);
+	vt_cyclesum_print(&s, &out);
+	assert_null(strstr(print_end(&out), "not judged"));
 }
 
 /* ---- ranges ---- */
@@ -498,7 +552,7 @@ static void test_region_stalls(void **state)
 		list[i].flags = VT_STALL_OF_REGION;
 		list[i].cycles = 300;
 	}
-	vt_cyclesum_insn(&sum, &f, list, 2);
+	vt_cyclesum_insn(&sum, &f, list, 2, true);
 	assert_float_equal(sum.dynamic, 300, 0);
 	assert_float_equal(sum.error, 100 - 300, 0);
 	assert_float_equal(sum.low[VT_STALL_DCACHE], 10, 0);
@@ -506,7 +560,7 @@ static void test_region_stalls(void **state)
 	/* A gain is taken off. */
 	sum = (struct vt_cyclesum){0};
 	list[0].cause = VT_STALL_GAIN;
-	vt_cyclesum_insn(&sum, &f, list, 1);
+	vt_cyclesum_insn(&sum, &f, list, 1, true);
 	assert_float_equal(sum.dynamic, -300, 0);
 	assert_float_equal(sum.error, 100 + 300, 0);
 }
@@ -549,11 +603,12 @@ static void test_samples(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_instructions),  cmocka_unit_test(test_causes),
-		cmocka_unit_test(test_shares),	      cmocka_unit_test(test_print),
-		cmocka_unit_test(test_ranges),	      cmocka_unit_test(test_samples),
-		cmocka_unit_test(test_little),	      cmocka_unit_test(test_own_stalls),
-		cmocka_unit_test(test_region_stalls), cmocka_unit_test(test_print_cycles),
+		cmocka_unit_test(test_instructions), cmocka_unit_test(test_causes),
+		cmocka_unit_test(test_shares),	     cmocka_unit_test(test_print),
+		cmocka_unit_test(test_not_judged),   cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_samples),	     cmocka_unit_test(test_little),
+		cmocka_unit_test(test_own_stalls),   cmocka_unit_test(test_region_stalls),
+		cmocka_unit_test(test_print_cycles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
