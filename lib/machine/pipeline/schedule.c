@@ -4,9 +4,14 @@
 #include "machine/pipeline/inorder.h"
 #include "machine/pipeline/ooo.h"
 
-/* In a schedule nothing is dynamic: causes have the names of static ones. */
+/*
+ * In a schedule nothing is dynamic: causes have the names of static ones.  What comes from a store,
+ * forwarded or not, is an operand.
+ */
 static uint8_t static_cause(uint8_t cause)
 {
+	if (cause == VT_STALL_DEPENDENCY || cause == VT_STALL_FORWARD)
+		return VT_STALL_OPERAND_C;
 	return cause >= VT_STALL_SLOTTING ? cause : VT_STALL_UNIT_STATIC;
 }
 

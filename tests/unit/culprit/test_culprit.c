@@ -416,6 +416,30 @@ static void test_units(void **state)
 	proc_drop(p);
 }
 
+/*
+ * A load of what was just stored, all of it or, as the store was shorter, with the cache's: its
+ * data is an operand, and no unit is busy.
+ *
+ *  0: 89 07           mov %eax,(%rdi)    (or 88 07, mov %al,(%rdi))
+ *  2: 8b 07           mov (%rdi),%eax
+ *  4: c3              ret
+ */
+static void test_stored_operands(void **state)
+{
+	static const uint8_t whole[] = {0x89, 0x07, 0x8b, 0x07, 0xc3};
+	static const uint8_t part[] = {0x88, 0x07, 0x8b, 0x07, 0xc3};
+	struct proc *p = proc_make("skylake", whole, sizeof(whole));
+
+	(void)state;
+	assert_int_equal(p->costs[1].nstalls, 1);
+	assert_int_equal(p->costs[1].stalls[0].cause, VT_STALL_OPERAND_C);
+	proc_drop(p);
+	p = proc_make("skylake", part, sizeof(part));
+	assert_int_equal(p->costs[1].nstalls, 1);
+	assert_int_equal(p->costs[1].stalls[0].cause, VT_STALL_OPERAND_C);
+	proc_drop(p);
+}
+
 static void test_names(void **state)
 {
 	unsigned cause;
@@ -676,14 +700,23 @@ static void test_blame(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_load),	      cmocka_unit_test(test_long_block),
-		cmocka_unit_test(test_store),	      cmocka_unit_test(test_events),
-		cmocka_unit_test(test_shares),	      cmocka_unit_test(test_measured),
-		cmocka_unit_test(test_fetch),	      cmocka_unit_test(test_resident),
-		cmocka_unit_test(test_units),	      cmocka_unit_test(test_names),
-		cmocka_unit_test(test_minor),	      cmocka_unit_test(test_arrivals),
-		cmocka_unit_test(test_what_stalls),   cmocka_unit_test(test_blame),
-		cmocka_unit_test(test_many_arrivals), cmocka_unit_test(test_unknown_arrivals),
+		cmocka_unit_test(test_load),
+		cmocka_unit_test(test_long_block),
+		cmocka_unit_test(test_store),
+		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_measured),
+		cmocka_unit_test(test_fetch),
+		cmocka_unit_test(test_resident),
+		cmocka_unit_test(test_units),
+		cmocka_unit_test(test_stored_operands),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_minor),
+		cmocka_unit_test(test_arrivals),
+		cmocka_unit_test(test_what_stalls),
+		cmocka_unit_test(test_blame),
+		cmocka_unit_test(test_many_arrivals),
+		cmocka_unit_test(test_unknown_arrivals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
