@@ -284,6 +284,9 @@ static void report_vfreq(struct state *s)
 	say_text(s, &uncounted);
 	vt_freqrun_left_out(&s->how, t, &left_out);
 	say_text(s, &left_out);
+	if (s->o->exact)
+		app_counts_tell_missing(s->app, &s->exact, app_input_name(s->o->exact), &s->in,
+					s->how.event);
 	vt_freqrun_other_run(&s->how, t, &other);
 	say_text(s, &other);
 	vt_freqrun_disagreeing(t, &calls);

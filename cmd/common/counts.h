@@ -3,6 +3,7 @@
 #define CMD_COMMON_COUNTS_H
 
 #include "cmd/common/images.h"
+#include "cmd/common/profiles.h"
 #include "freq/counted.h"
 
 /* What a stream has counted exactly, and the images that it is in. */
@@ -16,6 +17,14 @@ struct app_counts {
  * error.  False after app_fail().  End with app_counts_end() in either case.
  */
 bool app_counts_read(struct app *a, struct app_counts *c, const char *path, const char *symfs);
+
+/*
+ * Says so if the image with most samples of an event, by its column, has no counts: those are of
+ * another program, or of another build of it.  `name` is that of the stream of counts.
+ */
+void app_counts_tell_missing(struct app *a, const struct app_counts *c, const char *name,
+			     const struct app_profile *in, size_t event);
+
 void app_counts_end(struct app_counts *c);
 
 #endif

@@ -18,6 +18,10 @@
 /* What a schedule may be off by in the loops that it holds best for. */
 #define MODEL_DOUBT 0.03
 
+/* Effective clocks of the processors that are modelled, in GHz, with room to spare. */
+#define MIN_CLOCK 0.25
+#define MAX_CLOCK 8
+
 struct vt_otherrun {
 	struct vt_clockfit *loops;
 	double time;
@@ -101,7 +105,9 @@ void vt_otherrun_find(struct vt_otherrun *o, double scale, struct vt_otherrun_fa
 		.elsewhere = o->time > 0 ? o->elsewhere / o->time : 0,
 		.loops = out->loops,
 	};
-	if (out->spread > MAX_SPREAD || out->elsewhere > MAX_ELSEWHERE) {
+	if (!(scale > 0) && shown && (clock < MIN_CLOCK || clock > MAX_CLOCK))
+		out->clock = clock;
+	if (out->spread > MAX_SPREAD || out->elsewhere > MAX_ELSEWHERE || out->clock > 0) {
 		out->verdict = VT_OTHERRUN_RATIOS;
 		out->doubt = INFINITY;
 		return;

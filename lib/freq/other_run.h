@@ -15,7 +15,8 @@
  * another time, this run's executions are those times a factor.  Loops that nothing stalls show it
  * (freq/clock.h): they take the cycles of their schedule.  If there is no one factor for them, or
  * this run spent its time in procedures that the other did not execute, the counts say nothing of
- * this run.
+ * this run.  Nor do they if the clock is not known, and no processor has the one that would make
+ * the runs as long.
  */
 
 /* What is known of the factor. */
@@ -34,6 +35,7 @@ struct vt_otherrun_factor {
 	double spread;	  /* relative deviation of all loops from each other */
 	double elsewhere; /* share of the time in procedures that the other run did not execute */
 	double slowed;	  /* share of its time that something takes of code that does not stall */
+	double clock; /* GHz that the counts need to be of a run as long, if none has it; else 0 */
 	size_t loops;
 };
 

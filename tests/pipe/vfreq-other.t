@@ -109,6 +109,18 @@ t_like "but vculprit does" 'executions are those of another run, taken to be as 
 	<(vculprit --top 1 out.vt 2>&1)
 t_is "and it is taken as it is" "$(found six)" "$(printf '1000000\t1000000\t1000000\texact')"
 
+# Counts of another program, and of another build.
+vtrace record --full --blocks -o true.vt -- true >/dev/null 2>&1
+t_ok "counts of something else" vfreq -m skylake --exact true.vt -o out.vt sampled.data
+t_like "are named" '^vfreq: true.vt: no counts of /.*/loops, which has most samples \(100 %\)$' "$T_ERR"
+cp loops kept
+sed 's/1000000, 1$/1000001, 1/' loops.s >again.s
+gcc -nostdlib -static -no-pie -Wl,--build-id=sha1 -o loops again.s
+vtrace record --full --blocks -o again.vt -- ./loops >/dev/null 2>&1
+cp kept loops
+t_ok "counts of another build" vfreq -m skylake --exact again.vt -o out.vt sampled.data
+t_like "are named, too" 'again.vt: no counts of .*: those of that name are of another build$' "$T_ERR"
+
 # 6.18 % more is two deviations of 3.09 %.
 sampled $other 0 6240 6240 3120 6000
 t_ok "4 % more" vfreq -m skylake --exact loops.vt -o out.vt sampled.data
@@ -121,6 +133,14 @@ sampled $other 1 3000 3000 1500 3000
 t_ok "nanoseconds" vfreq -m skylake --exact loops.vt -o out.vt sampled.data
 t_like "tell the clock or the factor" 'taken to be as long as this one: without --clock, nanoseconds' "$T_ERR"
 t_is "so that it is 1" "$(found six)" "$(printf '1000000\t1000000\t1000000\texact')"
+sampled $other 1 600 600 300 600
+t_ok "a run that would have run at 10 GHz" vfreq -m skylake --exact loops.vt -o out.vt sampled.data
+t_like "was not as long" 'was not as long: 4 loops that nothing stalls would run at (9.9.|10) GHz: ratios only' "$T_ERR"
+t_is "and has no limit" "$(found six | cut -f 3)" inf
+t_ok "in JSON" vfreq -m skylake --exact loops.vt --json sampled.data
+t_is "with that clock" "$(jq -r '.other_run | [.verdict, (.clock | round), .factor] | @tsv' "$T_OUT")" \
+	"$(printf 'ratios\t10\t1')"
+sampled $other 1 3000 3000 1500 3000
 t_ok "with the clock" vfreq -m skylake --clock 4 --exact loops.vt -o out.vt sampled.data
 t_is "they tell it" "$(found six | awk '{ printf "%.2f\n", $1 / 2e6 }')" 1.00
 

@@ -24,6 +24,7 @@ static json_t *json_other_run(const struct vt_otherrun_factor *f)
 	json_object_set_new(v, "spread", json_real(f->spread));
 	json_object_set_new(v, "elsewhere", json_real(f->elsewhere));
 	json_object_set_new(v, "loops", vt_json_u64(f->loops));
+	json_object_set_new(v, "clock", f->clock > 0 ? json_real(f->clock) : json_null());
 	return v;
 }
 
@@ -89,7 +90,19 @@ void vt_freqrun_other_run(const struct vt_freqrun_options *o, const struct vt_fr
 {
 	const struct vt_otherrun_factor *f = &t->other;
 
-	if (f->verdict == VT_OTHERRUN_RATIOS)
+	if (f->clock > 0)
+		vt_buf_printf(
+			b,
+			"the counts are of another run, which was not as long: %zu loops that "
+			"nothing stalls would run at %.3g GHz: ratios only (--clock tells how "
+			"long)",
+			f->loops, f->clock);
+	else if (f->verdict == VT_OTHERRUN_RATIOS && f->loops < 2)
+		vt_buf_printf(b,
+			      "the counts are of another run, which did something else (%.0f %% of "
+			      "the time is in procedures that it did not execute): ratios only",
+			      100 * f->elsewhere);
+	else if (f->verdict == VT_OTHERRUN_RATIOS)
 		vt_buf_printf(b,
 			      "the counts are of another run, which did something else (%.0f %% of "
 			      "the time is in procedures that it did not execute; %zu loops that "

@@ -408,6 +408,13 @@ static void test_other_run(void **state)
 		{{6000, 12000, 3000, 90000}, 1, 1, 0, 0, VT_OTHERRUN_ALIKE, 4, 3, false},
 		{{6000, 18000, 3000, 9000}, 1, 1, 0, 0.5, VT_OTHERRUN_UNTOLD, 4, 2, true},
 		{{6000, 18100, 3000, 9000}, 1, 1, 0, 0.50139, VT_OTHERRUN_RATIOS, 4, 2, true},
+		/* Of no clock that is known, from 0.25 GHz to 8: .2553, .2449, 7.89, 8.11 */
+		{{23500, 47000, 11750}, 0, 1, 0, 0, VT_OTHERRUN_UNTOLD, 3, 3, false},
+		{{24500, 49000, 12250}, 0, 1, 0, 0, VT_OTHERRUN_RATIOS, 3, 3, false},
+		{{760, 1520, 380}, 0, 1, 0, 0, VT_OTHERRUN_UNTOLD, 3, 3, false},
+		{{740, 1480, 370}, 0, 1, 0, 0, VT_OTHERRUN_RATIOS, 3, 3, false},
+		{{740, 1480}, 0, 1, 0, 0, VT_OTHERRUN_UNTOLD, 2, 2, false},
+		{{740, 1480, 370}, 1, 0.12333, 0, 0, VT_OTHERRUN_SCALED, 3, 3, false},
 	};
 	unsigned i, k;
 
@@ -436,6 +443,10 @@ static void test_other_run(void **state)
 				 f.elsewhere);
 		vt_otherrun_free(o);
 		assert_int_equal(f.loops, rows[i].loops);
+		if (rows[i].scale > 0 || f.verdict == VT_OTHERRUN_UNTOLD)
+			assert_true(f.clock == 0);
+		else
+			assert_true(fabs(f.clock * rows[i].time[0] / 6000 - 1) < 0.002);
 		if (f.verdict == VT_OTHERRUN_RATIOS)
 			assert_true(isinf(f.doubt));
 		else if (f.verdict == VT_OTHERRUN_UNTOLD)
