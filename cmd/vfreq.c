@@ -112,8 +112,10 @@ static bool is_foreign(const struct vt_cpu *cpu)
 	static const char *const x86[] = {"x86_64", "i386", "i486", "i586", "i686"};
 	size_t i;
 
+	if (!cpu->arch)
+		return false;
 	for (i = 0; i < sizeof(x86) / sizeof(x86[0]); i++)
-		if (!cpu->arch || strcmp(cpu->arch, x86[i]) == 0)
+		if (strcmp(cpu->arch, x86[i]) == 0)
 			return false;
 	return true;
 }
@@ -127,14 +129,15 @@ static bool choose_freq_core(struct state *s)
 	if (strcmp(name, "auto") == 0) {
 		name = vt_core_for_cpu(cpu->model, cpu->id, cpu->description);
 		if (!name && is_foreign(cpu)) {
-			app_say(s->app, "no processor of %s is modelled: nothing is estimated",
-				cpu->arch);
+			app_say(s->app, "%s: no processor of %s is modelled: nothing is estimated",
+				vt_reader_name(s->reader), cpu->arch);
 			s->how.event = SIZE_MAX;
 			s->how.untimed = false;
 			name = "skylake";
 		} else if (!name) {
 			name = "skylake";
-			app_say(s->app, "%s: taken for %s; --model chooses another",
+			app_say(s->app, "%s: %s: taken for %s; --model chooses another",
+				vt_reader_name(s->reader),
 				cpu->description && *cpu->description
 					? cpu->description
 					: "a stream that does not name its processor",

@@ -300,6 +300,15 @@ static uint64_t input_offset(const struct vt_reader *r, const struct app_trace *
 	return t ? app_trace_offset(t) : vt_reader_offset(r);
 }
 
+/* Where in the input a record was that cannot be; whoever takes records does not know. */
+static void place_error(const struct vt_reader *r, const struct app_trace *trace,
+			struct vt_error *err)
+{
+	if (!trace)
+		vt_error_prefix(err, "before 0x%" PRIx64, vt_reader_offset(r));
+	vt_error_prefix(err, "%s", vt_reader_name(r));
+}
+
 /* Likewise, what of the run is in the slice. */
 static int deliver_slice(struct app *a, struct loop *loop, const struct vt_block *b, uint32_t first,
 			 uint32_t count, struct vt_error *err)
@@ -360,6 +369,8 @@ static bool run_loop(struct app *a, struct vt_reader *r, struct loop *loop)
 	vt_reader_set_warn(r, NULL, NULL);
 	app_warnings_end(&warnings);
 	tell_bad_records(a, r, bad_at);
+	if (stopped < 0 && err.code == VT_E_FORMAT)
+		place_error(r, trace, &err);
 	if (stopped < 0)
 		return app_fail_stream(a, r, &err);
 	if (stopped > 0)

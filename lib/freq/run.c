@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "freq/run.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -745,6 +746,7 @@ int vt_freqrun(const struct vt_freqrun_options *o, struct vt_writer *w,
 	size_t count = 0;
 	int code;
 
+	assert(o->clock || !o->fit_clock);
 	start_totals(o, totals);
 	if (o->event == SIZE_MAX) {
 		if (w)

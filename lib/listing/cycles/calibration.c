@@ -120,8 +120,7 @@ static void tell_regions(const struct vt_calibration *c, struct vt_output *out)
 		vt_output_printf(
 			out,
 			"  By all lengths together, a region's time is wrong by up to %.1f cycles "
-			"a "
-			"visit:\n  believe regions of at least %.0f cycles a visit, which are "
+			"a visit:\n  believe regions of at least %.0f cycles a visit, which are "
 			"within %.0f %%, and no\n  cycles of less.\n",
 			c->bound.error, c->bound.least, 100 * VT_SERIAL_BAR);
 	else
