@@ -267,7 +267,7 @@ static int refuse_value(struct emitting *e, const char *why, uint64_t what)
 {
 	/* The first reason counts. */
 	if (!e->refused) {
-		vt_error_set(e->err, VT_E_FORMAT, "%s (0x%" PRIx64 ")", why, what);
+		vt_error_set(e->err, VT_E_SYSTEM, "%s (0x%" PRIx64 ")", why, what);
 		prefix_plugin_error(e->plugin, e->err);
 	}
 	e->refused = true;
@@ -393,7 +393,7 @@ static int run_one(struct vt_plugins *m, struct plugin *one, const struct vt_run
 	if (e.refused)
 		return -(int)err->code;
 	if (code < 0) {
-		vt_error_set(err, VT_E_FORMAT, "gives up (process returned %d)", code);
+		vt_error_set(err, VT_E_SYSTEM, "gives up (process returned %d)", code);
 		return prefix_plugin_error(one, err);
 	}
 	return 0;
@@ -467,7 +467,7 @@ int vt_plugins_finish(struct vt_plugins *m, struct vt_error *err)
 		int code = p->finish ? p->finish(m->list[i].state) : 0;
 
 		if (code < 0) {
-			vt_error_set(err, VT_E_FORMAT, "gives up (finish returned %d)", code);
+			vt_error_set(err, VT_E_SYSTEM, "gives up (finish returned %d)", code);
 			return prefix_plugin_error(&m->list[i], err);
 		}
 	}
@@ -515,7 +515,7 @@ int vt_plugins_copy(struct vt_plugins *m, const struct vt_record *rec, struct vt
 
 		value = one->plugin->settle(one->state, kind, value);
 		if (!fits_in_size(value, (uint32_t)vt_record_u64(rec, VT_VALUE_SIZE))) {
-			vt_error_set(err, VT_E_FORMAT,
+			vt_error_set(err, VT_E_SYSTEM,
 				     "settles on a value that does not fit its size (0x%" PRIx64
 				     ")",
 				     value);
@@ -570,7 +570,7 @@ static int put_label(struct plugin *m, const struct label *l, struct vt_writer *
 		return 0;
 	wrong = wrong_text(buf, size);
 	if (wrong) {
-		vt_error_set(err, VT_E_FORMAT, "%s (for value 0x%" PRIx64 ")", wrong, l->value);
+		vt_error_set(err, VT_E_SYSTEM, "%s (for value 0x%" PRIx64 ")", wrong, l->value);
 		return prefix_plugin_error(m, err);
 	}
 	row = vt_writer_row(w, VT_LABEL);

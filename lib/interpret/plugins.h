@@ -26,7 +26,7 @@
  *	vt_plugins_label(m, w, &err);				LABEL records
  *
  * A plugin is code of the user's choice that runs in this process.  Its results are checked as far
- * as possible: a result that <vtrace/plugin.h> does not allow is the error -VT_E_FORMAT, whose text
+ * as possible: a result that <vtrace/plugin.h> does not allow is the error -VT_E_SYSTEM, whose text
  * names the plugin.
  */
 struct vt_plugins;
@@ -100,7 +100,7 @@ int vt_plugins_sample(struct vt_plugins *m, const struct vt_record *rec, vt_plug
 /* Discards decoded instructions, because code may have changed. */
 void vt_plugins_forget_code(struct vt_plugins *m);
 
-/* Calls finish() of all plugins after the last run.  Returns 0 or -VT_E_FORMAT. */
+/* Calls finish() of all plugins after the last run.  Returns 0 or -VT_E_SYSTEM. */
 int vt_plugins_finish(struct vt_plugins *m, struct vt_error *err);
 
 /*

@@ -361,7 +361,7 @@ static void test_totals(void **state)
 	assert_int_equal(told.asked, 2);
 	/* It gives up. */
 	told.returns = -1;
-	assert_int_equal(run(&t, 1), -VT_E_FORMAT);
+	assert_int_equal(run(&t, 1), -VT_E_SYSTEM);
 	assert_string_equal(t.err.text, "plugin x.so: gives up (process returned -1)");
 	told.finish = 1;
 	assert_int_equal(vt_plugins_finish(t.m, &t.err), 0);
@@ -370,7 +370,7 @@ static void test_totals(void **state)
 	p.finish = finish;
 	assert_int_equal(vt_plugins_finish(t.m, &t.err), 0);
 	told.finish = -2;
-	assert_int_equal(vt_plugins_finish(t.m, &t.err), -VT_E_FORMAT);
+	assert_int_equal(vt_plugins_finish(t.m, &t.err), -VT_E_SYSTEM);
 	assert_string_equal(t.err.text, "plugin x.so: gives up (finish returned -2)");
 	stop(&t);
 }
@@ -388,7 +388,7 @@ static void test_most_values(void **state)
 	told.to = 3 * 64;
 	assert_int_equal(run(&t, 3), 0);
 	told.to++;
-	assert_int_equal(run(&t, 3), -VT_E_FORMAT);
+	assert_int_equal(run(&t, 3), -VT_E_SYSTEM);
 	stop(&t);
 }
 
@@ -546,7 +546,7 @@ static void test_texts(void **state)
 		told.length = rows[i].length;
 		told.past = rows[i].past;
 		rc = label(&p, &err);
-		if (rc != (rows[i].wrong ? -VT_E_FORMAT : 0))
+		if (rc != (rows[i].wrong ? -VT_E_SYSTEM : 0))
 			fail_msg("row %zu", i);
 		snprintf(want, sizeof(want), "plugin x.so: %s (for value 0x0)",
 			 rows[i].wrong ? rows[i].wrong : "");
