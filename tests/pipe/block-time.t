@@ -34,7 +34,8 @@ awk -F, '
 	{ print $1, is(1) ? 1 : is(3) ? 3 : is(6) ? 6 : "-" }' measured >told
 t_same "chains take their latency, and what cannot run is left out" want told
 for line in xyz 909 90:1 "$(printf '90%.0s' $(seq 3000))"; do
-	printf '%s\n' "$line" >bad
-	t_status "refused: $(head -c 10 bad)" 3 sh -c "'$VT_BUILD/tests/tools/block_time' <bad"
+	printf '4801c8\n%s\n' "$line" >bad
+	t_status "refused: $(head -c 10 <<<"$line")" 3 sh -c "'$VT_BUILD/tests/tools/block_time' <bad"
+	t_like "by its number" '^block_time: line 2 ' "$T_ERR"
 done
 t_done

@@ -7,7 +7,8 @@
  * 2019, section 3): copies of a block stand one behind the other, each page that they touch is the
  * same one, and registers and memory hold one number.  Unlike there, the copies are a loop, so that
  * they come from a micro-op cache.  A line of hexadecimal bytes, up to a comma, is a block, which
- * is run as it is; it is printed with the cycles of 100 copies, or not at all if it cannot run.
+ * is run as it is, even if it calls the system; it is printed with the cycles of 100 copies, or not
+ * at all if it cannot run.
  *
  * Cycles come from a chain of multiplications, each of which takes 3 on the processors that this is
  * for.  Other threads of the core make blocks slower, and a change of the clock makes them slower
@@ -252,15 +253,20 @@ struct measured {
 	double *cycles;
 };
 
-/* Returns whether the line has a block that is short enough. */
-static bool read_block(const char *line, struct measured *b)
+/* Returns whether line `number`, from 1, has a block that is short enough. */
+static bool read_block(const char *line, size_t number, struct measured *b)
 {
 	const size_t digits = strspn(line, "0123456789abcdefABCDEF");
 	unsigned byte;
 	size_t i;
 
-	if (!digits || digits % 2 || !strchr(",\n", line[digits]))
-		fail("a line does not begin with bytes in hexadecimal, or is too long");
+	if (!digits || digits % 2 || !strchr(",\n", line[digits])) {
+		fprintf(stderr,
+			"block_time: line %zu does not begin with bytes in hexadecimal, or is too "
+			"long\n",
+			number);
+		exit(3);
+	}
 	b->size = digits / 2;
 	if (b->size > LONGEST)
 		return false;
@@ -276,6 +282,7 @@ static bool read_block(const char *line, struct measured *b)
 static struct measured *read_blocks(size_t passes, size_t *n, size_t *too_long)
 {
 	struct measured *blocks = NULL, *b;
+	size_t number = 0;
 	char line[4096];
 
 	for (*n = *too_long = 0; fgets(line, sizeof(line), stdin);) {
@@ -284,7 +291,7 @@ static struct measured *read_blocks(size_t passes, size_t *n, size_t *too_long)
 		if (!blocks)
 			fail("no memory");
 		b = &blocks[*n];
-		if (!read_block(line, b)) {
+		if (!read_block(line, ++number, b)) {
 			++*too_long;
 			continue;
 		}

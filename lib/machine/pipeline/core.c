@@ -2,6 +2,7 @@
 #include "machine/pipeline/core.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -165,6 +166,7 @@ static int split_line(struct reader *r, const char *p, const char *end)
 static int parse_core_number(struct reader *r, const char *word, uint32_t max, uint32_t *v)
 {
 	const char *p = word;
+	char what[64];
 	uint64_t n = 0;
 
 	for (; isdigit((unsigned char)*p); p++)
@@ -178,8 +180,10 @@ static int parse_core_number(struct reader *r, const char *word, uint32_t max, u
 	}
 	if (*p)
 		return report_line(r, "not a number:", word);
-	if (n > max)
-		return report_line(r, "too large a number:", word);
+	if (n > max) {
+		snprintf(what, sizeof(what), "too large a number (at most %" PRIu32 "):", max);
+		return report_line(r, what, word);
+	}
 	*v = (uint32_t)n;
 	return 0;
 }

@@ -318,7 +318,7 @@ static void words_are_taken(void **state)
 	assert_int_equal(m.classes[VT_OP_LOAD].busy, 1);
 	assert_int_equal(m.eliminates, 0);
 	assert_int_equal(load_text(&m, text, &err), -VT_E_FORMAT);
-	assert_non_null(strstr(err.text, "line 13: too large a number: \"2K\""));
+	assert_non_null(strstr(err.text, "line 13: too large a number (at most 1000): \"2K\""));
 	assert_int_equal(m.attribution, VT_ATTRIBUTE_COMMIT);
 	assert_int_equal(m.eliminates, VT_ELIMINATE_VECTOR);
 	assert_int_equal(m.classes[VT_OP_LOAD].latency, 4);

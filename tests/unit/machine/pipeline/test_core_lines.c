@@ -117,10 +117,11 @@ static void numbers_are_decimal(void **state)
 	refuse("skid :\n", "not a number: \":\"");
 	refuse("skid 5/\n", "not a number: \"5/\"");
 	/* More than 32 and 64 bits hold. */
-	refuse("skid 4294967296\n", "too large a number: \"4294967296\"");
-	refuse("skid 4294967295M\n", "too large a number: \"4294967295M\"");
-	refuse("skid 18446744073709551616\n", "too large a number: \"18446744073709551616\"");
-	refuse("skid 42949672970\n", "too large a number: \"42949672970\"");
+	refuse("skid 4294967296\n", "too large a number (at most 1000): \"4294967296\"");
+	refuse("skid 4294967295M\n", "too large a number (at most 1000): \"4294967295M\"");
+	refuse("skid 18446744073709551616\n",
+	       "too large a number (at most 1000): \"18446744073709551616\"");
+	refuse("skid 42949672970\n", "too large a number (at most 1000): \"42949672970\"");
 }
 
 /* ---- lines ---- */
@@ -218,7 +219,8 @@ static void the_largest_numbers_are_taken(void **state)
 		snprintf(text, sizeof(text), cases[i].format, cases[i].max);
 		accept(text);
 		snprintf(text, sizeof(text), cases[i].format, cases[i].max + 1);
-		snprintf(told, sizeof(told), "too large a number: \"%u\"", cases[i].max + 1);
+		snprintf(told, sizeof(told), "too large a number (at most %u): \"%u\"",
+			 cases[i].max, cases[i].max + 1);
 		refuse(text, told);
 	}
 }
