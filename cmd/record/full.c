@@ -318,7 +318,7 @@ static void say_count(const struct app *a, uint64_t n, const char *one, const ch
 static void report_losses(struct full *f)
 {
 	const struct vt_recording_summary *s = vt_recording_summary(f->recording);
-	const struct app *a = f->app;
+	struct app *a = f->app;
 
 	app_warnings_end(&f->warnings);
 	if (WIFSIGNALED(f->status))
@@ -340,6 +340,8 @@ static void report_losses(struct full *f)
 			"nothing is recorded: it ended within the %" PRIu64
 			" instructions of --skip",
 			f->opt->skip);
+	if (!s->insns)
+		app_raise(a, APP_LOSSY);
 }
 
 static void close_stream(struct full *f)

@@ -219,7 +219,7 @@ else
 	t_is "which has what was recorded" "$(($(insns x.vt) > 1000000))" 1
 fi
 
-t_ok "a window that is never reached" vtrace record --full --skip 1000000000 -o x.vt -- true
+t_status "a window that is never reached" 1 vtrace record --full --skip 1000000000 -o x.vt -- true
 t_is "is told" "$(tail -n 1 "$T_ERR")" \
 	"vtrace record: nothing is recorded: it ended within the 1000000000 instructions of --skip"
 t_ok "a window ends, the program does not" vtrace record --full --count 1000 -o x.vt -- sh busy.sh 10000
