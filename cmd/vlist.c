@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/common/options.h"
 #include "cmd/common/trace.h"
@@ -68,6 +69,14 @@ static bool is_path(const char *operand)
 	       strncmp(operand, "./", 2) == 0 || strncmp(operand, "../", 3) == 0;
 }
 
+/* What is empty is no name of a procedure, if there is another one. */
+static bool is_empty_input(const struct app *a, const char *operand)
+{
+	struct stat st;
+
+	return a->argc > 1 && stat(operand, &st) == 0 && S_ISREG(st.st_mode) && !st.st_size;
+}
+
 /*
  * `vlist FILE PROCEDURE...`: the first operand is the input if it is one, or else the last; then
  * one that is a path, so that what is wrong with it is told.
@@ -78,7 +87,8 @@ static void take_input(struct app *a, struct vlist_options *o)
 
 	if (o->input || !a->argc)
 		return;
-	if (app_is_input(first) || (!app_is_input(last) && is_path(first))) {
+	if (app_is_input(first) ||
+	    (!app_is_input(last) && (is_path(first) || is_empty_input(a, first)))) {
 		o->input = *a->argv++;
 		a->argc--;
 	} else if (app_is_input(last) || is_path(last)) {
