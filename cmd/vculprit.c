@@ -99,6 +99,24 @@ static bool finish_reading(struct job *j)
 	return true;
 }
 
+/* What vfreq charged to whom depends on the order in which the machine issues. */
+static bool check_order(struct job *j)
+{
+	struct vt_error ignored = VT_ERROR_INIT;
+	struct vt_core estimated;
+
+	if (!j->cpu.chosen || vt_core_load(&estimated, j->cpu.chosen, &ignored) < 0 ||
+	    estimated.order == j->core.order)
+		return true;
+	app_say(j->app,
+		"%s: its frequencies are of %s, which issues %s order, as %s does not: run vfreq "
+		"with the same --model",
+		vt_reader_name(j->reader), estimated.name,
+		estimated.order == VT_IN_ORDER ? "in" : "out of", j->core.name);
+	app_raise(j->app, APP_INPUT);
+	return false;
+}
+
 static bool choose_culprit_core(struct job *j)
 {
 	const char *name = j->o->cpu;
@@ -117,7 +135,7 @@ static bool choose_culprit_core(struct job *j)
 		return app_fail(j->app, &err);
 	/* Without one, it only takes longer. */
 	j->core.cache = vt_opcache_new();
-	return true;
+	return check_order(j);
 }
 
 /* Takes a procedure's stalls for the listing. */

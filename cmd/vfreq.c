@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _XOPEN_SOURCE 700 /* realpath() */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +51,7 @@ struct state {
 	struct vt_cpu cpu;
 	struct vt_calibrated_clock calibrated;
 	struct vt_core core;
+	char *model_path; /* of a description in a file; else NULL */
 	struct vt_freqrun_options how;
 	struct vt_freqrun_totals totals;
 };
@@ -306,7 +308,10 @@ static bool estimate(struct state *s)
 	how->images = s->in.in.images.store;
 	how->code = s->in.code;
 	how->core = &s->core;
-	how->model = strchr(s->o->cpu, '/') ? s->o->cpu : s->core.name;
+	/* vculprit may run elsewhere. */
+	if (strchr(s->o->cpu, '/'))
+		s->model_path = realpath(s->o->cpu, NULL);
+	how->model = s->model_path ? s->model_path : s->core.name;
 	how->method = methods[s->o->method];
 	how->other_run = s->o->exact && is_other_run(s);
 	/* A clock that is known tells the factor of another run's counts. */
@@ -339,6 +344,7 @@ static void state_fini(struct state *s)
 	vt_stackcount_free(s->stacks);
 	vt_loads_free(s->loads);
 	vt_hash_fini(&s->pids);
+	free(s->model_path);
 }
 
 static void run_vfreq(struct app *a, const struct options *o)
