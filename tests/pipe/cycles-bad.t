@@ -214,6 +214,14 @@ t_ok "with a model" vfreq --symfs "$demo/symfs" --model zen4 -o arm.f arm.vt
 t_unlike "it is estimated" 'aarch64' "$T_ERR"
 t_unlike "where no executions are known, it is not needed" '1 GHz' \
 	<(vfreq --symfs "$demo/symfs" -o z.f z.vt 2>&1)
+t_status "a model of another order than the estimates" 3 vculprit --symfs "$demo/symfs" --model alpha21164 --top 1 z.f
+t_like "is refused" '^vculprit: z.f: its frequencies are of skylake, which issues out of order, as alpha21164 does' "$T_ERR"
+printf 'META\tkey=vfreq.slowed\tvalue=2\n' | "$VT_BUILD/tests/tools/stream_make" >slowed.f
+t_status "a number that cannot be" 3 vculprit --top 1 slowed.f
+t_like "is told with file and offset" '^vculprit: slowed.f: before 0x[0-9a-f]+: vfreq.slowed is no share of time$' "$T_ERR"
+: >none.vt
+t_status "a file of no bytes" 3 vlist none.vt main
+t_like "is what it is, and no procedure" '^vlist: none.vt: the file is empty$' "$T_ERR"
 t_status "a processor that cannot be chosen" 2 vculprit --model z80 --top 1 odd.f
 t_like "is named" 'z80' "$T_ERR"
 

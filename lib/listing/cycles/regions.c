@@ -23,13 +23,25 @@ static bool holds_offset(const struct vt_regionfreq *r, uint64_t offset)
 	return false;
 }
 
+/* Whether some of its code was executed several times each time: loops that are a part of it. */
+static bool has_loops(const struct vt_calc *c, const struct vt_regionfreq *r)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < c->cfg->ninsns; i++)
+		n += c->insns[i].region == r;
+	return r->insns > n;
+}
+
 static void print_rounds(const struct vt_calc *c, const struct vt_regionfreq *r,
 			 struct vt_output *out)
 {
 	double cycles = r->cycles * r->rounds;
 
 	vt_output_printf(out, "\n*** %s %" PRIx64 ", %.1f%% of the cycles: ",
-			 r->flags & VT_REGION_IS_LOOP ? "Loop at" : "Code outside of loops, from",
+			 r->flags & VT_REGION_IS_LOOP ? "Loop at"
+			 : has_loops(c, r)	      ? "Code with loops too uncertain alone, from"
+						      : "Code outside of loops, from",
 			 r->offset + c->base, c->sum.cycles > 0 ? 100 * cycles / c->sum.cycles : 0);
 	if (r->flags & VT_REGION_IS_LOOP)
 		vt_output_printf(out, "%.0f rounds in %.0f visits", r->rounds, r->visits);

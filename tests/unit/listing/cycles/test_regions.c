@@ -163,7 +163,8 @@ static void test_regions(void **state)
 	calc_insn(&c, 0x401008, "jne", &g)->region = &regions[1];
 	assert_string_equal(
 		strstr(print(&c), "\n*** Code"),
-		"\n*** Code outside of loops, from 401000, 0.2% of the cycles: executed 2 times, "
+		"\n*** Code with loops too uncertain alone, from 401000, 0.2% of the cycles: "
+		"executed 2 times, "
 		"2.0 instructions each\n"
 		"*** Best-case   1.0 cycles, at least 0.9\n"
 		"*** Actual      10.0 cycles (0.0 or more), 5.00CPI\n"
@@ -194,11 +195,31 @@ static void test_regions(void **state)
 		"401008  jne               10         20.0%\n");
 }
 
+/* Of two instructions, both executed each time, or one of them again: that is a loop. */
+static void test_code(void **state)
+{
+	struct vt_regionfreq r = regions[0];
+	static const struct vt_freq f = {.executions = 2, .cycles = 5};
+	struct calc c;
+
+	(void)state;
+	calc_init(&c);
+	c.is.regions = &r;
+	c.is.nregions = 1;
+	calc_block(&c, 0x401000)->freq = &f;
+	calc_insn(&c, 0x401000, "mov", &f)->region = &r;
+	calc_insn(&c, 0x401002, "ret", &f)->region = &r;
+	assert_non_null(strstr(print(&c), "\n*** Code outside of loops, from "));
+	r.insns = 2.5;
+	assert_non_null(strstr(print(&c), "\n*** Code with loops too uncertain alone, from "));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_regions),
 		cmocka_unit_test(test_uncertain_regions),
+		cmocka_unit_test(test_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
