@@ -11,6 +11,7 @@
 #include "stream/exec.h"
 #include "stream/header.h"
 #include "stream/kinds.h"
+#include "stream/meta.h"
 #include "stream/reader.h"
 #include "stream/record.h"
 #include "stream/schema.h"

@@ -443,10 +443,9 @@ static void test_other_run(void **state)
 				 f.elsewhere);
 		vt_otherrun_free(o);
 		assert_int_equal(f.loops, rows[i].loops);
-		if (rows[i].scale > 0 || f.verdict == VT_OTHERRUN_UNTOLD)
-			assert_true(f.clock == 0);
-		else
-			assert_true(fabs(f.clock * rows[i].time[0] / 6000 - 1) < 0.002);
+		assert_true(rows[i].scale > 0 || f.verdict == VT_OTHERRUN_UNTOLD
+				    ? f.clock == 0
+				    : fabs(f.clock * rows[i].time[0] / 6000 - 1) < 0.002);
 		if (f.verdict == VT_OTHERRUN_RATIOS)
 			assert_true(isinf(f.doubt));
 		else if (f.verdict == VT_OTHERRUN_UNTOLD)
