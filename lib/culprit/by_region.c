@@ -139,6 +139,21 @@ static void add_fetches(const struct judge *j, uint32_t insn, struct suspicion *
 	}
 }
 
+/* A mispredicted branch is over when its target is awaited. */
+static void add_arrivals(const struct judge *j, uint32_t insn, struct suspicion *s)
+{
+	struct vti_stalled st;
+	struct vti_fact fact;
+	uint32_t guilty, i;
+
+	if (j->c->in->charged_before || !vti_culprit_stalled(j->c, insn, &st))
+		return;
+	fact = vti_culprit_arrival_fact(&st, &guilty);
+	for (i = 0; i < VTI_FACTS; i++)
+		if (vti_culprit_fact_cause(i) == VT_STALL_MISPREDICT && fact.bound > 0)
+			suspect_insn(&s[i], guilty, &fact);
+}
+
 /* ---- one stall ---- */
 
 /* The order of suspects: what was measured most of first, then what facts allow most. */
@@ -416,6 +431,7 @@ static int judge_peak(const struct judge *j, uint32_t insn)
 		   get_half_width(j->c->in, insn) * cycles, &x);
 	add_facts(j, insn, own);
 	add_fetches(j, insn, own);
+	add_arrivals(j, insn, own);
 	x.peak = has_suspects(own, x.cycles);
 	/* What its region's causes are known to have taken may be of any of its instructions. */
 	x.told = x.peak ? 0 : INFINITY;

@@ -50,7 +50,7 @@ struct run {
 	size_t cap;
 	uint64_t insns; /* of them all */
 	uint64_t read;	/* instructions, since code was let go of */
-	double least_peak;
+	bool charged_before;
 	struct vt_ordered *threads;
 	int code; /* of the first procedure that failed */
 };
@@ -350,6 +350,13 @@ static void add_up(struct vt_culprits_totals *t, const struct vt_culprit_stalls 
 	}
 }
 
+/*
+ * From how many cycles on the time of an instruction is its own: the addresses of interrupts are
+ * off by groups of instructions that retire together, precise ones by less.
+ */
+#define PEAK_INTERRUPT 20.0
+#define PEAK_PRECISE   10.0
+
 static void make_input(const struct run *r, struct culprit_job *j)
 {
 	const struct vt_procedure *proc = &j->w.proc;
@@ -363,7 +370,8 @@ static void make_input(const struct run *r, struct culprit_job *j)
 		.edges = j->edges,
 		.footprint = r->footprint,
 		.shares = r->learnt ? &r->shares : NULL,
-		.least_peak = r->least_peak,
+		.least_peak = r->charged_before ? PEAK_INTERRUPT : PEAK_PRECISE,
+		.charged_before = r->charged_before,
 		.slowed = vt_freqprofile_slowed(r->src->freq),
 		.exact_time = j->exact_time,
 	};
@@ -730,20 +738,11 @@ static const struct vt_profile_event *find_time_event(const struct vt_culprits_s
 	return NULL;
 }
 
-/*
- * From how many cycles on the time of an instruction is its own: the addresses of interrupts are
- * off by groups of instructions that retire together, precise ones by less.
- */
-#define PEAK_INTERRUPT 20.0
-#define PEAK_PRECISE   10.0
-
-static double get_least_peak(const struct vt_culprits_source *src)
+static bool is_charged_before(const struct vt_culprits_source *src)
 {
 	const struct vt_profile_event *e = find_time_event(src);
 
-	return e && vt_freq_charge_of(e->policy, src->core->order) == VT_CHARGE_PREDECESSOR
-		       ? PEAK_INTERRUPT
-		       : PEAK_PRECISE;
+	return e && vt_freq_charge_of(e->policy, src->core->order) == VT_CHARGE_PREDECESSOR;
 }
 
 uint64_t vt_culprits_samples(const struct vt_culprits_totals *t, enum vt_confidence confidence)
@@ -760,7 +759,7 @@ int vt_culprits_run(const struct vt_culprits_source *src, vt_culprits_fn *fn, vo
 			.arg = arg,
 			.t = t,
 			.err = err,
-			.least_peak = get_least_peak(src)};
+			.charged_before = is_charged_before(src)};
 	const struct vt_profile_event *time = find_time_event(src);
 	int code;
 

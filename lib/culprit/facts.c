@@ -304,6 +304,20 @@ static struct vti_fact get_mispredict_fact(const struct vti_stalled *st)
 							      : fact;
 }
 
+struct vti_fact vti_culprit_arrival_fact(const struct vti_stalled *st, uint32_t *guilty)
+{
+	struct vti_suspect s = {.bound = INFINITY};
+	enum vt_stall_why why = VT_WHY_INDIRECT;
+
+	vti_rule_mispredict(st, &s);
+	*guilty = s.nguilty ? s.guilty[0] : st->insn;
+	if (s.nguilty && (st->c->ops[*guilty].flags & VT_FACT_CONDITIONAL))
+		why = VT_WHY_BOTH_WAYS;
+	else if (!s.nguilty && st->nbefore && st->before[0].how == VTI_RETURN)
+		why = VT_WHY_RETURNS;
+	return (struct vti_fact){SURE * s.bound, 0, s.bound > 0 ? why : VT_WHY_ABSENT};
+}
+
 /* ---- the rest ---- */
 
 /* A division takes its latency in the schedule, and with other operands not twice as long. */

@@ -228,6 +228,12 @@ enum vt_stall_cause vti_culprit_fact_cause(uint32_t i);
 struct vti_fact vti_culprit_fact(const struct vti_stalled *st, uint32_t i);
 
 /*
+ * That a branch was mispredicted which led to an instruction; *guilty is the branch, or the
+ * instruction itself where that is not known.
+ */
+struct vti_fact vti_culprit_arrival_fact(const struct vti_stalled *st, uint32_t *guilty);
+
+/*
  * Appends the stalls of a procedure on a machine that issues out of order: of instructions that
  * stall for long, and of what else its regions lose.  Sets *out->regions.  Returns 0 or
  * -VT_E_NOMEM.

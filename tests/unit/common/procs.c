@@ -58,7 +58,12 @@ struct proc *proc_make(const char *core, const uint8_t *code, size_t size)
 	p->flow =
 		(struct vt_procflow){.cfg = g, .ops = p->ops, .costs = p->costs, .block = p->block};
 	p->in = (struct vt_culprit_input){
-		.core = &p->core, .flow = &p->flow, .insns = p->insns, .edges = p->edges};
+		.core = &p->core,
+		.flow = &p->flow,
+		.insns = p->insns,
+		.edges = p->edges,
+		.charged_before = true,
+	};
 	return p;
 }
 

@@ -694,8 +694,10 @@ static void test_time_event(void **state)
 		policy = rows[i].policy;
 		expect(&x, "skylake", true);
 		policy = VT_POLICY_MODEL;
-		for (k = 0; k < x.nprocs; k++)
+		for (k = 0; k < x.nprocs; k++) {
 			x.procs[k].in.least_peak = rows[i].least_peak;
+			x.procs[k].in.charged_before = rows[i].least_peak > 10;
+		}
 		src = source(&x, 0);
 		src.event = rows[i].event;
 		assert_int_equal(vt_culprits_run(&src, compare, &x, &t, &err), 0);
