@@ -253,6 +253,16 @@ bool vt_clockfit_find(struct vt_clockfit *c, double *clock, size_t *loops)
 	return *clock > 0 && isfinite(*clock);
 }
 
+double vt_clockfit_fastest(const struct vt_clockfit *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->count; i++)
+		if (!c->list[i].may_assist)
+			return 1 / c->list[i].ratio;
+	return 0;
+}
+
 double vt_clockfit_doubt(const struct vt_clockfit *c)
 {
 	double all = 0, sum = 0, squares = 0;

@@ -39,6 +39,12 @@ int vt_clockfit_add(struct vt_clockfit *c, const struct vt_core *core, const str
  */
 bool vt_clockfit_find(struct vt_clockfit *c, double *clock, size_t *loops);
 
+/*
+ * Likewise, after vt_clockfit_find(), that of the fastest loop alone, however few there are; 0: of
+ * none that does not compute with floating point, whose numbers may be denormal.
+ */
+double vt_clockfit_fastest(const struct vt_clockfit *c);
+
 /* The relative deviation of the clock that was found: how far the faster half of loops differ. */
 double vt_clockfit_doubt(const struct vt_clockfit *c);
 

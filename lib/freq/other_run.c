@@ -22,6 +22,9 @@
 #define MIN_CLOCK 0.25
 #define MAX_CLOCK 8
 
+/* What few loops may be off by, where the clock is known. */
+#define MOST_OFF 8
+
 struct vt_otherrun {
 	struct vt_clockfit *loops;
 	double time;
@@ -93,6 +96,14 @@ static void find_factor(const struct vt_otherrun *o, double factor, struct vt_ot
 		forget_factor(out);
 }
 
+/* Of a clock that is known, the faster loops take their schedules, or at most some times of it. */
+static bool is_impossible(double clock, double scale)
+{
+	if (scale > 0)
+		return clock * MOST_OFF < scale || clock > scale * MOST_OFF;
+	return clock < MIN_CLOCK || clock > MAX_CLOCK;
+}
+
 void vt_otherrun_find(struct vt_otherrun *o, double scale, struct vt_otherrun_factor *out)
 {
 	double clock;
@@ -105,7 +116,9 @@ void vt_otherrun_find(struct vt_otherrun *o, double scale, struct vt_otherrun_fa
 		.elsewhere = o->time > 0 ? o->elsewhere / o->time : 0,
 		.loops = out->loops,
 	};
-	if (!(scale > 0) && shown && (clock < MIN_CLOCK || clock > MAX_CLOCK))
+	if (!shown)
+		clock = vt_clockfit_fastest(o->loops);
+	if (clock > 0 && !(shown && scale > 0) && is_impossible(clock, scale))
 		out->clock = clock;
 	if (out->spread > MAX_SPREAD || out->elsewhere > MAX_ELSEWHERE || out->clock > 0) {
 		out->verdict = VT_OTHERRUN_RATIOS;

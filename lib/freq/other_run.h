@@ -35,7 +35,7 @@ struct vt_otherrun_factor {
 	double spread;	  /* relative deviation of all loops from each other */
 	double elsewhere; /* share of the time in procedures that the other run did not execute */
 	double slowed;	  /* share of its time that something takes of code that does not stall */
-	double clock; /* GHz that the counts need to be of a run as long, if none has it; else 0 */
+	double clock; /* cycles in a unit of time for a run as long, if that cannot be; else 0 */
 	size_t loops;
 };
 

@@ -135,7 +135,7 @@ t_like "tell the clock or the factor" 'taken to be as long as this one: without 
 t_is "so that it is 1" "$(found six)" "$(printf '1000000\t1000000\t1000000\texact')"
 sampled $other 1 600 600 300 600
 t_ok "a run that would have run at 10 GHz" vfreq -m skylake --exact loops.vt -o out.vt sampled.data
-t_like "was not as long" 'was not as long: 4 loops that nothing stalls would run at (9.9.|10) GHz: ratios only' "$T_ERR"
+t_like "was not as long" 'was not as long: for that, what nothing stalls \(4 loops\) would run at (9.9.|10) GHz: ratios only' "$T_ERR"
 t_is "and has no limit" "$(found six | cut -f 3)" inf
 t_ok "in JSON" vfreq -m skylake --exact loops.vt --json sampled.data
 t_is "with that clock" "$(jq -r '.other_run | [.verdict, (.clock | round), .factor] | @tsv' "$T_OUT")" \

@@ -93,10 +93,10 @@ void vt_freqrun_other_run(const struct vt_freqrun_options *o, const struct vt_fr
 	if (f->clock > 0)
 		vt_buf_printf(
 			b,
-			"the counts are of another run, which was not as long: %zu loops that "
-			"nothing stalls would run at %.3g GHz: ratios only (--clock tells how "
-			"long)",
-			f->loops, f->clock);
+			"the counts are of another run, which was not as long: for that, what "
+			"nothing stalls (%zu loop%s) would run at %.3g %s: ratios only",
+			f->loops, f->loops == 1 ? "" : "s", f->clock,
+			o->clock ? "GHz" : "cycles a cycle");
 	else if (f->verdict == VT_OTHERRUN_RATIOS && f->loops < 2)
 		vt_buf_printf(b,
 			      "the counts are of another run, which did something else (%.0f %% of "

@@ -375,83 +375,92 @@ static void test_slowed(void **state)
  * Loops of 6, 12, 3 and 3 million cycles in the other run, of which the last one shows nothing, by
  * the time that they have in this one.
  */
+static const struct {
+	uint64_t time[4]; /* thousands */
+	double scale;
+	double factor;
+	double spread, elsewhere;
+	enum vt_otherrun_verdict verdict;
+	unsigned n, loops;
+	bool none; /* of "twelve" was executed */
+} other_runs[] = {
+	{{12000, 24000, 6000}, 1, 2, 0, 0, VT_OTHERRUN_SCALED, 3, 3, false},
+	{{12000, 24000, 6000}, 0.5, 1, 0, 0, VT_OTHERRUN_ALIKE, 3, 3, false},
+	/* Twice the deviation of hypot(0.03, 1 / sqrt(600)) are 10.1 %. */
+	{{6500, 13000, 3250}, 1, 1.0833, 0, 0, VT_OTHERRUN_ALIKE, 3, 3, false},
+	{{5500, 11000, 2750}, 1, 0.9167, 0, 0, VT_OTHERRUN_ALIKE, 3, 3, false},
+	{{6900, 13800, 3450}, 1, 1.15, 0, 0, VT_OTHERRUN_SCALED, 3, 3, false},
+	{{5220, 10440, 2610}, 1, 0.87, 0, 0, VT_OTHERRUN_SCALED, 3, 3, false},
+	{{12000, 24000, 6000}, 0, 1, 0, 0, VT_OTHERRUN_UNTOLD, 3, 3, false},
+	/* Two loops do not tell, nor whether they agree. */
+	{{12000, 24000}, 1, 1, 0, 0, VT_OTHERRUN_UNTOLD, 2, 2, false},
+	{{12000, 3000}, 1, 1, 0, 0, VT_OTHERRUN_UNTOLD, 2, 2, false},
+	/* The deviation of log 2, log 1/4 and log 2: log 8 by the root of 2 / 9. */
+	{{12000, 3000, 6000}, 1, 1, 0.98025, 0, VT_OTHERRUN_RATIOS, 3, 3, false},
+	/* Of log 1, log 1/2 and log 2: log 2 by the root of 2 / 3. */
+	{{6000, 6000, 6000}, 1, 1, 0.56595, 0, VT_OTHERRUN_RATIOS, 3, 3, false},
+	/* Of log 1, log 4/7 and log 7/4: log 7/4 by the root of 2 / 3.  None tells. */
+	{{7000, 8000, 6125}, 1, 1, 0.45693, 0, VT_OTHERRUN_UNTOLD, 3, 3, false},
+	/* What no loop shows, as it waits for memory, does not matter. */
+	{{6000, 12000, 3000, 90000}, 1, 1, 0, 0, VT_OTHERRUN_ALIKE, 4, 3, false},
+	{{6000, 18000, 3000, 9000}, 1, 1, 0, 0.5, VT_OTHERRUN_UNTOLD, 4, 2, true},
+	{{6000, 18100, 3000, 9000}, 1, 1, 0, 0.50139, VT_OTHERRUN_RATIOS, 4, 2, true},
+	/* Of no clock that is known, from 0.25 GHz to 8: .2553, .2449, 7.89, 8.11 */
+	{{23500, 47000, 11750}, 0, 1, 0, 0, VT_OTHERRUN_UNTOLD, 3, 3, false},
+	{{24500, 49000, 12250}, 0, 1, 0, 0, VT_OTHERRUN_RATIOS, 3, 3, false},
+	{{760, 1520, 380}, 0, 1, 0, 0, VT_OTHERRUN_UNTOLD, 3, 3, false},
+	{{740, 1480, 370}, 0, 1, 0, 0, VT_OTHERRUN_RATIOS, 3, 3, false},
+	/* Of fewer loops, the fastest tells so much; eight times off, where a clock is. */
+	{{740, 1600}, 0, 1, 0, 0, VT_OTHERRUN_RATIOS, 2, 2, false},
+	{{47000, 94000}, 1, 1, 0, 0, VT_OTHERRUN_UNTOLD, 2, 2, false},
+	{{49000, 98000}, 1, 1, 0, 0, VT_OTHERRUN_RATIOS, 2, 2, false},
+	{{740}, 1, 1, 0, 0, VT_OTHERRUN_RATIOS, 1, 1, false},
+	{{760}, 1, 1, 0, 0, VT_OTHERRUN_UNTOLD, 1, 1, false},
+	{{740, 1480, 370}, 1, 0.12333, 0, 0, VT_OTHERRUN_SCALED, 3, 3, false},
+};
+
 static void test_other_run(void **state)
 {
 	static const char *const names[] = {"six", "twelve", "fixed", "moving"};
-	static const struct {
-		uint64_t time[4]; /* thousands */
-		double scale;
-		double factor;
-		double spread, elsewhere;
-		enum vt_otherrun_verdict verdict;
-		unsigned n, loops;
-		bool none; /* of "twelve" was executed */
-	} rows[] = {
-		{{12000, 24000, 6000}, 1, 2, 0, 0, VT_OTHERRUN_SCALED, 3, 3, false},
-		{{12000, 24000, 6000}, 0.5, 1, 0, 0, VT_OTHERRUN_ALIKE, 3, 3, false},
-		/* Twice the deviation of hypot(0.03, 1 / sqrt(600)) are 10.1 %. */
-		{{6500, 13000, 3250}, 1, 1.0833, 0, 0, VT_OTHERRUN_ALIKE, 3, 3, false},
-		{{5500, 11000, 2750}, 1, 0.9167, 0, 0, VT_OTHERRUN_ALIKE, 3, 3, false},
-		{{6900, 13800, 3450}, 1, 1.15, 0, 0, VT_OTHERRUN_SCALED, 3, 3, false},
-		{{5220, 10440, 2610}, 1, 0.87, 0, 0, VT_OTHERRUN_SCALED, 3, 3, false},
-		{{12000, 24000, 6000}, 0, 1, 0, 0, VT_OTHERRUN_UNTOLD, 3, 3, false},
-		/* Two loops do not tell, nor whether they agree. */
-		{{12000, 24000}, 1, 1, 0, 0, VT_OTHERRUN_UNTOLD, 2, 2, false},
-		{{12000, 3000}, 1, 1, 0, 0, VT_OTHERRUN_UNTOLD, 2, 2, false},
-		/* The deviation of log 2, log 1/4 and log 2: log 8 by the root of 2 / 9. */
-		{{12000, 3000, 6000}, 1, 1, 0.98025, 0, VT_OTHERRUN_RATIOS, 3, 3, false},
-		/* Of log 1, log 1/2 and log 2: log 2 by the root of 2 / 3. */
-		{{6000, 6000, 6000}, 1, 1, 0.56595, 0, VT_OTHERRUN_RATIOS, 3, 3, false},
-		/* Of log 1, log 4/7 and log 7/4: log 7/4 by the root of 2 / 3.  None tells. */
-		{{7000, 8000, 6125}, 1, 1, 0.45693, 0, VT_OTHERRUN_UNTOLD, 3, 3, false},
-		/* What no loop shows, as it waits for memory, does not matter. */
-		{{6000, 12000, 3000, 90000}, 1, 1, 0, 0, VT_OTHERRUN_ALIKE, 4, 3, false},
-		{{6000, 18000, 3000, 9000}, 1, 1, 0, 0.5, VT_OTHERRUN_UNTOLD, 4, 2, true},
-		{{6000, 18100, 3000, 9000}, 1, 1, 0, 0.50139, VT_OTHERRUN_RATIOS, 4, 2, true},
-		/* Of no clock that is known, from 0.25 GHz to 8: .2553, .2449, 7.89, 8.11 */
-		{{23500, 47000, 11750}, 0, 1, 0, 0, VT_OTHERRUN_UNTOLD, 3, 3, false},
-		{{24500, 49000, 12250}, 0, 1, 0, 0, VT_OTHERRUN_RATIOS, 3, 3, false},
-		{{760, 1520, 380}, 0, 1, 0, 0, VT_OTHERRUN_UNTOLD, 3, 3, false},
-		{{740, 1480, 370}, 0, 1, 0, 0, VT_OTHERRUN_RATIOS, 3, 3, false},
-		{{740, 1480}, 0, 1, 0, 0, VT_OTHERRUN_UNTOLD, 2, 2, false},
-		{{740, 1480, 370}, 1, 0.12333, 0, 0, VT_OTHERRUN_SCALED, 3, 3, false},
-	};
 	unsigned i, k;
 
 	(void)state;
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (i = 0; i < sizeof(other_runs) / sizeof(other_runs[0]); i++) {
 		struct vt_otherrun *o = vt_otherrun_new();
 		struct vt_otherrun_factor f;
 
 		assert_non_null(o);
 		/* The last one first: the order does not matter. */
-		for (k = rows[i].n; k-- > 0;) {
+		for (k = other_runs[i].n; k-- > 0;) {
 			struct timed t;
 			const struct vt_freqs freqs = {t.insn, t.edge};
 
-			begin_timed(&t, names[k], 10, 300, 1000 * rows[i].time[k]);
-			if (rows[i].none && k == 1)
+			begin_timed(&t, names[k], 10, 300, 1000 * other_runs[i].time[k]);
+			if (other_runs[i].none && k == 1)
 				memset(t.insn, 0, sizeof(t.insn));
 			assert_int_equal(
 				vt_otherrun_add(o, &core, t.f, &freqs, t.samples, t.time, &err), 0);
 			vt_procflow_free(t.f);
 		}
-		vt_otherrun_find(o, rows[i].scale, &f);
-		if (f.verdict != rows[i].verdict || fabs(f.spread - rows[i].spread) > 1e-3 ||
-		    fabs(f.elsewhere - rows[i].elsewhere) > 1e-5)
+		vt_otherrun_find(o, other_runs[i].scale, &f);
+		if (f.verdict != other_runs[i].verdict ||
+		    fabs(f.spread - other_runs[i].spread) > 1e-3 ||
+		    fabs(f.elsewhere - other_runs[i].elsewhere) > 1e-5)
 			fail_msg("row %u: %s, %g, %g", i, vt_otherrun_name(f.verdict), f.spread,
 				 f.elsewhere);
 		vt_otherrun_free(o);
-		assert_int_equal(f.loops, rows[i].loops);
-		assert_true(rows[i].scale > 0 || f.verdict == VT_OTHERRUN_UNTOLD
-				    ? f.clock == 0
-				    : fabs(f.clock * rows[i].time[0] / 6000 - 1) < 0.002);
+		assert_int_equal(f.loops, other_runs[i].loops);
+		assert_int_equal(f.clock > 0, f.verdict == VT_OTHERRUN_RATIOS &&
+						      !(other_runs[i].spread > 0) &&
+						      !(other_runs[i].elsewhere > 0));
+		assert_true(f.clock == 0 ||
+			    fabs(f.clock * other_runs[i].time[0] / 6000 - 1) < 0.002);
 		if (f.verdict == VT_OTHERRUN_RATIOS)
 			assert_true(isinf(f.doubt));
 		else if (f.verdict == VT_OTHERRUN_UNTOLD)
 			assert_true(f.factor == 1 && f.doubt == 0);
-		else if (!(rows[i].spread > 0))
-			assert_true(fabs(f.factor / rows[i].factor - 1) < 0.002 &&
+		else if (!(other_runs[i].spread > 0))
+			assert_true(fabs(f.factor / other_runs[i].factor - 1) < 0.002 &&
 				    fabs(f.doubt - hypot(0.03, 1 / sqrt(600))) < 1e-4);
 	}
 	assert_string_equal(vt_otherrun_name(VT_OTHERRUN_SAME), "same");
