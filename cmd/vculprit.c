@@ -11,6 +11,7 @@
 #include "culprit/check.h"
 #include "culprit/culprits.h"
 #include "listing/cycles/top_stalls.h"
+#include "stream/meta.h"
 
 struct options {
 	uint64_t top;
@@ -34,7 +35,12 @@ struct job {
 	struct vt_writer *writer; /* NULL for a listing */
 	bool lists;
 	uint64_t event; /* that the frequencies rest on */
+	/* That the simulator ran, by the input and by the truth; 0: not told. */
+	double simulated, true_run;
 };
+
+/* The cycles of a run: hardly another program, input or model has as many. */
+#define SIMULATED "vsim.cycles"
 
 static int take_culprit_record(void *arg, const struct vt_record *rec, struct vt_error *err)
 {
@@ -43,10 +49,35 @@ static int take_culprit_record(void *arg, const struct vt_record *rec, struct vt
 
 	if (rec->kind == VT_FREQ)
 		j->event = vt_record_u64(rec, VT_FREQ_EVENT);
+	vt_meta_f64(rec, SIMULATED, &j->simulated);
 	/* Causes that another stage found are replaced. */
 	if (code == 0 && j->writer && rec->kind != VT_STALL)
 		vt_writer_copy(j->writer, rec);
 	return code < 0 || !j->writer ? code : vt_writer_error(j->writer, err);
+}
+
+static int take_truth(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
+		      struct vt_error *err)
+{
+	struct vt_record rec = {block, block->kind, first};
+	struct job *j = arg;
+
+	for (; rec.row - first < count; rec.row++)
+		vt_meta_f64(&rec, SIMULATED, &j->true_run);
+	return vt_freqprofile_feed(j->truth, block, first, count, err);
+}
+
+/* What vculprit found has stalls, too, but knows none of them. */
+static bool is_true(const struct vt_freqprofile *p)
+{
+	const struct vt_hash *images = vt_freqprofile_images(p);
+	size_t n = 0;
+	const struct vt_freq_at *f =
+		images->count ? vt_freqprofile_freqs(p, *(uint32_t *)vt_hash_at(images, 0), 0,
+						     UINT64_MAX, &n)
+			      : NULL;
+
+	return n && f->freq->method == VT_METHOD_MODEL;
 }
 
 static bool read_truth(struct job *j)
@@ -58,36 +89,33 @@ static bool read_truth(struct job *j)
 	j->truth = vt_freqprofile_new();
 	if (!j->truth)
 		return app_no_memory(j->app);
-	if (!app_read_stream(j->app, path, vt_freqprofile_feed, j->truth))
+	if (!app_read_stream(j->app, path, take_truth, j))
 		return false;
 	if (!app_saw(j->app, VT_STALL))
 		return app_lacks(j->app, app_input_name(path),
 				 "no stalls (vsim --truth knows them)");
 	vt_freqprofile_finish(j->truth);
-	return true;
+	return is_true(j->truth) ||
+	       app_lacks(j->app, app_input_name(path),
+			 "its stalls are estimates, and no truth (vsim --truth knows that)");
 }
 
-/* What vfreq said of its numbers, to who reads these only. */
-static void tell_doubts(const struct job *j)
+static bool check_truth(struct job *j)
 {
-	const char *name = vt_reader_name(j->reader);
-
-	if (j->in.assumed)
-		app_say(j->app,
-			"%s: the clock is assumed to be 1 GHz: stalls are as wrong as that is "
-			"(vfreq --clock sets it)",
-			name);
-	if (j->in.untold)
-		app_say(j->app,
-			"%s: executions are those of another run, taken to be as long as this one: "
-			"if it was not, stalls are wrong",
-			name);
+	if (!(j->simulated > 0 && j->true_run > 0) || j->simulated == j->true_run)
+		return true;
+	app_say(j->app, "%s: the truth of another run than %s: of %.0f cycles, not %.0f",
+		app_input_name(j->o->truth), vt_reader_name(j->reader), j->true_run, j->simulated);
+	app_raise(j->app, APP_INPUT);
+	return false;
 }
 
 static bool finish_reading(struct job *j)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
+	if (!check_truth(j))
+		return false;
 	vt_freqprofile_finish(j->in.freqs);
 	if (vt_profile_finish(j->in.profile, &err) < 0 || vt_blockcode_finish(j->in.code, &err) < 0)
 		return app_fail(j->app, &err);
@@ -95,7 +123,7 @@ static bool finish_reading(struct job *j)
 		return app_lacks(j->app, vt_reader_name(j->reader), APP_NO_FREQS);
 	if (!j->in.freq_images->count)
 		app_say(j->app, "%s: %s", vt_reader_name(j->reader), APP_NO_ESTIMATES);
-	tell_doubts(j);
+	app_profile_tell_doubts(j->app, &j->in, vt_reader_name(j->reader));
 	return true;
 }
 

@@ -180,6 +180,20 @@ bool app_profile_open_freqs(struct app *a, struct app_profile *p, const char *sy
 	return true;
 }
 
+void app_profile_tell_doubts(struct app *a, const struct app_profile *p, const char *name)
+{
+	if (p->assumed)
+		app_say(a,
+			"%s: the clock is assumed to be 1 GHz: stalls are as wrong as that is "
+			"(vfreq --clock sets it)",
+			name);
+	if (p->untold)
+		app_say(a,
+			"%s: executions are those of another run, taken to be as long as this one: "
+			"if it was not, stalls are wrong",
+			name);
+}
+
 bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *path,
 			    const char *symfs, bool none)
 {
@@ -189,6 +203,7 @@ bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *pa
 		return false;
 	if (!p->freq_images->count && !none)
 		return app_lacks(a, p->name, p->estimated ? APP_NO_ESTIMATES : APP_NO_FREQS);
+	app_profile_tell_doubts(a, p, p->name);
 	vt_freqprofile_finish(p->freqs);
 	if (vt_blockcode_finish(p->code, &err) < 0 || note_images(p, &err) < 0 ||
 	    (!vt_profile_nplaces(p->profile) &&

@@ -43,6 +43,9 @@ bool app_profile_open(struct app *a, struct app_profile *p, const char *symfs);
  */
 bool app_profile_open_freqs(struct app *a, struct app_profile *p, const char *symfs);
 
+/* What vfreq said of its numbers, to who reads only what came of them. */
+void app_profile_tell_doubts(struct app *a, const struct app_profile *p, const char *name);
+
 /*
  * Reads all of a stream ("-" or NULL is standard input) into a profile.  Images as above; warnings
  * about them appear on standard error.  False after app_fail().  End with app_profile_end() in

@@ -23,12 +23,31 @@ struct vt_culpritcheck {
 	size_t cap;
 };
 
+static double sum_truth(const struct vt_freqprofile *truth)
+{
+	const struct vt_hash *images = vt_freqprofile_images(truth);
+	double sum = 0;
+	size_t i, k, n;
+
+	for (i = 0; i < images->count; i++) {
+		const struct vt_stall *list = vt_freqprofile_stalls(
+			truth, *(uint32_t *)vt_hash_at(images, i), 0, UINT64_MAX, &n);
+
+		for (k = 0; k < n; k++)
+			sum += list[k].high;
+	}
+	return sum;
+}
+
 struct vt_culpritcheck *vt_culpritcheck_new(const struct vt_freqprofile *truth)
 {
 	struct vt_culpritcheck *c = calloc(1, sizeof(*c));
 
-	if (c)
-		c->truth = truth;
+	if (!c)
+		return NULL;
+	c->truth = truth;
+	/* What is compared comes off. */
+	c->totals.without = truth ? sum_truth(truth) : 0;
 	return c;
 }
 
@@ -119,8 +138,10 @@ static void compare_causes(struct vt_culpritcheck_totals *t, const struct report
 	unsigned cause = main_cause(list, n, false, &cycles);
 	size_t i;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		t->truth[list[i].cause] += list[i].high;
+		t->without -= list[i].high;
+	}
 	t->stalled += cycles;
 	if (cause < VT_NSTALLS && (is_listed(reported, cause) || is_listed(region, cause)))
 		t->found += cycles;

@@ -13,6 +13,7 @@
 struct vt_culpritcheck_totals {
 	double cycles;	/* of the procedures, from their frequencies */
 	double stalled; /* true stall cycles */
+	double without; /* of code without frequencies, which is in none of these sums */
 	double found;	/* of them, those at instructions whose true main cause was reported */
 	/* The same for dynamic causes: caches, TLBs, buffers, branches, synchronization. */
 	double dynamic;

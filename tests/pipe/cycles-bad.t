@@ -214,6 +214,8 @@ t_ok "with a model" vfreq --symfs "$demo/symfs" --model zen4 -o arm.f arm.vt
 t_unlike "it is estimated" 'aarch64' "$T_ERR"
 t_unlike "where no executions are known, it is not needed" '1 GHz' \
 	<(vfreq --symfs "$demo/symfs" -o z.f z.vt 2>&1)
+t_ok "nor does a listing" vlist --symfs "$demo/symfs" --summary z.f
+t_like "in silence" '^vlist: z.f: the clock is assumed to be 1 GHz' "$T_ERR"
 t_status "a model of another order than the estimates" 3 vculprit --symfs "$demo/symfs" --model alpha21164 --top 1 z.f
 t_like "is refused" '^vculprit: z.f: its frequencies are of skylake, which issues out of order, as alpha21164 does' "$T_ERR"
 printf 'META\tkey=vfreq.slowed\tvalue=2\n' | "$VT_BUILD/tests/tools/stream_make" >slowed.f

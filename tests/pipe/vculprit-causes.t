@@ -97,11 +97,16 @@ print("} return x == 1; }")
 EOF
 t_ok "many compiles" gcc -O1 -no-pie -o many many.c
 t_ok "and is recorded" vtrace record --full --mem --toggle main -o many.vt -- ./many
+vsim --model zen4 --truth zen4-true.vt -o other.vt causes.vt 2>/dev/null
 t_pipe "and sampled seldom" "vsim --model zen4 -S cycles:2000 --truth true.vt many.vt 2>/dev/null |
 	vfreq --exact many.vt -o few.vt"
 t_pipe "culprits are sought" "vculprit -o few-stalls.vt few.vt"
 t_ok "and compared with the truth" vculprit --truth true.vt --json few.vt
 mv "$T_OUT" truth.json
+t_status "the truth of another run is refused" 3 vculprit --truth zen4-true.vt few.vt
+t_like "with both" '^vculprit: zen4-true.vt: the truth of another run than few.vt: of [0-9]+ cycles, not [0-9]+$' "$T_ERR"
+t_status "and so are estimates" 3 vculprit --truth few-stalls.vt few.vt
+t_like "as such" '^vculprit: few-stalls.vt: its stalls are estimates, and no truth' "$T_ERR"
 t_ok "the listing has the same" vlist --summary --json few-stalls.vt
 mv "$T_OUT" summary.json
 t_ok "what was not judged may have the true cause" "$PYTHON" -c '
@@ -110,6 +115,8 @@ truth = json.load(open("truth.json"))
 summary = json.load(open("summary.json"))["images"][0]["summary"]
 assert truth["not_judged"] > 50 and abs(summary["not_judged"] - truth["not_judged"]) < 0.1, (truth, summary)
 assert truth["causes"]["icache"]["true"] > 50, truth
+assert 5 < truth["truth"]["not_compared"] < 80, truth
+assert all(c in truth["causes"] for c in ("itlb", "dcache", "mispredict", "sync")), truth
 for name, cause in truth["causes"].items():
     if not cause["static"]:
         assert cause["low"] - 1 <= cause["true"] <= cause["high"] + 1, (name, cause)

@@ -330,7 +330,7 @@ static json_t *make_causes_json(const struct vt_culprittop_options *o)
 	for (i = 0; i < VT_NSTALLS; i++) {
 		json_t *cause;
 
-		if (!(t->high[i] > 0) && !(c->truth[i] > 0))
+		if (!(vt_culpritcheck_high(c, i) > 0) && !(c->truth[i] > 0))
 			continue;
 		cause = json_pack("{s:s, s:b, s:f, s:f}", "text", vt_stall_text(i), "static",
 				  vt_stall_is_static(i), "low", stall_percent(t->low[i], t->cycles),
@@ -346,10 +346,18 @@ static json_t *make_causes_json(const struct vt_culprittop_options *o)
 	return causes;
 }
 
+/* Of all true stall cycles, those where there is no estimate; rounding leaves next to nothing. */
+static double compute_not_compared(const struct vt_culpritcheck_totals *c)
+{
+	double percent = stall_percent(c->without, c->stalled + c->without);
+
+	return percent > 1e-6 ? percent : 0;
+}
+
 static json_t *make_truth_json(const struct vt_culpritcheck_totals *c)
 {
-	return json_pack("{s:f, s:f, s:f, s:f, s:f}", "stalled",
-			 stall_percent(c->stalled, c->cycles), "main_listed",
+	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "not_compared", compute_not_compared(c),
+			 "stalled", stall_percent(c->stalled, c->cycles), "main_listed",
 			 stall_percent(c->found, c->stalled), "dynamic",
 			 stall_percent(c->dynamic, c->cycles), "dynamic_main_listed",
 			 stall_percent(c->dynamic_found, c->dynamic), "dynamic_missed",
@@ -457,19 +465,22 @@ static void print_true_stalls(const struct vt_culpritcheck_totals *c, struct vt_
 	unsigned i;
 
 	vt_output_printf(out,
-			 "True stalls: %.1f %% of all cycles, %.1f %% of them dynamic\n"
-			 "Where the true main cause is listed: %.2f %% of all true stall cycles, "
+			 "True stalls: %.1f %% of the cycles with an estimate, %.1f %% of them "
+			 "dynamic\n"
+			 "Where the true main cause is listed: %.2f %% of these stall cycles, "
 			 "%.2f %% of dynamic ones\n"
 			 "Causes listed: %.2f a stall, %.2f by cycles; unexplained: %.2f %% of all "
-			 "cycles\n\n",
+			 "cycles\n"
+			 "Not compared: %.1f %% of all true stall cycles, in code without an "
+			 "estimate\n\n",
 			 stall_percent(c->stalled, c->cycles),
 			 stall_percent(c->dynamic, c->stalled), stall_percent(c->found, c->stalled),
 			 stall_percent(c->dynamic_found, c->dynamic),
 			 c->stalls ? (double)c->listed / (double)c->stalls : 0,
 			 c->weight > 0 ? c->weighted / c->weight : 0,
-			 stall_percent(c->unexplained, c->cycles));
+			 stall_percent(c->unexplained, c->cycles), compute_not_compared(c));
 	for (i = 0; i < VT_NSTALLS; i++)
-		if (c->truth[i] > 0 || c->high[i] > 0)
+		if (c->truth[i] > 0 || vt_culpritcheck_high(c, i) > 0)
 			vt_output_printf(out, "%-28s true %6.2f %%  estimated %6.2f to %6.2f %%\n",
 					 vt_stall_text(i), stall_percent(c->truth[i], c->cycles),
 					 stall_percent(c->low[i], c->cycles),

@@ -430,6 +430,24 @@ static void test_not_judged(void **state)
 	end(&x);
 }
 
+/* Stalls of 20 cycles in the procedure, and of 30 and 5 in none. */
+static void test_without_estimate(void **state)
+{
+	const struct vt_culpritcheck_totals *t;
+	struct example x;
+
+	(void)state;
+	begin(&x);
+	vt_writer_row(x.truth, VT_FREQ)[VT_FREQ_IMAGE] = IMAGE;
+	is_true(&x, 3, VT_STALL_DCACHE, 20);
+	put_truth(&x, IMAGE, OFFSET + INSNS, VT_STALL_DCACHE, 30);
+	put_truth(&x, IMAGE, 0, VT_STALL_SLOTTING, 5);
+	t = compare(&x, true);
+	check(t->stalled, 20, "stalled", 0);
+	check(t->without, 35, "without", 0);
+	end(&x);
+}
+
 /* No cause has more than all cycles, and what is below 0 is chance. */
 static void test_high(void **state)
 {
@@ -446,10 +464,15 @@ static void test_high(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pairs),	       cmocka_unit_test(test_main_cause),
-		cmocka_unit_test(test_counts),	       cmocka_unit_test(test_correlation),
-		cmocka_unit_test(test_no_correlation), cmocka_unit_test(test_regions),
-		cmocka_unit_test(test_not_judged),     cmocka_unit_test(test_high),
+		cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_main_cause),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_correlation),
+		cmocka_unit_test(test_no_correlation),
+		cmocka_unit_test(test_regions),
+		cmocka_unit_test(test_not_judged),
+		cmocka_unit_test(test_high),
+		cmocka_unit_test(test_without_estimate),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
