@@ -328,13 +328,16 @@ static json_t *make_causes_json(const struct vt_culprittop_options *o)
 	unsigned i;
 
 	for (i = 0; i < VT_NSTALLS; i++) {
+		/* A gain is below 0, as in vlist. */
+		double sign = i == VT_STALL_GAIN ? -1 : 1;
 		json_t *cause;
 
 		if (!(vt_culpritcheck_high(c, i) > 0) && !(c->truth[i] > 0))
 			continue;
 		cause = json_pack("{s:s, s:b, s:f, s:f}", "text", vt_stall_text(i), "static",
-				  vt_stall_is_static(i), "low", stall_percent(t->low[i], t->cycles),
-				  "high", stall_percent(vt_culpritcheck_high(c, i), t->cycles));
+				  vt_stall_is_static(i), "low",
+				  sign * stall_percent(t->low[i], t->cycles), "high",
+				  sign * stall_percent(vt_culpritcheck_high(c, i), t->cycles));
 		if (o->truth) {
 			json_object_set_new(cause, "true",
 					    json_real(stall_percent(c->truth[i], t->cycles)));
