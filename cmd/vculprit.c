@@ -67,7 +67,7 @@ static int take_truth(void *arg, const struct vt_block *block, uint32_t first, u
 	return vt_freqprofile_feed(j->truth, block, first, count, err);
 }
 
-/* What vculprit found has stalls, too, but knows none of them. */
+/* The stalls that vculprit writes are estimates. */
 static bool is_true(const struct vt_freqprofile *p)
 {
 	const struct vt_hash *images = vt_freqprofile_images(p);

@@ -139,7 +139,7 @@ static void add_fetches(const struct judge *j, uint32_t insn, struct suspicion *
 	}
 }
 
-/* A mispredicted branch is over when its target is awaited. */
+/* Its target waits for a mispredicted branch, unless samples are charged to what was before. */
 static void add_arrivals(const struct judge *j, uint32_t insn, struct suspicion *s)
 {
 	struct vti_stalled st;

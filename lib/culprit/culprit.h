@@ -86,8 +86,8 @@ struct vt_culprit_input {
 	/* Cycles of an execution from which its time can be told from that of its neighbours; only
 	 * for machines that issue out of order. */
 	double least_peak;
-	/* Samples were charged to the instruction before: that a branch was mispredicted, its
-	 * target does not show, but the branch. */
+	/* Samples were charged to the instruction before: a mispredicted branch has its own cost,
+	 * which its target has otherwise. */
 	bool charged_before;
 	/* Share of its time that something takes of code that does not stall, by its loops. */
 	double slowed;

@@ -22,7 +22,7 @@
 #define MIN_CLOCK 0.25
 #define MAX_CLOCK 8
 
-/* What few loops may be off by, where the clock is known. */
+/* So many times may fewer loops than show the clock be off from a known one. */
 #define MOST_OFF 8
 
 struct vt_otherrun {
@@ -96,7 +96,7 @@ static void find_factor(const struct vt_otherrun *o, double factor, struct vt_ot
 		forget_factor(out);
 }
 
-/* Of a clock that is known, the faster loops take their schedules, or at most some times of it. */
+/* Whether no processor has this clock, or it is far from the known one. */
 static bool is_impossible(double clock, double scale)
 {
 	if (scale > 0)

@@ -15,8 +15,8 @@
  * another time, this run's executions are those times a factor.  Loops that nothing stalls show it
  * (freq/clock.h): they take the cycles of their schedule.  If there is no one factor for them, or
  * this run spent its time in procedures that the other did not execute, the counts say nothing of
- * this run.  Nor do they if the clock is not known, and no processor has the one that would make
- * the runs as long.
+ * this run.  Nor do they where the loops would need a clock that no processor has, or that is far
+ * from the known one, for the runs to be as long.
  */
 
 /* What is known of the factor. */

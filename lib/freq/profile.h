@@ -153,6 +153,11 @@ const struct vt_stall *vt_freqprofile_acquittals(const struct vt_freqprofile *p,
 						 uint64_t first, uint64_t end, size_t *count);
 const struct vt_regionfreq *vt_freqprofile_regions(const struct vt_freqprofile *p, uint32_t image,
 						   uint64_t first, uint64_t end, size_t *count);
+const struct vt_mispredict *vt_freqprofile_mispredicts(const struct vt_freqprofile *p,
+						       uint32_t image, uint64_t first, uint64_t end,
+						       size_t *count);
+const struct vt_sampled_loads *vt_freqprofile_loads(const struct vt_freqprofile *p, uint32_t image,
+						    uint64_t first, uint64_t end, size_t *count);
 
 /*
  * Whether what is lost at a place was looked into: it is in a region whose time is known well
@@ -160,12 +165,6 @@ const struct vt_regionfreq *vt_freqprofile_regions(const struct vt_freqprofile *
  * each looked into.
  */
 bool vt_freqprofile_is_judged(const struct vt_freqprofile *p, uint32_t image, uint64_t offset);
-
-const struct vt_mispredict *vt_freqprofile_mispredicts(const struct vt_freqprofile *p,
-						       uint32_t image, uint64_t first, uint64_t end,
-						       size_t *count);
-const struct vt_sampled_loads *vt_freqprofile_loads(const struct vt_freqprofile *p, uint32_t image,
-						    uint64_t first, uint64_t end, size_t *count);
 
 /*
  * The share of time that something takes of loops that nothing stalls: see vt_clockfit_slowed().
