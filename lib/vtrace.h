@@ -12,6 +12,7 @@
 #include "stream/header.h"
 #include "stream/kinds.h"
 #include "stream/meta.h"
+#include "stream/profileme.h"
 #include "stream/reader.h"
 #include "stream/record.h"
 #include "stream/schema.h"

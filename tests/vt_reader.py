@@ -152,7 +152,7 @@ class Kind:
         self.number = c.varint()
         name = c.text()
         self.name = escape(name)
-        self.fields = [Field(c) for _ in range(c.count(64, "fields"))]
+        self.fields = [Field(c) for _ in range(c.count(128, "fields"))]
         check(16 <= self.number <= 65000, "number of a kind")
         check(1 <= len(name) <= 64, "length of a kind's name")
         names = {f.name for f in self.fields}
@@ -275,6 +275,15 @@ ENUMS = {
     "enum:method": ["unknown", "naive", "paper", "flow", "branches", "counted", "model"],
     "enum:stall": ["unexplained", "gain", "icache", "itlb", "dcache", "dtlb", "write-buffer", "forward", "mispredict", "sync", "multiplier", "divider", "unit", "dependency", "queue", "other", "slotting", "operand-a", "operand-b", "operand-c", "unit-static"],
     "enum:why": ["none", "anywhere", "steps", "displaced", "both-ways", "indirect", "returns", "store", "operands", "drains", "kernel", "called-code", "nobody", "absent", "small", "minor", "data-source", "denormal"],
+    "enum:source": ["unknown", "l1", "fill-buffer", "l2", "l3", "l4", "peer-near", "peer-far", "cache", "dram", "dram-far", "pmem", "extended", "io", "uncached", "forward"],
+    "enum:trap": ["none", "wrong-path", "order", "tlb", "fault", "interrupt", "other"],
+}
+
+PM_FIELDS = 21  # of SAMPLE, which have a bit in `pm_has`
+
+# The names of bits; those of "flags:pm" are the fields of SAMPLE from `events` on.
+BITS = {
+    "flags:event": ["retired", "aborted", "icache_miss", "dcache_miss", "l2_miss", "l3_miss", "itlb_miss", "dtlb_miss", "branch", "taken", "mispredicted", "load", "store", "locked", "prefetch", "microcode", "misaligned", "remote", "forwarded", "trap"],
 }
 
 
@@ -282,11 +291,31 @@ ENUMS = {
 LARGE = {("EXEC", "ids"), ("EXEC", "data"), ("MEMORY", "data")}
 
 
-def as_dumped(kind, field, value):
+def bit_names(kind, field, value):
+    names = BITS.get(field.unit)
+    if not names:
+        names = [f.name for f in kind.fields]
+        names = names[names.index("events") :]
+    bits = [b for b in range(64) if value >> b & 1]
+    return "|".join(names[b] if b < len(names) else str(b) for b in bits)
+
+
+def known_bits(kind, row):
+    """Of a sample, the fields of one instruction by name, and whether each is known."""
+    names = [f.name for f in kind.fields]
+    if kind.name != "SAMPLE" or "pm_has" not in names:
+        return {}
+    first, has = names.index("events"), row[names.index("pm_has")]
+    return {name: has >> i & 1 for i, name in enumerate(names[first : first + PM_FIELDS])}
+
+
+def as_dumped(kind, field, value, known):
     """The same as vtrace-dump(1) has it; None for what it leaves out."""
     names = ENUMS.get(field.unit, ())
-    if not value and not names:
+    if not known.get(field.name, value or names):
         return None
+    if field.unit.startswith("flags:"):
+        return bit_names(kind, field, value)
     if (kind.name, field.name) in LARGE:
         return "%d bytes" % len(value)
     if field.type == "U" and value < len(names):
@@ -309,8 +338,9 @@ def record_rows(kind, block):
 
 def as_line(kind, row, dumped):
     cells = [kind.name]
+    known = known_bits(kind, row)
     for f, v in zip(kind.fields, row):
-        value = as_dumped(kind, f, v) if dumped else plain(f.type, v)
+        value = as_dumped(kind, f, v, known) if dumped else plain(f.type, v)
         if value is not None:
             cells.append(f.name + "=" + value)
     return "\t".join(cells)

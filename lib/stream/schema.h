@@ -14,7 +14,7 @@ extern "C" {
 
 /* Limits of the format (formats/vt.md), which bound a reader's memory. */
 #define VT_MAX_KINDS  256 /* of a stream */
-#define VT_MAX_FIELDS 64  /* of a kind */
+#define VT_MAX_FIELDS 128 /* of a kind */
 #define VT_MAX_NAME   64  /* bytes of the name of a kind or field */
 
 struct vt_field_desc {

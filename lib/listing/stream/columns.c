@@ -3,11 +3,13 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/escape.h"
 #include "listing/json.h"
 #include "profile/profile.h"
+#include "stream/profileme.h"
 
 /* ---- choosing ---- */
 
@@ -28,6 +30,8 @@ static const struct {
 	{"enum:method", vt_method_name},
 	{"enum:stall", vt_stall_name},
 	{"enum:why", vt_why_name},
+	{"enum:source", vt_pm_source_name},
+	{"enum:trap", vt_pm_trap_name},
 };
 
 static bool is_hex(const char *unit)
@@ -35,20 +39,32 @@ static bool is_hex(const char *unit)
 	return strcmp(unit, "addr") == 0 || strcmp(unit, "hex") == 0 || strcmp(unit, "flags") == 0;
 }
 
-static struct vt_dump_column plain_column(const struct vt_kind_desc *kind, unsigned field)
+static void choose_unsigned_form(struct vt_dump_column *c, const char *unit)
+{
+	size_t i;
+
+	c->form = is_hex(unit)			     ? VT_DUMP_HEX
+		  : strcmp(unit, "flags:event") == 0 ? VT_DUMP_EVENTS
+		  : strcmp(unit, "flags:pm") == 0    ? VT_DUMP_PM_FIELDS
+						     : VT_DUMP_DECIMAL;
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i].unit, unit) == 0)
+			c->word = words[i].word;
+	if (c->word)
+		c->form = VT_DUMP_WORD;
+}
+
+static struct vt_dump_column plain_column(const struct vt_kind_desc *kind, uint32_t number,
+					  unsigned field)
 {
 	const struct vt_field_desc *f = &kind->fields[field];
 	struct vt_dump_column c = {.name = f->name, .field = field};
-	size_t i;
 
+	if (number == VT_SAMPLE && vt_pm_is_field(field))
+		c.pm_bit = VT_PM_BIT_OF(field);
 	switch (f->type) {
 	case VT_TYPE_U:
-		c.form = is_hex(f->unit) ? VT_DUMP_HEX : VT_DUMP_DECIMAL;
-		for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-			if (strcmp(words[i].unit, f->unit) == 0)
-				c.word = words[i].word;
-		if (c.word)
-			c.form = VT_DUMP_WORD;
+		choose_unsigned_form(&c, f->unit);
 		break;
 	case VT_TYPE_I:
 		c.form = VT_DUMP_SIGNED;
@@ -72,7 +88,7 @@ static struct vt_dump_column plain_column(const struct vt_kind_desc *kind, unsig
 struct vt_dump_column vt_dump_column_of(const struct vt_kind_desc *kind, uint32_t number,
 					unsigned field)
 {
-	struct vt_dump_column c = plain_column(kind, field);
+	struct vt_dump_column c = plain_column(kind, number, field);
 
 	if ((number == VT_EXEC && (field == VT_EXEC_IDS || field == VT_EXEC_DATA)) ||
 	    (number == VT_MEMORY && field == VT_MEMORY_DATA))
@@ -135,7 +151,7 @@ bool vt_dump_column_find(const struct vt_kind_desc *kind, uint32_t number, const
 	field = vt_schema_find_field(kind, name);
 	if (field < 0)
 		return false;
-	*c = plain_column(kind, (unsigned)field);
+	*c = plain_column(kind, number, (unsigned)field);
 	if (number == VT_SAMPLE && (field == VT_SAMPLE_UREGS || field == VT_SAMPLE_IREGS))
 		c->form = VT_DUMP_REGISTERS;
 	else if (strcmp(kind->fields[field].unit, "id:EVENT") == 0)
@@ -149,12 +165,16 @@ bool vt_dump_column_find(const struct vt_kind_desc *kind, uint32_t number, const
 
 static bool is_unrecorded(const struct vt_dump_column *c, const struct vt_record *rec)
 {
+	if (c->pm_bit)
+		return !(vt_record_u64(rec, VT_SAMPLE_PM_HAS) & c->pm_bit);
 	return c->needs && !vt_record_u64(rec, c->field) &&
 	       !(vt_record_u64(rec, VT_SAMPLE_HAS) & c->needs);
 }
 
 bool vt_dump_column_present(const struct vt_dump_column *c, const struct vt_record *rec)
 {
+	if (c->pm_bit)
+		return !is_unrecorded(c, rec);
 	switch (c->form) {
 	case VT_DUMP_TEXT:
 	case VT_DUMP_BYTES:
@@ -427,6 +447,39 @@ static void put_word(struct vt_buf *b, const struct vt_dump_column *c, uint64_t 
 		vt_buf_printf(b, "%s", word);
 }
 
+/* Calls `put` with the name of each bit; bits without one have numbers. */
+static void each_bit(const struct vt_dump_column *c, const struct vt_record *rec,
+		     void (*put)(void *arg, const char *name), void *arg)
+{
+	uint64_t bits = vt_record_u64(rec, c->field);
+	char number[16];
+	unsigned bit;
+
+	for (bit = 0; bits; bit++, bits >>= 1) {
+		const char *name = c->form == VT_DUMP_EVENTS ? vt_pm_event_name(bit)
+				   : bit < VT_PM_NBITS
+					   ? rec->block->desc->fields[VT_SAMPLE_EVENTS + bit].name
+					   : "?";
+
+		snprintf(number, sizeof(number), "%u", bit);
+		if (bits & 1)
+			put(arg, strcmp(name, "?") == 0 ? number : name);
+	}
+}
+
+struct bit_text {
+	struct vt_buf *b;
+	bool any;
+};
+
+static void put_bit_text(void *arg, const char *name)
+{
+	struct bit_text *t = arg;
+
+	vt_buf_printf(t->b, "%s%s", t->any ? "|" : "", name);
+	t->any = true;
+}
+
 /* The sign of a NaN is meaningless, but printf() would show it. */
 static void put_double(struct vt_buf *b, double d)
 {
@@ -461,6 +514,10 @@ void vt_dump_column_text(struct vt_buf *b, const struct vt_dump_column *c,
 		break;
 	case VT_DUMP_WORD:
 		put_word(b, c, vt_record_u64(rec, c->field));
+		break;
+	case VT_DUMP_EVENTS:
+	case VT_DUMP_PM_FIELDS:
+		each_bit(c, rec, put_bit_text, &(struct bit_text){.b = b});
 		break;
 	case VT_DUMP_TEXT:
 		bytes = vt_record_bytes(rec, c->field);
@@ -501,6 +558,19 @@ static json_t *words_json(struct vt_words w, bool hex)
 
 	for (i = 0; i < w.count; i++)
 		json_array_append_new(a, hex ? vt_json_hex(w.data[i]) : vt_json_u64(w.data[i]));
+	return a;
+}
+
+static void put_bit_json(void *arg, const char *name)
+{
+	json_array_append_new(arg, json_string(name));
+}
+
+static json_t *bits_json(const struct vt_dump_column *c, const struct vt_record *rec)
+{
+	json_t *a = json_array();
+
+	each_bit(c, rec, put_bit_json, a);
 	return a;
 }
 
@@ -559,6 +629,9 @@ json_t *vt_dump_column_json(const struct vt_dump_column *c, const struct vt_reco
 	case VT_DUMP_ARRAY_DECIMAL:
 	case VT_DUMP_ARRAY_HEX:
 		return words_json(vt_record_words(rec, c->field), c->form == VT_DUMP_ARRAY_HEX);
+	case VT_DUMP_EVENTS:
+	case VT_DUMP_PM_FIELDS:
+		return bits_json(c, rec);
 	case VT_DUMP_REGISTERS:
 		return registers_json(registers_of(c, rec, names));
 	default:

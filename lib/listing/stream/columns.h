@@ -27,7 +27,9 @@ enum vt_dump_form {
 	VT_DUMP_SIGNED,
 	VT_DUMP_HEX,
 	VT_DUMP_REAL,
-	VT_DUMP_WORD, /* a number that stands for a word: see `word` */
+	VT_DUMP_WORD,	   /* a number that stands for a word: see `word` */
+	VT_DUMP_EVENTS,	   /* bits that stand for events of one instruction */
+	VT_DUMP_PM_FIELDS, /* bits that stand for fields: stream/profileme.h */
 	VT_DUMP_TEXT,
 	VT_DUMP_BYTES,
 	VT_DUMP_SIZE, /* the number of bytes only */
@@ -44,8 +46,9 @@ struct vt_dump_column {
 	enum vt_dump_form form;
 	unsigned field;
 	const char *(*word)(uint64_t value);
-	uint64_t needs; /* of a sample: bits of VT_SAMPLE_HAS, one of which says that a 0 was
-			   recorded; 0: it always is */
+	uint64_t needs;	 /* of a sample: bits of VT_SAMPLE_HAS, one of which says that a 0 was
+			    recorded; 0: it always is */
+	uint64_t pm_bit; /* of a sample: the bit of VT_SAMPLE_PM_HAS that says that it is known */
 };
 
 /*
@@ -59,7 +62,7 @@ struct vt_dump_column vt_dump_column_of(const struct vt_kind_desc *kind, uint32_
 bool vt_dump_column_find(const struct vt_kind_desc *kind, uint32_t number, const char *name,
 			 struct vt_dump_column *c);
 
-/* True if there is something to print, such as a number other than 0 or a text. */
+/* True if there is something to print: a number other than 0, a text, what `pm_has` tells. */
 bool vt_dump_column_present(const struct vt_dump_column *c, const struct vt_record *rec);
 
 /* Appends the value as text, without tabs and newlines; nothing if it was not recorded. */
