@@ -105,11 +105,11 @@ static void test_schemas(void **state)
 		snprintf(name, sizeof(name), "f%u", i);
 		assert_int_equal(vt_schema_add_field(&s.kinds[1], name, VT_TYPE_A, "u", &err), i);
 	}
-	assert_int_equal(vt_schema_find_field(&s.kinds[1], "f63"), 63);
-	assert_int_equal(vt_schema_find_field(&s.kinds[1], "f64"), -1);
-	assert_int_equal(vt_schema_add_field(&s.kinds[1], "f64", VT_TYPE_A, "", &err), -VT_E_LIMIT);
-	assert_string_equal(err.text, "A: more than 64 fields");
-	assert_string_equal(s.kinds[1].fields[63].unit, "u");
+	assert_int_equal(vt_schema_find_field(&s.kinds[1], "f127"), 127);
+	assert_int_equal(vt_schema_find_field(&s.kinds[1], "f128"), -1);
+	assert_int_equal(vt_schema_add_field(&s.kinds[1], "f128", VT_TYPE_A, "", &err), -VT_E_LIMIT);
+	assert_string_equal(err.text, "A: more than 128 fields");
+	assert_string_equal(s.kinds[1].fields[127].unit, "u");
 	/* The others; and merged into one that has another field f1 of B. */
 	assert_int_equal(vt_schema_add_field(&s.kinds[2], "f1", VT_TYPE_U, "", &err), 0);
 	assert_int_equal(vt_schema_add_kind(&other, "B", &err), 0);
