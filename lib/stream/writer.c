@@ -133,8 +133,11 @@ static inline uint64_t copy_tile_field(uint64_t *to, const uint64_t *from, size_
 	return differ;
 }
 
-/* Appends field f of the tile's rows to its column, which is allocated at the first difference. */
-static bool append_tile_field(struct staged *s, uint32_t f)
+/*
+ * Appends field f of the tile's rows to its column, which is allocated at the first difference, and
+ * adds the numbers that it stores to *numbers.
+ */
+static bool append_tile_field(struct staged *s, uint32_t f, size_t *numbers)
 {
 	struct vti_frame_column *col = &s->rows.columns[f];
 	uint64_t field[TILE_ROWS];
@@ -148,6 +151,7 @@ static bool append_tile_field(struct staged *s, uint32_t f)
 		differ = copy_tile_field(field, s->tile + f, s->stride, s->ntile, col->constant);
 	if (!differ && !col->varies)
 		return true;
+	*numbers += s->ntile + (col->varies ? 0 : s->rows.nrows);
 	if (!vt_array_grow(&col->v, &col->cap, s->rows.nrows + TILE_ROWS, sizeof(*col->v)))
 		return false;
 	for (i = 0; !col->varies && i < s->rows.nrows; i++)
@@ -159,18 +163,19 @@ static bool append_tile_field(struct staged *s, uint32_t f)
 
 static void append_tile(struct vt_writer *w, struct staged *s)
 {
+	/* At two numbers a row or more, a full frame is well below the limit on records. */
+	size_t numbers = 2 * (size_t)s->ntile;
 	uint32_t f;
 
 	assert(s->ntile <= TILE_ROWS && s->stride >= s->rows.ncolumns);
 	for (f = 0; f < s->rows.ncolumns && !w->failed; f++) {
 		if (s->rows.nrows == 0)
 			s->rows.columns[f].constant = s->tile[f];
-		if (!append_tile_field(s, f))
+		if (!append_tile_field(s, f, &numbers))
 			set_failed(w, VT_E_NOMEM, "out of memory");
 	}
 	memset(s->tile, 0, s->ntile * s->stride * sizeof(*s->tile));
-	/* At two numbers a row or more, a full frame is well below the limit on records. */
-	w->room -= (ptrdiff_t)(s->ntile * (s->stride > 2 ? s->stride : 2) * sizeof(*s->tile));
+	w->room -= (ptrdiff_t)(numbers * sizeof(*s->tile));
 	s->rows.nrows += s->ntile;
 	s->ntile = 0;
 }
