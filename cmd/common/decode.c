@@ -31,6 +31,7 @@ static void decode_trace(struct app *a, const struct app_decode *d,
 				      .progress = show_progress,
 				      .progress_arg = &progress,
 				      .tmpdir = app_tmpdir(),
+				      .keep_raw = d->keep_raw,
 				      .pt = &d->pt};
 	struct vt_format_summary sum = {0};
 	struct vt_error err = VT_ERROR_INIT;

@@ -16,7 +16,8 @@ struct app_decode {
 		*raw_option; /* an option that was given and is for raw traces of Intel PT only */
 	struct vt_pt_decode_options pt;
 	const struct vt_calibration *calibration; /* of where it was recorded */
-	bool pack; /* with what listings need of the files of its images */
+	bool keep_raw; /* of what hardware tells of an instruction, keep the raw bytes only */
+	bool pack;     /* with what listings need of the files of its images */
 };
 
 /* Makes a stream from a recorded trace, or writes a stream anew.  Failure: the app's status. */

@@ -102,6 +102,8 @@ int cmd_decode(int argc, char **argv)
 		APP_OPT_SYMFS(d.pt.symfs),
 		{0, "kernel", VT_OPT_LIST, &args.kernels, .arg = "FILE",
 		 .help = "the recorded kernel's code: vmlinux, or a copy of kcore"},
+		{0, "no-decode-raw", VT_OPT_FLAG, &d.keep_raw,
+		 .help = "IBS, PEBS: keep raw bytes, data source and weights only"},
 		{0, "lbr", VT_OPT_FLAG, &d.pt.lbr,
 		 .help = "make executed code of the branch stacks of samples, too"},
 		{0, "image", VT_OPT_LIST, &args.images, .arg = "FILE:ADDR",

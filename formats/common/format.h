@@ -55,6 +55,7 @@ struct vt_format_options {
 	void *auxtrace_arg;
 	bool keep_aux;	  /* write AUX areas as AUXTRACE records, and count no loss */
 	bool drop_stacks; /* leave out the copies of stacks, and do not read them where possible */
+	bool keep_raw;	  /* of what hardware tells of an instruction, keep the raw bytes only */
 	const char *tmpdir;		       /* for what is too large for memory; NULL: /tmp */
 	const struct vt_pt_decode_options *pt; /* NULL: the defaults */
 };

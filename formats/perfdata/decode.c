@@ -713,6 +713,7 @@ int vt_perfdata_decode(struct vt_input *in, struct vt_writer *w,
 		vti_pd_images_finish(s);
 		vti_pd_lost_emit(s);
 		vti_pd_gaps_emit(s);
+		vti_pd_followed_emit(s);
 		code = vt_writer_error(w, err);
 	}
 	sum->out_of_order = s->order.late;

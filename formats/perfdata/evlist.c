@@ -174,7 +174,7 @@ static bool name_has_prefix(const char *s, const char *with)
 	return !strncmp(s, with, strlen(with));
 }
 
-static const char *get_pmu_name(const struct pd_session *s, uint32_t type)
+const char *vti_pd_pmu_name(const struct pd_session *s, uint32_t type)
 {
 	const uint32_t *e = vt_hash_find(&s->pmus, &type);
 
@@ -198,7 +198,7 @@ static bool supports_precise(uint32_t machine)
 
 static enum vt_policy choose_policy(const struct pd_session *s, const struct pd_attr *a)
 {
-	const char *pmu = get_pmu_name(s, a->type);
+	const char *pmu = vti_pd_pmu_name(s, a->type);
 
 	switch (a->type) {
 	case PD_TYPE_SOFTWARE:
@@ -272,6 +272,7 @@ int vti_pd_events_emit(struct pd_session *s)
 		if (!s->events[i].dirty)
 			continue;
 		s->events[i].dirty = false;
+		s->events[i].followed = vti_pd_choose_followed(s, &s->events[i]);
 		name.size = 0;
 		vti_pd_attr_name(&name, &s->events[i].attr);
 		put_event_row(s, i, vt_buf_str(&name));

@@ -100,6 +100,17 @@ static int read_arch(struct pd_session *s, const struct feature *f, struct vt_cu
 	return 0;
 }
 
+/* ",FAMILY,MODEL,STEPPING" in decimal; a model that is not told is none with errata. */
+static void read_cpu_model(struct pd_session *s, const uint8_t *p, size_t size)
+{
+	char text[32] = "";
+	unsigned family, model;
+
+	memcpy(text, p, size < sizeof(text) - 1 ? size : sizeof(text) - 1);
+	if (sscanf(text, ",%u,%u", &family, &model) == 2)
+		s->cpu = (struct vt_ibs_cpu){family, model};
+}
+
 static int read_cpuid(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
 	size_t size;
@@ -107,6 +118,12 @@ static int read_cpuid(struct pd_session *s, const struct feature *f, struct vt_c
 
 	s->amd = p && ((size >= 12 && !memcmp(p, "AuthenticAMD", 12)) ||
 		       (size >= 12 && !memcmp(p, "HygonGenuine", 12)));
+	s->vendor = s->amd						? VT_CPU_AMD
+		    : p && size >= 12 && !memcmp(p, "GenuineIntel", 12) ? VT_CPU_INTEL
+									: VT_CPU_UNKNOWN;
+	s->cpu = (struct vt_ibs_cpu){0};
+	if (s->amd)
+		read_cpu_model(s, p + 12, size - 12);
 	vti_pd_events_changed(s);
 	put_text_value(s, f, p, size);
 	return 0;

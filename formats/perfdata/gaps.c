@@ -42,8 +42,8 @@ void vti_pd_meta_str(struct pd_session *s, const char *key, const char *text)
 	vti_pd_meta(s, key, (const uint8_t *)text, strlen(text), NULL, 0);
 }
 
-static void put_gap_record(struct pd_session *s, const char *reason, uint64_t offset,
-			   uint64_t bytes, uint64_t records)
+void vti_pd_gap(struct pd_session *s, const char *reason, uint64_t offset, uint64_t bytes,
+		uint64_t records)
 {
 	uint64_t *row = vt_writer_row(s->w, VT_GAP);
 
@@ -70,7 +70,7 @@ static void put_damage(struct pd_session *s, uint64_t offset, uint64_t bytes, co
 {
 	s->sum->damaged++;
 	s->sum->unread += bytes;
-	put_gap_record(s, cause, offset, bytes, 0);
+	vti_pd_gap(s, cause, offset, bytes, 0);
 	warn_of_damage(s, "damage", offset, cause);
 }
 
@@ -81,7 +81,7 @@ void vti_pd_missing(struct pd_session *s, uint64_t bytes)
 	snprintf(cause, sizeof(cause), "the input ends %" PRIu64 " bytes before its data do",
 		 bytes);
 	s->sum->damaged++;
-	put_gap_record(s, cause, s->in->offset, bytes, 0);
+	vti_pd_gap(s, cause, s->in->offset, bytes, 0);
 	warn_of_damage(s, "damage", s->in->offset, cause);
 }
 
@@ -123,7 +123,7 @@ void vti_pd_bad_record(struct pd_session *s, const struct pd_rec *r, const char 
 	s->sum->unread += r->size;
 	if (s->bad_records++ < BAD_RECORDS_REPORTED) {
 		snprintf(cause, sizeof(cause), "record of type %" PRIu32 ": %s", r->type, why);
-		put_gap_record(s, cause, r->offset, r->size, 1);
+		vti_pd_gap(s, cause, r->offset, r->size, 1);
 		warn_of_damage(s, "record", r->offset, cause);
 		return;
 	}
@@ -138,7 +138,7 @@ void vti_pd_aux_area(struct pd_session *s, const struct pd_rec *r, uint64_t byte
 
 	snprintf(reason, sizeof(reason), VT_PERFDATA_AUX_GAP "%s: not decoded",
 		 vt_perfdata_auxtrace_name(s->aux_type));
-	put_gap_record(s, reason, r->offset, bytes, 0);
+	vti_pd_gap(s, reason, r->offset, bytes, 0);
 	s->sum->aux_areas++;
 	s->sum->aux_bytes += bytes;
 	s->sum->aux_type = s->aux_type;
@@ -175,11 +175,11 @@ void vti_pd_gaps_emit(struct pd_session *s)
 			snprintf(reason, sizeof(reason), "records of many unknown types");
 		else
 			snprintf(reason, sizeof(reason), "unknown record type %" PRIu32, u->type);
-		put_gap_record(s, reason, u->offset, u->bytes, u->records);
+		vti_pd_gap(s, reason, u->offset, u->bytes, u->records);
 	}
 	if (s->bad_records > BAD_RECORDS_REPORTED) {
-		put_gap_record(s, "further damaged records", s->bad_offset, s->bad_bytes,
-			       s->bad_records - BAD_RECORDS_REPORTED);
+		vti_pd_gap(s, "further damaged records", s->bad_offset, s->bad_bytes,
+			   s->bad_records - BAD_RECORDS_REPORTED);
 		warn_of_damage(s, "record", s->bad_offset, "and later ones: damaged, too");
 	}
 }

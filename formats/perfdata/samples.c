@@ -132,6 +132,8 @@ static void put_sample_row(struct pd_session *s, const struct pd_rec *r, size_t 
 	row[VT_SAMPLE_IREGS_ABI] = smp->iregs_abi;
 	row[VT_SAMPLE_STACK_DYN_SIZE] = smp->stack_dyn_size;
 	row[VT_SAMPLE_BR_HW_IDX] = smp->br_hw_idx;
+	if (s->events[event].followed != PD_FOLLOWED_NOT)
+		vti_pd_put_followed(s, r, s->events[event].followed, smp, row);
 	put_variable(s, smp);
 }
 

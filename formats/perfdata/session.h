@@ -12,6 +12,8 @@
 #include "base/hash.h"
 #include "base/input.h"
 #include "base/intern.h"
+#include "formats/ibs.h"
+#include "formats/pebs.h"
 #include "formats/perfdata/abi.h"
 #include "formats/perfdata/perfdata.h"
 #include "stream/writer.h"
@@ -213,8 +215,17 @@ struct pd_layout {
 	uint8_t key_trailer, time_trailer;
 };
 
+/* What tells of one instruction in an event's samples: see followed.c. */
+enum pd_followed {
+	PD_FOLLOWED_NOT,
+	PD_FOLLOWED_IBS_OP,
+	PD_FOLLOWED_IBS_FETCH,
+	PD_FOLLOWED_MEMORY, /* a data source or weights */
+};
+
 struct pd_event {
 	struct pd_attr attr;
+	enum pd_followed followed;
 	struct pd_layout layout;
 	char *name; /* NULL: the name comes from the attribute */
 	bool dirty; /* it has changed since its EVENT was written */
@@ -301,6 +312,11 @@ struct pd_session {
 	uint64_t ring_lost;  /* by LOST records */
 	uint64_t final_lost; /* by perf's final counts: the same losses, and later ones */
 	bool amd;
+	struct vt_ibs_cpu cpu;	   /* of AMD */
+	enum vt_cpu_vendor vendor; /* of x86 */
+	/* Samples whose IBS registers are cut, hold no sample, have no address; the first one. */
+	uint64_t ibs_cut, ibs_invalid, ibs_no_rip;
+	uint64_t ibs_offset;
 	uint32_t aux_type; /* of AUXTRACE_INFO */
 	bool has_arch;	   /* the file names its machine */
 	uint32_t machine;  /* ELF machine, 0 while unknown */
@@ -389,6 +405,21 @@ void vti_pd_events_changed(struct pd_session *s);
 int vti_pd_events_emit(struct pd_session *s);
 
 void vti_pd_events_fini(struct pd_session *s);
+
+/* The name of the PMU with this type, "" if it is unknown. */
+const char *vti_pd_pmu_name(const struct pd_session *s, uint32_t type);
+
+/* ---- followed.c: samples of one instruction that hardware followed ---- */
+
+/* Decides what tells of an instruction in the samples of an event. */
+enum pd_followed vti_pd_choose_followed(const struct pd_session *s, const struct pd_event *e);
+
+/* Sets the fields of one instruction in a row of SAMPLE that has all others. */
+void vti_pd_put_followed(struct pd_session *s, const struct pd_rec *r, enum pd_followed followed,
+			 const struct pd_sample *smp, uint64_t *row);
+
+/* Reports what could not be read. */
+void vti_pd_followed_emit(struct pd_session *s);
 
 /* ---- images.c: mapped images, and build-ids ---- */
 
@@ -557,6 +588,10 @@ void vti_pd_aux_area(struct pd_session *s, const struct pd_rec *r, uint64_t byte
 
 /* Counts a record of an unknown type, or (type PD_SAMPLE) of an unknown event. */
 int vti_pd_unknown(struct pd_session *s, const struct pd_rec *r);
+
+/* Writes a GAP: a place in the input, and how much is missing, as far as it is known. */
+void vti_pd_gap(struct pd_session *s, const char *reason, uint64_t offset, uint64_t bytes,
+		uint64_t records);
 
 /* Writes GAP records of what was only counted. */
 void vti_pd_gaps_emit(struct pd_session *s);

@@ -31,6 +31,29 @@ static inline bool vt_pm_is_field(unsigned number)
 	return number >= VT_SAMPLE_EVENTS && number <= VT_SAMPLE_PAIR_WEIGHT;
 }
 
+/* Sets a field of a row of SAMPLE, which has a bit in `pm_has`, and the bit. */
+static inline void vt_pm_set(uint64_t *row, unsigned field, uint64_t value)
+{
+	row[field] = value;
+	row[VT_SAMPLE_PM_HAS] |= VT_PM_BIT_OF(field);
+}
+
+/* Sets a latency; that of a counter which has stopped at `stop` took that long or longer. */
+static inline void vt_pm_set_latency(uint64_t *row, unsigned field, uint64_t cycles, uint64_t stop)
+{
+	vt_pm_set(row, field, cycles);
+	if (cycles >= stop)
+		row[VT_SAMPLE_PM_LEAST] |= VT_PM_BIT_OF(field);
+}
+
+/* Tells of one or more events (VT_PM_EVENT()) whether they happened. */
+static inline void vt_pm_tell(uint64_t *row, uint64_t events, bool happened)
+{
+	row[VT_SAMPLE_EVENTS_TOLD] |= events;
+	row[VT_SAMPLE_EVENTS] |= happened ? events : 0;
+	row[VT_SAMPLE_PM_HAS] |= VT_PM_BIT(EVENTS);
+}
+
 /*
  * Bits of `events`: what happened to the instruction.  Bits that are not set in `events_told` are
  * unknown, whatever `events` has.
