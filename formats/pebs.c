@@ -212,7 +212,8 @@ static void read_source(uint64_t *row, uint64_t s)
 	}
 	read_levels(row, s);
 	read_tlb(row, s);
-	if (LOCK(s) && !(LOCK(s) & LOCK_NA))
+	/* As perf has it: what is not said to be unknown was not locked. */
+	if (OP(s) & ~OP_NA && !(LOCK(s) & LOCK_NA))
 		vt_pm_tell(row, VT_PM_EVENT(LOCKED), LOCK(s) & LOCK_LOCKED);
 }
 

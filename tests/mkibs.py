@@ -11,7 +11,7 @@
 #
 #	-4	the file says that the processor has the extensions of Zen 4
 #	-c CPUID	default AuthenticAMD,25,17,1
-#	-n TIMES	all of it so many times
+#	-n TIMES	all of it so many times, all at the same time
 
 import argparse
 import struct
@@ -75,7 +75,7 @@ def main():
     opt.big, opt.attr_size = False, 128
     w = Writer(opt)
     lines = sys.stdin.read().splitlines()
-    body = b"".join(make_sample(w, line, 1000 + i) for i, line in enumerate(lines))
+    body = b"".join(make_sample(w, line, 1000 + (i if opt.times == 1 else 0)) for i, line in enumerate(lines))
     with open(opt.out, "wb") as out:
         write_file(w, out, body * opt.times, features(w, opt))
 

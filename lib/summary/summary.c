@@ -375,6 +375,8 @@ static int summarise_rows(void *summary, const struct vt_block *b, uint32_t firs
 	struct vt_record rec = {b, b->kind, first};
 	int code = 0;
 
+	if (b->kind == VT_SAMPLE && !vt_followed_add(&s->followed, b, first, count, VT_SUMMARY_MAX))
+		return vt_error_nomem(err);
 	if (b->kind == VT_SAMPLE || b->kind == VT_COUNT)
 		return add_sample_totals(s, b, first, count) ? 0 : vt_error_nomem(err);
 	for (; rec.row < first + count && code == 0; rec.row++) {
@@ -390,6 +392,7 @@ int vt_summary_init(struct vt_summary *s, const struct vt_schema *schema, struct
 {
 	*s = (struct vt_summary){.nkinds = schema->nkinds};
 	vt_hash_init(&s->events, sizeof(struct vt_event_total), sizeof(uint64_t));
+	vt_followed_init(&s->followed);
 	vt_hash_init(&s->gaps, sizeof(struct vt_loss_total), sizeof(uint64_t));
 	vt_hash_init(&s->lost, sizeof(struct vt_loss_total), sizeof(uint64_t));
 	vt_hash_init(&s->threads, sizeof(struct thread_key), sizeof(struct thread_key));
@@ -412,6 +415,7 @@ int vt_summary_init(struct vt_summary *s, const struct vt_schema *schema, struct
 void vt_summary_fini(struct vt_summary *s)
 {
 	vt_hash_fini(&s->events);
+	vt_hash_fini(&s->followed);
 	vt_hash_fini(&s->gaps);
 	vt_hash_fini(&s->lost);
 	vt_hash_fini(&s->threads);

@@ -13,6 +13,7 @@
 #include "profile/executions.h"
 #include "stream/record.h"
 #include "stream/schema.h"
+#include "summary/followed.h"
 #include "summary/names.h"
 
 /*
@@ -119,10 +120,11 @@ struct vt_summary {
 	uint32_t nkinds;
 	struct vt_names names;
 	struct vt_intern *strings;
-	struct vt_hash events;	/* struct vt_event_total */
-	struct vt_hash gaps;	/* struct vt_loss_total */
-	struct vt_hash lost;	/* struct vt_loss_total */
-	struct vt_hash threads; /* pairs of int64_t: pid, tid */
+	struct vt_hash events;	 /* struct vt_event_total */
+	struct vt_hash followed; /* struct vt_followed_total */
+	struct vt_hash gaps;	 /* struct vt_loss_total */
+	struct vt_hash lost;	 /* struct vt_loss_total */
+	struct vt_hash threads;	 /* pairs of int64_t: pid, tid */
 	struct vt_hash processes;
 	struct vt_fact *facts;
 	size_t nfacts;

@@ -55,6 +55,64 @@ static json_t *events_json(const struct vt_summary *s)
 	return a;
 }
 
+static json_t *followed_events_json(const struct vt_followed_total *f)
+{
+	json_t *a = json_array();
+	unsigned bit;
+
+	for (bit = 0; bit < VT_PM_NEVENTS; bit++) {
+		json_t *o = f->told[bit] ? json_object() : NULL;
+
+		if (!o)
+			continue;
+		json_object_set_new(o, "name", json_string(vt_pm_event_name(bit)));
+		set_u64(o, "told", f->told[bit]);
+		set_u64(o, "happened", f->happened[bit]);
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
+static json_t *followed_fields_json(const struct vt_followed_total *f,
+				    const struct vt_kind_desc *desc)
+{
+	json_t *a = json_array();
+	unsigned bit;
+
+	for (bit = 1; bit < VT_PM_NBITS; bit++) {
+		json_t *o = f->known[bit] ? json_object() : NULL;
+
+		if (!o)
+			continue;
+		json_object_set_new(o, "name",
+				    string_json(desc->fields[VT_SAMPLE_EVENTS + bit].name));
+		set_u64(o, "samples", f->known[bit]);
+		set_u64(o, "at_least", f->least[bit]);
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
+/* What is known of single instructions, by event. */
+static json_t *followed_json(const struct vt_summary *s, const struct vt_schema *schema)
+{
+	json_t *a = json_array();
+	size_t i;
+
+	for (i = 0; i < s->followed.count; i++) {
+		const struct vt_followed_total *f = vt_hash_at(&s->followed, i);
+		json_t *o = json_object();
+
+		set_u64(o, "event", f->event);
+		set_u64(o, "samples", f->samples);
+		json_object_set_new(o, "events", followed_events_json(f));
+		json_object_set_new(o, "fields",
+				    followed_fields_json(f, &schema->kinds[VT_SAMPLE]));
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
 /* The sum of losses, and in the list "by" those of each reason, which is the member `key`. */
 static json_t *losses_json(const struct vt_summary *s, const struct vt_hash *h, const char *key,
 			   bool bytes)
@@ -354,6 +412,7 @@ static void set_stream(json_t *o, const struct vt_summary_view *v)
 	set_u64(o, "total", s->records);
 	json_object_set_new(o, "records", records_json(s, vt_reader_schema(r)));
 	json_object_set_new(o, "events", events_json(s));
+	json_object_set_new(o, "followed", followed_json(s, vt_reader_schema(r)));
 	json_object_set_new(o, "executed", executed_json(&s->executed, s->bytes));
 	if (pt)
 		json_object_set_new(o, "pt", pt);

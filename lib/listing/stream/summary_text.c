@@ -197,6 +197,53 @@ static void fill_events(struct vt_table *t, const void *summary)
 	}
 }
 
+static void add_followed_row(struct vt_table *t, const char *event, const char *what,
+			     uint64_t known, uint64_t happened, uint64_t least)
+{
+	if (!known)
+		return;
+	vt_table_row(t, VT_STYLE_PLAIN);
+	vt_table_number(t, known);
+	if (happened == UINT64_MAX)
+		vt_table_str(t, "");
+	else
+		vt_table_number(t, happened);
+	if (least)
+		vt_table_number(t, least);
+	else
+		vt_table_str(t, "");
+	vt_table_str(t, what);
+	vt_table_str(t, event);
+}
+
+/* The fields of instructions that were followed, and the events that they tell. */
+static void fill_followed(struct vt_table *t, const void *view)
+{
+	const struct vt_summary_view *v = view;
+	const struct vt_summary *s = v->summary;
+	const struct vt_kind_desc *desc = &vt_reader_schema(v->reader)->kinds[VT_SAMPLE];
+	size_t i;
+	unsigned bit;
+
+	vt_table_column(t, "samples", "samples", VT_FORMAT_NUMBER);
+	vt_table_column(t, "happened", "happened", VT_FORMAT_NUMBER);
+	vt_table_column(t, "at_least", "at least", VT_FORMAT_NUMBER);
+	vt_table_column(t, "field", "field", VT_FORMAT_TEXT);
+	vt_table_column(t, "event", "event", VT_FORMAT_TEXT);
+	for (i = 0; i < s->followed.count; i++) {
+		const struct vt_followed_total *f = vt_hash_at(&s->followed, i);
+		const struct vt_named_event *e = vt_names_event(&s->names, f->event);
+		const char *name = e ? vt_intern_get(s->names.strings, e->name) : "";
+
+		for (bit = 0; bit < VT_PM_NEVENTS; bit++)
+			add_followed_row(t, name, vt_pm_event_name(bit), f->told[bit],
+					 f->happened[bit], 0);
+		for (bit = 1; bit < VT_PM_NBITS; bit++)
+			add_followed_row(t, name, desc->fields[VT_SAMPLE_EVENTS + bit].name,
+					 f->known[bit], UINT64_MAX, f->least[bit]);
+	}
+}
+
 static void fill_losses(struct vt_table *t, const void *summary)
 {
 	const struct vt_summary *s = summary;
@@ -510,6 +557,8 @@ static int put_tables(const struct vt_summary_view *v, struct vt_output *out, st
 	const struct vt_summary *s = v->summary;
 	int rc = put_table(fill_events, s, "samples", out, err);
 
+	if (rc == 0)
+		rc = put_table(fill_followed, v, "single instructions", out, err);
 	if (rc == 0)
 		rc = put_table(fill_value_totals, &s->executed, "values", out, err);
 	if (rc == 0)

@@ -129,14 +129,14 @@ static void test_other_events(void **state)
 	(void)state;
 	check_events(0, 0, 0);
 	check_events(OP(1), 0, 0);
-	check_events(OP(16), 0, 0);
-	check_events(OP(2), ops, VT_PM_EVENT(LOAD));
-	check_events(OP(4), ops, VT_PM_EVENT(STORE));
-	check_events(OP(8), ops, VT_PM_EVENT(PREFETCH));
-	check_events(LOCKED(1), 0, 0);
-	check_events(LOCKED(2), locked, locked);
-	/* The kernel has no bit for "not locked" but NA and 0: 0 is not told. */
-	check_events(LOCKED(3), 0, 0);
+	check_events(OP(16) | LOCKED(1), 0, 0);
+	check_events(OP(2) | LOCKED(1), ops, VT_PM_EVENT(LOAD));
+	check_events(OP(4) | LOCKED(1), ops, VT_PM_EVENT(STORE));
+	check_events(OP(8) | LOCKED(1), ops, VT_PM_EVENT(PREFETCH));
+	check_events(OP(16), locked, 0);
+	check_events(OP(16) | LOCKED(2), locked, locked);
+	check_events(OP(16) | LOCKED(3), 0, 0);
+	check_events(LOCKED(2), 0, 0);
 	check_events(TLB(1), 0, 0);
 	check_events(TLB(2 | 8), walked, 0);
 	check_events(TLB(2 | 16), walked, 0);
