@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "culprit/internal.h"
 #include "profile/data_source.h"
+#include "stream/profileme.h"
 
 /* ---- events ---- */
 
@@ -135,15 +136,36 @@ static int take_event(struct vt_loads *l, const struct vt_record *rec, struct vt
 /* Whether a sample is of a load that an event like these chose, and has that one's address. */
 static bool is_load_sample(const struct vt_loads *l, const struct vt_record *rec)
 {
-	const uint64_t needed = VT_HAS_IP | VT_HAS_DATA_SRC;
 	uint64_t id = vt_record_u64(rec, VT_SAMPLE_EVENT);
 	const struct load_event *e;
 
-	if ((vt_record_u64(rec, VT_SAMPLE_HAS) & needed) != needed ||
+	if (!(vt_record_u64(rec, VT_SAMPLE_HAS) & VT_HAS_IP) ||
 	    !(vt_record_u64(rec, VT_SAMPLE_MISC) & VT_MISC_EXACT_IP))
 		return false;
 	e = vt_hash_find(&l->events, &id);
 	return e && e->sampled;
+}
+
+/* What registers of the processor tell where the kernel has made no data source of them. */
+static bool get_followed_outcome(const struct vt_record *rec, struct vt_load_outcome *outcome)
+{
+	uint64_t told = vt_record_u64(rec, VT_SAMPLE_EVENTS_TOLD);
+	uint64_t events = vt_record_u64(rec, VT_SAMPLE_EVENTS) & told;
+
+	*outcome = (struct vt_load_outcome){
+		.cache_known = told & VT_PM_EVENT(DCACHE_MISS),
+		.cache_missed = events & VT_PM_EVENT(DCACHE_MISS),
+		.tlb_known = told & VT_PM_EVENT(DTLB_MISS),
+		.tlb_missed = events & VT_PM_EVENT(DTLB_MISS),
+	};
+	return events & VT_PM_EVENT(LOAD);
+}
+
+static bool get_load_outcome(const struct vt_record *rec, struct vt_load_outcome *outcome)
+{
+	if (vt_record_u64(rec, VT_SAMPLE_HAS) & VT_HAS_DATA_SRC)
+		return vt_data_source_load(vt_record_u64(rec, VT_SAMPLE_DATA_SRC), outcome);
+	return get_followed_outcome(rec, outcome);
 }
 
 static int take_sample(struct vt_loads *l, const struct vt_record *rec, struct vt_error *err)
@@ -154,8 +176,7 @@ static int take_sample(struct vt_loads *l, const struct vt_record *rec, struct v
 	struct load_key key;
 	struct load_count *n;
 
-	if (!is_load_sample(l, rec) ||
-	    !vt_data_source_load(vt_record_u64(rec, VT_SAMPLE_DATA_SRC), &outcome) ||
+	if (!is_load_sample(l, rec) || !get_load_outcome(rec, &outcome) ||
 	    !(outcome.cache_known || outcome.tlb_known))
 		return 0;
 	m = vt_addrspace_find(vt_context_space(l->context),

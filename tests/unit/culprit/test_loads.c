@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "culprit/loads.h"
+#include "stream/profileme.h"
 #include "tests/unit/common/streams.h"
 
 static struct vt_error err;
@@ -262,6 +263,38 @@ static void test_left_out(void **state)
 	check(w, fd, rows, sizeof(rows) / sizeof(rows[0]));
 }
 
+static void put_followed(struct vt_writer *w, uint64_t told, uint64_t events)
+{
+	uint64_t *row = put(w, 1, 5, 0x20010, 0);
+
+	row[VT_SAMPLE_HAS] = ALL & ~VT_HAS_DATA_SRC;
+	row[VT_SAMPLE_EVENTS_TOLD] = told;
+	row[VT_SAMPLE_EVENTS] = events;
+}
+
+/* Events of a followed instruction stand for a data source that is not there. */
+static void test_followed(void **state)
+{
+	static const struct row rows[] = {{7, 0x3010, 1, 4, 2, 3, 1}};
+	const uint64_t load = VT_PM_EVENT(LOAD), cache = VT_PM_EVENT(DCACHE_MISS);
+	const uint64_t tlb = VT_PM_EVENT(DTLB_MISS);
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+
+	(void)state;
+	put_event(w, 1, "ibs_op//", 0);
+	put_images(w);
+	put_followed(w, load | cache | tlb, load | cache | tlb);
+	put_followed(w, load | cache | tlb, load);
+	put_followed(w, load | cache | tlb, load);
+	put_followed(w, load | cache, load | cache | tlb);
+	put_followed(w, load | cache | tlb, cache | tlb); /* no load */
+	put_followed(w, cache | tlb, load | cache | tlb); /* or it is not told */
+	put_followed(w, load, load | cache);
+	put(w, 1, 5, 0x20010, NOTHING)[VT_SAMPLE_EVENTS_TOLD] = load | cache;
+	check(w, fd, rows, sizeof(rows) / sizeof(rows[0]));
+}
+
 /* The later declaration of an event replaces the earlier one. */
 static void test_declared_again(void **state)
 {
@@ -294,9 +327,10 @@ static void test_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_events),	       cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_partly_told),    cmocka_unit_test(test_left_out),
-		cmocka_unit_test(test_declared_again), cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_events),	    cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_partly_told), cmocka_unit_test(test_left_out),
+		cmocka_unit_test(test_followed),    cmocka_unit_test(test_declared_again),
+		cmocka_unit_test(test_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
