@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/ibs.h"
-#include "formats/pebs.h"
+#include "formats/followed/ibs.h"
+#include "formats/followed/pebs.h"
 #include "stream/profileme.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

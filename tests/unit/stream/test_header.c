@@ -107,7 +107,8 @@ static void test_schemas(void **state)
 	}
 	assert_int_equal(vt_schema_find_field(&s.kinds[1], "f127"), 127);
 	assert_int_equal(vt_schema_find_field(&s.kinds[1], "f128"), -1);
-	assert_int_equal(vt_schema_add_field(&s.kinds[1], "f128", VT_TYPE_A, "", &err), -VT_E_LIMIT);
+	assert_int_equal(vt_schema_add_field(&s.kinds[1], "f128", VT_TYPE_A, "", &err),
+			 -VT_E_LIMIT);
 	assert_string_equal(err.text, "A: more than 128 fields");
 	assert_string_equal(s.kinds[1].fields[127].unit, "u");
 	/* The others; and merged into one that has another field f1 of B. */

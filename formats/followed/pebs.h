@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef FORMATS_PEBS_H
-#define FORMATS_PEBS_H
+#ifndef FORMATS_FOLLOWED_PEBS_H
+#define FORMATS_FOLLOWED_PEBS_H
 
 #include <stdint.h>
 

@@ -4,7 +4,7 @@
  * IC_IBS_EXTD_CTL); arch/x86/include/asm/amd-ibs.h and arch/x86/events/amd/ibs.c of Linux, for the
  * order of the registers in raw bytes.
  */
-#include "formats/ibs.h"
+#include "formats/followed/ibs.h"
 
 #include "base/bytes.h"
 #include "stream/profileme.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef FORMATS_IBS_H
-#define FORMATS_IBS_H
+#ifndef FORMATS_FOLLOWED_IBS_H
+#define FORMATS_FOLLOWED_IBS_H
 
 #include <stddef.h>
 #include <stdint.h>

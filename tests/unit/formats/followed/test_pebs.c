@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "formats/pebs.h"
+#include "formats/followed/pebs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

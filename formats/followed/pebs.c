@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Source: linux/perf_event.h, union perf_mem_data_src and union perf_sample_weight. */
-#include "formats/pebs.h"
+#include "formats/followed/pebs.h"
 
 #include "stream/profileme.h"
 

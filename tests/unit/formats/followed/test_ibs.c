@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "formats/ibs.h"
+#include "formats/followed/ibs.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
