@@ -379,6 +379,7 @@ static bool forward_store(const struct vt_ooo *e, const struct vt_mop *op, struc
 		if (s->addr >= end || p.addr >= s->end)
 			continue;
 		from = r->issued;
+		r->addressed = r->ready;
 		if (s->value.ready > from) {
 			from = s->value.ready;
 			r->bound = BOUND_OPERAND;
@@ -411,15 +412,17 @@ static bool follows_pointer(const struct vt_ooo *e, const struct vt_mop *op)
 	       m->displacement < POINTER_REACH && e->values[m->base].pointer;
 }
 
-static void run_load(struct vt_ooo *e, const struct step *x, unsigned nth, struct running *r)
+static void run_load(struct vt_ooo *e, struct step *x, unsigned nth, struct running *r)
 {
 	struct vt_ooo_place p = {0};
 	struct vt_simmem_access a;
 
 	if (e->nstored)
 		p = find_accessed(e, false, nth);
-	if (p.size && forward_store(e, x->in->op, p, r))
+	if (p.size && forward_store(e, x->in->op, p, r)) {
+		x->forwarded |= 1u << (r - x->uops);
 		return;
+	}
 	if (!e->hooks.access)
 		return;
 	a = e->hooks.access(e->hooks.arg, false, nth, r->issued);
@@ -604,6 +607,29 @@ static void redirect_fetch(struct vt_ooo *e, const struct step *x)
 	}
 }
 
+static uint64_t when_operands_ready(const struct step *x, unsigned n)
+{
+	return x->forwarded >> n & 1 ? x->uops[n].addressed : x->uops[n].ready;
+}
+
+static void copy_times(const struct step *x, uint64_t retired, struct vt_ooo_times *times)
+{
+	unsigned i, first = 0;
+
+	for (i = 1; i < x->nuops; i++)
+		if (x->uops[i].issued < x->uops[first].issued)
+			first = i;
+	times->fetched = x->begun;
+	times->placed = x->placed;
+	times->ready = x->nuops ? when_operands_ready(x, first) : x->placed + 1;
+	times->issued = x->nuops ? x->uops[first].issued : x->placed + 1;
+	times->done = x->done;
+	times->retired = retired;
+	times->slots = x->needs.slots;
+	if (x->in->followed)
+		vti_ooo_time_load(x, times);
+}
+
 void vt_ooo_run(struct vt_ooo *e, const struct vt_ooo_insn *insn, struct vt_inorder_cost *cost,
 		struct vt_ooo_times *times)
 {
@@ -613,6 +639,7 @@ void vt_ooo_run(struct vt_ooo *e, const struct vt_ooo_insn *insn, struct vt_inor
 
 	x.in = insn;
 	x.nuops = op->nuops < VT_MOP_UOPS ? op->nuops : VT_MOP_UOPS;
+	x.forwarded = 0;
 	fetch_step(e, &x);
 	if (e->symbolic)
 		vti_symbolic_run(e->symbolic, op, e->uncached ? e->decode.position : 0, &e->load,
@@ -626,17 +653,8 @@ void vt_ooo_run(struct vt_ooo *e, const struct vt_ooo_insn *insn, struct vt_inor
 	publish_values(e, &x);
 	retire_step(e, &x, cost);
 	redirect_fetch(e, &x);
-	if (times) {
-		*times = (struct vt_ooo_times){.fetched = x.begun,
-					       .placed = x.placed,
-					       .issued = x.nuops ? x.uops[0].issued : x.placed + 1,
-					       .done = x.done,
-					       .retired = cost->cycle,
-					       .slots = x.needs.slots};
-		for (i = 1; i < x.nuops; i++)
-			if (x.uops[i].issued < times->issued)
-				times->issued = x.uops[i].issued;
-	}
+	if (times)
+		copy_times(&x, cost->cycle, times);
 }
 
 /* ---- making and freeing ---- */

@@ -51,17 +51,24 @@ struct vt_ooo_insn {
 	uint64_t tag; /* identifies it in stalls of later ones */
 	bool taken;   /* it is a taken branch */
 	bool mispredicted;
-	bool brief; /* do not compute lost slots: all count as used */
+	bool brief;    /* do not compute lost slots: all count as used */
+	bool followed; /* compute the times of its loads */
 };
 
-/* The cycles of an instruction's stages. */
+/* The cycles of an instruction's stages, each not before the one above it. */
 struct vt_ooo_times {
 	uint64_t fetched;
 	uint64_t placed;
+	uint64_t ready;	 /* all operands of the micro-operation that is issued first, placed + 1
+			    at least */
 	uint64_t issued; /* its first micro-operation */
 	uint64_t done;	 /* its last one */
 	uint64_t retired;
 	uint32_t slots; /* that it took, with an addition to the stack pointer before it */
+	/* If it is followed, of its load that has data last: */
+	uint32_t load;	/* cycles from issue to data; 0: it has no load */
+	uint32_t tlb;	/* of them for the TLB */
+	bool forwarded; /* the data is from a store that has not been written */
 };
 
 /*

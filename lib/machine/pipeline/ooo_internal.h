@@ -101,7 +101,8 @@ struct running {
 	enum bound bound;
 	unsigned reg;	      /* BOUND_OPERAND: the latest */
 	struct value operand; /* its value, or that of the previous micro-operation */
-	uint64_t ready;	      /* all operands are ready */
+	uint64_t ready;	      /* all operands are ready, and the data of a store that it loads */
+	uint64_t addressed;   /* of a load from such a store: all operands are ready */
 	uint64_t issued;
 	uint64_t made; /* the end without dynamic delays */
 	uint32_t tlb;  /* dynamic delays */
@@ -139,6 +140,7 @@ struct step {
 	uint8_t late; /* why it was placed late: enum vt_stall_cause */
 	bool syncs_stack;
 	unsigned nuops;
+	uint32_t forwarded; /* bit n: uops[n] is a load that has its data from a store */
 	struct running uops[VT_MOP_UOPS];
 	uint64_t done;
 };
@@ -146,5 +148,8 @@ struct step {
 /* Sets the causes of the lost slots between two retirements; `first` is after `before`. */
 void vti_ooo_explain(const struct step *x, const struct lane *before, uint64_t first,
 		     struct vt_inorder_cost *cost);
+
+/* Sets the times of the load that has its data last. */
+void vti_ooo_time_load(const struct step *x, struct vt_ooo_times *times);
 
 #endif

@@ -141,6 +141,20 @@ static void step_issue(struct stepped *s, uint64_t now)
 		}
 }
 
+/* When the operands of the micro-operation that was issued first were ready, at last. */
+static uint64_t operands_ready(const struct stepped *s, size_t i)
+{
+	uint64_t now = s->placed_at[i] + 1;
+	unsigned u, first = 0;
+
+	for (u = 1; u < s->in[i].op->nuops; u++)
+		if (s->issued_at[i][u] < s->issued_at[i][first])
+			first = u;
+	while (!uop_ready(s, i, first, now))
+		now++;
+	return now;
+}
+
 /* What is held in the machine at `now`, if instruction `next` comes in too. */
 static bool has_room(const struct stepped *s, size_t next, uint64_t now)
 {
@@ -284,6 +298,8 @@ static void test_stepped(void **state)
 			vt_ooo_run(e, &in[i], &cost, &times);
 			assert_int_equal(times.fetched, s->fetched_at[i]);
 			assert_int_equal(times.placed, s->placed_at[i]);
+			assert_int_equal(times.ready, operands_ready(s, i));
+			assert_true(times.ready <= times.issued);
 			assert_int_equal(times.done, insn_done(s, i));
 			assert_int_equal(cost.cycle, s->retired_at[i]);
 			/* Every slot is accounted for. */
