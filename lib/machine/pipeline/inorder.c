@@ -120,6 +120,21 @@ static void wait_for_operands(struct issue *x, const struct vt_uop *u)
 		wait_for_value(x, latest, vti_operand_cause(x->op, reg));
 }
 
+uint64_t vt_inorder_ready(const struct vt_inorder *e, const struct vt_mop *op)
+{
+	unsigned operands = op->nuops ? op->uops[0].operands : 0;
+	uint64_t regs = (operands & VT_UOP_READS ? op->reads : 0) |
+			(operands & VT_UOP_ADDRESS ? op->address_reads : 0);
+	uint64_t ready = 0;
+
+	for (; regs; regs &= regs - 1) {
+		const struct vti_inorder_value *v = &e->values[__builtin_ctzll(regs)];
+
+		ready = v->ready > ready ? v->ready : ready;
+	}
+	return ready;
+}
+
 /* ---- units ---- */
 
 uint8_t vti_unit_cause(uint8_t op_class)

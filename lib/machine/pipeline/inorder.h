@@ -108,6 +108,9 @@ void vt_inorder_drain(struct vt_inorder *e);
  */
 void vt_inorder_hold(struct vt_inorder *e, uint64_t cycle, enum vt_stall_cause cause, uint64_t by);
 
+/* Returns when the operands of the instruction's first micro-operation are ready; 0: long ago. */
+uint64_t vt_inorder_ready(const struct vt_inorder *e, const struct vt_mop *op);
+
 /*
  * Issues the next instruction.  `tag` identifies it in stalls of later ones.  If `access` is NULL,
  * all accesses hit.

@@ -412,15 +412,16 @@ static bool follows_pointer(const struct vt_ooo *e, const struct vt_mop *op)
 	       m->displacement < POINTER_REACH && e->values[m->base].pointer;
 }
 
-static void run_load(struct vt_ooo *e, struct step *x, unsigned nth, struct running *r)
+static void run_load(struct vt_ooo *e, struct step *x, unsigned n, unsigned nth)
 {
+	struct running *r = &x->uops[n];
 	struct vt_ooo_place p = {0};
 	struct vt_simmem_access a;
 
 	if (e->nstored)
 		p = find_accessed(e, false, nth);
 	if (p.size && forward_store(e, x->in->op, p, r)) {
-		x->forwarded |= 1u << (r - x->uops);
+		x->forwarded |= 1u << n;
 		return;
 	}
 	if (!e->hooks.access)
@@ -459,7 +460,7 @@ static void run_uop(struct vt_ooo *e, struct step *x, unsigned n, unsigned *load
 	    u->latency == e->m->classes[VT_OP_LOAD].latency)
 		r->made = r->issued + e->m->pointer;
 	if (u->op_class == VT_OP_LOAD)
-		run_load(e, x, (*loads)++, r);
+		run_load(e, x, n, (*loads)++);
 	r->done = r->made + r->tlb + r->cache + r->forward;
 	if (r->done > x->done)
 		x->done = r->done;
@@ -607,27 +608,30 @@ static void redirect_fetch(struct vt_ooo *e, const struct step *x)
 	}
 }
 
-static uint64_t when_operands_ready(const struct step *x, unsigned n)
-{
-	return x->forwarded >> n & 1 ? x->uops[n].addressed : x->uops[n].ready;
-}
-
 static void copy_times(const struct step *x, uint64_t retired, struct vt_ooo_times *times)
 {
-	unsigned i, first = 0;
+	uint64_t ready = x->placed + 1, issued = ready;
+	unsigned i;
 
-	for (i = 1; i < x->nuops; i++)
-		if (x->uops[i].issued < x->uops[first].issued)
-			first = i;
+	if (x->nuops) {
+		ready = x->uops[0].ready;
+		issued = x->uops[0].issued;
+	}
+	for (i = 1; i < x->nuops; i++) {
+		if (x->uops[i].issued >= issued)
+			continue;
+		ready = x->uops[i].ready;
+		issued = x->uops[i].issued;
+	}
 	times->fetched = x->begun;
 	times->placed = x->placed;
-	times->ready = x->nuops ? when_operands_ready(x, first) : x->placed + 1;
-	times->issued = x->nuops ? x->uops[first].issued : x->placed + 1;
+	times->ready = ready;
+	times->issued = issued;
 	times->done = x->done;
 	times->retired = retired;
 	times->slots = x->needs.slots;
-	if (x->in->followed)
-		vti_ooo_time_load(x, times);
+	if (x->forwarded | x->in->followed)
+		vti_ooo_time_loads(x, times);
 }
 
 void vt_ooo_run(struct vt_ooo *e, const struct vt_ooo_insn *insn, struct vt_inorder_cost *cost,

@@ -149,7 +149,10 @@ struct step {
 void vti_ooo_explain(const struct step *x, const struct lane *before, uint64_t first,
 		     struct vt_inorder_cost *cost);
 
-/* Sets the times of the load that has its data last. */
-void vti_ooo_time_load(const struct step *x, struct vt_ooo_times *times);
+/*
+ * Corrects when operands are ready if the micro-operation that is issued first has its data from a
+ * store, and sets the times of the load that has its data last.
+ */
+void vti_ooo_time_loads(const struct step *x, struct vt_ooo_times *times);
 
 #endif

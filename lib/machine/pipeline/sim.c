@@ -5,79 +5,10 @@
 
 #include "base/prefetch.h"
 #include "machine/pipeline/branch.h"
-#include "machine/pipeline/memo.h"
-#include "machine/pipeline/ooo.h"
-
-/* Instructions of wrong paths that are remembered: a power of 2. */
-#define ASTRAY 4096
-
-/* A power of 2, more than instructions are fetched ahead. */
-#define RING 64
+#include "machine/pipeline/sim_internal.h"
 
 /* A block that ran this often will run again. */
 #define WORTH 8
-
-/* More of what a block asks of memory is not remembered. */
-#define EVENTS 256
-
-/* What memory has answered. */
-struct answer {
-	struct vt_simmem_access access;
-	bool went; /* an access was made */
-};
-
-/* A block is tried by what is known of it, or run to know more. */
-struct trial {
-	struct vti_simentry entry;
-	uint32_t nanswers; /* of memory, so far */
-	uint32_t given;	   /* of these again */
-	struct answer answers[EVENTS];
-	uint64_t front;		 /* of the machine, as far as it has been tried */
-	uint64_t fetched;	 /* the cycle of the last fetch, likewise */
-	struct vti_simrun *from; /* the last that was known, up to an event, */
-	uint32_t at;		 /* which */
-	bool failed;		 /* it is not to be remembered */
-	uint64_t addr;		 /* where the block begins */
-	uint32_t nevents;
-	struct vti_simevent events[EVENTS];
-	struct vti_simask asks[EVENTS];
-	uint64_t issued[VTI_SIMMEMO_INSNS];
-};
-
-/* An instruction that was fetched and not executed. */
-struct astray {
-	uint64_t addr;
-	uint64_t next;	/* where fetch goes on; 0: no further */
-	uint8_t length; /* 0: none is remembered here */
-};
-
-struct vt_simcore {
-	const struct vt_core *core; /* borrowed */
-	struct vt_sim_hooks hooks;
-	struct vt_simmem *mem;
-	struct vt_simbranch *branches;
-	uint64_t line; /* the number of that which was fetched last */
-	unsigned line_shift;
-	const struct vt_sim_insn *insn; /* at hand */
-	struct vt_sim_retired out;
-
-	/* out of order */
-	struct vt_ooo *ooo;    /* NULL: in order */
-	struct astray *astray; /* ASTRAY of them; NULL without code */
-	uint64_t predicted;    /* where the instruction at hand was thought to go */
-	uint64_t cycle;
-
-	/* in order */
-	struct vt_inorder engine;
-	uint64_t front; /* when the front end has mastered all misses and wrong branches so far */
-	uint32_t ahead; /* instructions that are fetched before they can be issued */
-	uint64_t issued[RING]; /* when the last instructions were */
-	uint32_t at;
-	struct trial *trial; /* at hand; NULL: none is */
-	uint32_t nth;	     /* instruction of its block */
-	struct trial room;
-	struct vt_inorder before;
-};
 
 /* ---- what both kinds of machine do ---- */
 
@@ -145,16 +76,6 @@ bool vt_sim_insn_taken(const struct vt_sim_insn *insn)
 
 	return insn->next && flags & VT_FACT_BRANCH &&
 	       (!(flags & VT_FACT_CONDITIONAL) || insn->next != insn->addr + insn->op->length);
-}
-
-/* Whether fetching these bytes may miss: only the first fetch from a line can. */
-static inline bool enters_line(struct vt_simcore *s, uint64_t addr, uint32_t length)
-{
-	uint64_t first = addr >> s->line_shift, last = (addr + length - 1) >> s->line_shift;
-	bool enters = first != s->line || last != first;
-
-	s->line = last;
-	return enters;
 }
 
 static inline void begin_retired(struct vt_simcore *s, const struct vt_sim_insn *insn)
@@ -261,6 +182,13 @@ static struct vt_simmem_access ask_access(struct vt_simcore *s, bool store, unsi
  * The front end keeps ahead of the instruction that is issued by a group, so that a miss costs what
  * is left when all before it has been issued.
  */
+static uint64_t when_fetched(const struct vt_simcore *s)
+{
+	uint64_t start = s->issued[(s->at - s->ahead) % RING];
+
+	return start < s->front ? s->front : start;
+}
+
 static void fetch_inorder(struct vt_simcore *s, const struct vt_sim_insn *insn)
 {
 	uint32_t length = insn_length(insn);
@@ -269,9 +197,7 @@ static void fetch_inorder(struct vt_simcore *s, const struct vt_sim_insn *insn)
 
 	if (!enters_line(s, insn->addr, length))
 		return;
-	start = s->issued[(s->at - s->ahead) % RING];
-	if (start < s->front)
-		start = s->front;
+	start = when_fetched(s);
 	s->out.fetch_cycle = start;
 	a = ask_fetch(s, start, insn->addr, length);
 	s->out.fetch_missed = a.missed;
@@ -282,6 +208,19 @@ static void fetch_inorder(struct vt_simcore *s, const struct vt_sim_insn *insn)
 	vt_inorder_hold(&s->engine, s->front, VT_STALL_ICACHE, insn->tag);
 }
 
+static struct vt_simmem_access follow_access(struct vt_simcore *s, bool store, unsigned nth,
+					     uint64_t cycle)
+{
+	uint32_t missed = s->out.data_missed;
+	struct vt_simmem_access a;
+
+	s->out.data_missed = 0;
+	a = vti_sim_access(s->mem, s->insn, store, nth, cycle, &s->out);
+	vti_follow_access(&s->follow, store, nth, s->out.data_missed, &a);
+	s->out.data_missed |= missed;
+	return a;
+}
+
 /* Of both kinds of machine: there are no trials out of order. */
 static struct vt_simmem_access go_to_memory(void *arg, bool store, unsigned nth, uint64_t cycle)
 {
@@ -289,6 +228,8 @@ static struct vt_simmem_access go_to_memory(void *arg, bool store, unsigned nth,
 
 	if (s->trial)
 		return ask_access(s, store, nth, cycle);
+	if (s->follow.on)
+		return follow_access(s, store, nth, cycle);
 	return vti_sim_access(s->mem, s->insn, store, nth, cycle, &s->out);
 }
 
@@ -305,16 +246,32 @@ static void run_branch(struct vt_simcore *s, const struct vt_sim_insn *insn, uin
 
 	to = vt_simbranch_predict(s->branches, insn->addr, insn->op->flags, fall, insn->target,
 				  insn->next);
+	vti_follow_note_direction(&s->follow, insn->op->flags, insn->next != fall);
 	if (to != insn->next)
 		redirect_front(s, insn->tag, cycle);
 }
 
+static void fetch_followed(struct vt_simcore *s, const struct vt_sim_insn *insn)
+{
+	uint64_t fetched = when_fetched(s);
+
+	vti_follow_begin(&s->follow, insn);
+	fetch_inorder(s, insn);
+	s->follow.f->fetched = fetched;
+	s->follow.f->placed = s->front > fetched ? s->front : fetched;
+	s->follow.f->ready = vt_inorder_ready(&s->engine, insn->op);
+}
+
 static void run_inorder(struct vt_simcore *s, const struct vt_sim_insn *insn)
 {
+	bool followed = --s->follow.left == 0;
 	struct vt_inorder_cost cost;
 
 	begin_retired(s, insn);
-	fetch_inorder(s, insn);
+	if (followed)
+		fetch_followed(s, insn);
+	else
+		fetch_inorder(s, insn);
 	vt_inorder_issue(&s->engine, insn->op, insn->tag, insn->naccesses ? go_to_memory : NULL, s,
 			 &cost);
 	s->issued[s->at++ % RING] = cost.cycle;
@@ -323,6 +280,10 @@ static void run_inorder(struct vt_simcore *s, const struct vt_sim_insn *insn)
 	end_insn(s, &cost);
 	s->out.done_cycle = s->engine.done;
 	s->hooks.retire(s->hooks.arg, &s->out);
+	if (followed)
+		vti_follow_end(&s->follow, &s->out, NULL);
+	if (!insn->next)
+		s->follow.nhistory = 0;
 }
 
 /* ---- in order: a block ---- */
@@ -407,9 +368,12 @@ static void end_block_run(struct vt_simcore *s, const struct vt_sim_block *b, ui
 	uint64_t to;
 
 	s->line = (e->fall - (e->fall != e->last)) >> s->line_shift;
+	if (!next)
+		s->follow.nhistory = 0;
 	if (!(e->flags & VT_FACT_BRANCH) || !next)
 		return;
 	to = vt_simbranch_predict(s->branches, e->last, e->flags, e->fall, e->target, next);
+	vti_follow_note_direction(&s->follow, e->flags, next != e->fall);
 	if (to != next)
 		redirect_front(s, b->insns[b->ninsns - 1].tag, s->engine.cycle);
 }
@@ -423,6 +387,7 @@ static void apply_run(struct vt_simcore *s, const struct vt_sim_block *b, uint64
 	for (; i < b->ninsns; i++)
 		s->issued[(s->at + i) % RING] = s->room.entry.base + vti_simrun_issued(r)[i];
 	s->at += b->ninsns;
+	s->follow.left -= b->ninsns;
 	s->front = s->room.front;
 	s->out.fetch_cycle = s->room.fetched;
 	end_block_run(s, b, next);
@@ -506,16 +471,6 @@ run_block_inorder(struct vt_simcore *s, struct vt_sim_block *b, uint64_t next, u
 
 /* ---- out of order: fetch ---- */
 
-static struct vt_simmem_access fetch_bytes(struct vt_simcore *s, uint64_t cycle, uint64_t addr,
-					   uint32_t length)
-{
-	struct vt_simmem_access none = {0};
-
-	if (!enters_line(s, addr, length))
-		return none;
-	return vt_simmem_fetch(s->mem, cycle, addr, length);
-}
-
 static struct vt_simmem_access fetch_ooo(void *arg, uint64_t cycle)
 {
 	struct vt_simcore *s = arg;
@@ -526,49 +481,12 @@ static struct vt_simmem_access fetch_ooo(void *arg, uint64_t cycle)
 	return a;
 }
 
-/* What is at an address that the program did not go to; NULL if it is not known. */
-static const struct astray *decode_astray(struct vt_simcore *s, uint64_t addr)
-{
-	struct astray *a = &s->astray[(addr ^ addr >> 12) & (ASTRAY - 1)];
-	uint8_t code[VT_MAX_INSN];
-	struct vt_facts f;
-	size_t n;
-
-	if (a->length && a->addr == addr)
-		return a;
-	n = s->hooks.code(s->hooks.arg, addr, code, sizeof(code));
-	if (n > sizeof(code) || !vt_facts_decode(code, n, &f))
-		return NULL;
-	a->addr = addr;
-	a->length = f.length;
-	a->next = addr + f.length;
-	/* Which way conditional branches would be predicted there matters little to caches. */
-	if (f.flags & (VT_FACT_RETURN | VT_FACT_INDIRECT | VT_FACT_SYSCALL))
-		a->next = 0;
-	else if (f.flags & (VT_FACT_JUMP | VT_FACT_CALL) && f.has_target)
-		a->next = addr + (uint64_t)f.target;
-	return a;
-}
-
-/* Until a branch is known to have been mispredicted, what was predicted is fetched. */
-static void go_astray(void *arg, uint64_t begin, uint64_t end)
+static void note_lost(void *arg, uint64_t begin, uint64_t end)
 {
 	struct vt_simcore *s = arg;
-	uint32_t width = s->core->fetch ? s->core->fetch : 1, n;
-	/* No more than the reorder buffer and the stages before it hold. */
-	uint32_t most = s->core->rob < ASTRAY ? s->core->rob + width : ASTRAY;
-	uint64_t addr = s->predicted;
-	const struct astray *a;
 
-	for (n = 1; s->astray && addr && begin < end && n <= most; n++) {
-		a = decode_astray(s, addr);
-		if (!a)
-			break;
-		begin += fetch_bytes(s, begin, addr, a->length).cycles;
-		if (n % width == 0 || a->next != addr + a->length)
-			begin++;
-		addr = a->next;
-	}
+	s->lost_begin = begin;
+	s->lost_end = end;
 }
 
 /* ---- out of order: memory ---- */
@@ -592,15 +510,22 @@ static void run_ooo(struct vt_simcore *s, const struct vt_sim_insn *insn, bool b
 		    struct vt_inorder_cost *cost)
 {
 	uint64_t fall = insn->addr + insn->op->length;
-	struct vt_ooo_insn in = {.op = insn->op, .tag = insn->tag, .brief = brief};
+	bool followed = --s->follow.left == 0;
+	struct vt_ooo_insn in = {
+		.op = insn->op, .tag = insn->tag, .brief = brief, .followed = followed};
 	struct vt_ooo_times times;
 
 	begin_retired(s, insn);
+	if (followed)
+		vti_follow_begin(&s->follow, insn);
 	if (insn->next) {
 		in.taken = insn->next != fall || vt_sim_insn_taken(insn);
 		s->predicted = vt_simbranch_predict(s->branches, insn->addr, insn->op->flags, fall,
 						    insn->target, insn->next);
 		in.mispredicted = s->predicted != insn->next;
+		vti_follow_note_direction(&s->follow, insn->op->flags, in.taken);
+	} else {
+		s->follow.nhistory = 0;
 	}
 	vt_ooo_run(s->ooo, &in, cost, &times);
 	s->cycle = cost->cycle;
@@ -608,6 +533,10 @@ static void run_ooo(struct vt_simcore *s, const struct vt_sim_insn *insn, bool b
 	s->out.fetch_cycle = times.fetched;
 	s->out.done_cycle = times.done;
 	s->out.mispredicted = in.mispredicted;
+	if (followed)
+		vti_follow_end(&s->follow, &s->out, &times);
+	if (in.mispredicted)
+		vti_sim_go_astray(s, insn->op->flags);
 }
 
 static uint64_t run_block_ooo(struct vt_simcore *s, const struct vt_sim_block *b, uint64_t due)
@@ -639,7 +568,7 @@ static uint32_t fetched_ahead(const struct vt_core *m)
 struct vt_simcore *vt_simcore_new(const struct vt_core *m, const struct vt_sim_hooks *hooks,
 				  struct vt_error *err)
 {
-	struct vt_ooo_hooks asked = {fetch_ooo, go_to_memory, find_access, go_astray, NULL};
+	struct vt_ooo_hooks asked = {fetch_ooo, go_to_memory, find_access, note_lost, NULL};
 	bool ooo = m->order == VT_OUT_OF_ORDER, astray = ooo && hooks->code;
 	struct vt_simcore *s = calloc(1, sizeof(*s));
 
@@ -654,7 +583,8 @@ struct vt_simcore *vt_simcore_new(const struct vt_core *m, const struct vt_sim_h
 		s->ahead = fetched_ahead(m);
 		asked.arg = s;
 		s->ooo = ooo ? vt_ooo_new(m, &asked) : NULL;
-		s->astray = astray ? calloc(ASTRAY, sizeof(*s->astray)) : NULL;
+		s->astray = astray ? vti_astray_new(hooks->code, hooks->arg) : NULL;
+		vti_follow_init(&s->follow, hooks, &s->followed);
 	}
 	if (s && s->mem && s->branches && (s->ooo || !ooo) && (s->astray || !astray))
 		return s;
@@ -670,7 +600,7 @@ void vt_simcore_free(struct vt_simcore *c)
 	vt_simmem_free(c->mem);
 	vt_simbranch_free(c->branches);
 	vt_ooo_free(c->ooo);
-	free(c->astray);
+	vti_astray_free(c->astray);
 	free(c);
 }
 
@@ -691,10 +621,11 @@ uint64_t vt_simcore_run_block(struct vt_simcore *c, struct vt_sim_block *b, uint
 {
 	uint32_t i;
 
-	if (due && !c->ooo)
+	/* What is followed is run by itself. */
+	if (due && !c->ooo && c->follow.left > b->ninsns)
 		return run_block_inorder(c, b, next, due);
 	b->insns[b->ninsns - 1].next = next;
-	if (due)
+	if (due && c->ooo)
 		return run_block_ooo(c, b, due);
 	for (i = 0; i < b->ninsns; i++)
 		vt_simcore_run(c, &b->insns[i]);
@@ -719,8 +650,21 @@ void vt_sim_block_fini(struct vt_sim_block *b)
 	b->memo = NULL;
 }
 
+void vt_simcore_follow(struct vt_simcore *c, uint64_t n)
+{
+	c->follow.left = n;
+}
+
+uint64_t vt_simcore_astray(const struct vt_simcore *c, uint64_t *empty)
+{
+	*empty = c->nempty;
+	return c->nastray;
+}
+
 void vt_simcore_drain(struct vt_simcore *c)
 {
+	/* Another thread's branches are others. */
+	c->follow.nhistory = 0;
 	/* Out of order, all that has been given is retired, and nothing hangs on what comes. */
 	if (!c->ooo)
 		vt_inorder_drain(&c->engine);

@@ -53,10 +53,43 @@ typedef void vt_sim_retire_fn(void *arg, const struct vt_sim_retired *r);
 /* Copies up to `size` bytes of code for wrong-path fetch and returns their number. */
 typedef size_t vt_sim_code_fn(void *arg, uint64_t addr, uint8_t *code, size_t size);
 
+/*
+ * An instruction that was followed from its fetch until it left the machine.  Each cycle is not
+ * before the one above it.  In order, `placed` is when its bytes came, and it leaves when it is
+ * done.  On a wrong path only the fetch, `placed` and the end are known.
+ */
+struct vt_sim_followed {
+	const struct vt_sim_insn *insn; /* borrowed; NULL: it is on a wrong path */
+	uint64_t addr;
+	uint32_t flags; /* enum vt_fact */
+	uint64_t fetched;
+	uint64_t placed; /* in the reorder buffer; 0: it was aborted before */
+	uint64_t ready;	 /* its operands */
+	uint64_t issued;
+	uint64_t done;
+	uint64_t ended; /* it was retired, or aborted */
+	uint32_t load;	/* cycles from issue to data of its slowest load; 0: it has none */
+	uint32_t tlb;	/* of them for the TLB */
+	bool forwarded; /* that load has its data from a store that has not been written */
+	bool mispredicted;
+	uint32_t fetch_missed; /* VT_MISS_… of its fetch, */
+	uint32_t load_missed;  /* of its loads, */
+	uint32_t data_missed;  /* and of its loads and stores */
+	uint64_t history;      /* conditional branches fetched before: bit 0 the newest, 1 taken */
+	uint32_t nhistory;     /* bits of it that are known */
+};
+
+/*
+ * Called for each instruction that is followed, in the order of their fetch.  Returns which one is
+ * next: 1 is the one fetched behind it, 0 none.
+ */
+typedef uint64_t vt_sim_follow_fn(void *arg, const struct vt_sim_followed *f);
+
 struct vt_sim_hooks {
 	vt_sim_retire_fn *retire;
 	vt_sim_code_fn *code; /* may be NULL: the wrong path is not fetched */
 	void *arg;
+	vt_sim_follow_fn *follow; /* NULL unless vt_simcore_follow() is called */
 };
 
 struct vt_simcore;
@@ -98,6 +131,18 @@ void vt_sim_block_expect(const struct vt_sim_block *b, bool soon);
 
 /* Frees the private data of a block. */
 void vt_sim_block_fini(struct vt_sim_block *b);
+
+/*
+ * Follows the n-th instruction that is fetched from now on.  The wrong path counts, as far as its
+ * code is known.
+ */
+void vt_simcore_follow(struct vt_simcore *c, uint64_t n);
+
+/*
+ * Returns the number of instructions fetched on wrong paths, and in *empty the number of slots of
+ * the fetch that brought none there, because the code was not known.
+ */
+uint64_t vt_simcore_astray(const struct vt_simcore *c, uint64_t *empty);
 
 /* Retires all instructions in the pipeline, before a switch of threads or at the end. */
 void vt_simcore_drain(struct vt_simcore *c);
