@@ -14,11 +14,19 @@
 /* DCPI 4.1.1: between 60K and 64K cycles. */
 #define DEFAULT_PERIOD 62000
 
+/* As long as those of processors in 1997: 8 to 12. */
+#define DEFAULT_HISTORY 12
+
 struct options {
 	const char *model;
 	struct vt_opt_list samples;
 	int interval;
 	uint64_t stack;
+	uint64_t profileme; /* 0: none */
+	uint64_t pairs;
+	uint64_t ways;
+	int minor;
+	uint64_t history;
 	const char *truth;
 	const char *symfs;
 	const char *output;
@@ -65,6 +73,8 @@ static bool parse_events(struct app *a, const struct options *o, struct vt_simul
 	size_t i, k;
 
 	*count = 0;
+	if (!o->samples.count && o->profileme)
+		return true;
 	if (!o->samples.count) {
 		*count = 1;
 		return parse_event(a, "cycles", o->interval, events);
@@ -80,6 +90,38 @@ static bool parse_events(struct app *a, const struct options *o, struct vt_simul
 						 vt_simulate_name(events[i].kind));
 	}
 	*count = i;
+	return true;
+}
+
+static const char *const minor_words[] = {"uniform", "weighted", NULL};
+
+static bool check_profileme(struct app *a, const struct options *o,
+			    struct vt_simulate_profileme *pm)
+{
+	uint64_t ways = o->ways ? o->ways : o->pairs ? 2 : 1;
+
+	if (!o->profileme)
+		return (!o->pairs && !o->ways) || app_usage(a, "--pairs, --ways: of --profileme");
+	if (o->profileme > VT_INTERVAL_MAX)
+		return app_usage(a, "--profileme: a period of 1 to 2^48");
+	if (ways > VT_SIMULATE_WAYS)
+		return app_usage(a, "--ways: at most %d", VT_SIMULATE_WAYS);
+	if (ways > 1 && !o->pairs)
+		return app_usage(a, "--ways: needs --pairs");
+	if (ways > 1 && o->pairs > (o->profileme - 1) / (ways - 1))
+		return app_usage(a,
+				 "--pairs: groups of %" PRIu64 " within %" PRIu64
+				 " are longer than the period",
+				 ways, o->pairs);
+	if (o->history > 64)
+		return app_usage(a, "--history: at most 64");
+	*pm = (struct vt_simulate_profileme){
+		.interval = vt_interval_make((enum vt_interval_kind)o->interval, o->profileme),
+		.ways = (uint32_t)ways,
+		.window = ways > 1 ? o->pairs : 0,
+		.weighted = o->minor,
+		.history = (uint32_t)o->history,
+	};
 	return true;
 }
 
@@ -143,7 +185,7 @@ static void run_vsim(struct app *a, const struct options *o)
 	struct vt_core core;
 
 	app_make_stream(a, o->output);
-	if (!parse_events(a, o, events, &so.nevents))
+	if (!parse_events(a, o, events, &so.nevents) || !check_profileme(a, o, &so.profileme))
 		return;
 	if (o->stack > VT_SIMULATE_STACK) {
 		app_usage(a, "--branches: at most %d", VT_SIMULATE_STACK);
@@ -169,7 +211,7 @@ static void run_vsim(struct app *a, const struct options *o)
 
 int cmd_sim(int argc, char **argv)
 {
-	struct options o = {.interval = VT_INTERVAL_UNIFORM};
+	struct options o = {.interval = VT_INTERVAL_UNIFORM, .history = DEFAULT_HISTORY};
 	struct app app;
 	const struct vt_opt opts[] = {
 		{'m', "model", VT_OPT_STRING, &o.model, .arg = "NAME",
@@ -185,6 +227,18 @@ int cmd_sim(int argc, char **argv)
 			 "geometric: each event equally likely; fixed"},
 		{0, "branches", VT_OPT_U64, &o.stack, .arg = "N",
 		 .help = "give each sample a stack of the N branches taken last, up to 32"},
+		{0, "profileme", VT_OPT_U64, &o.profileme, .arg = "N",
+		 .help = "follow an instruction every N fetched ones on average: its stages,\n"
+			 "misses and path; without -S, take no other samples"},
+		{0, "pairs", VT_OPT_U64, &o.pairs, .arg = "W",
+		 .help = "follow another one as well, 1 to W instructions later"},
+		{0, "ways", VT_OPT_U64, &o.ways, .arg = "K",
+		 .help = "groups of K instructions instead of pairs, up to 16"},
+		{0, "minor", VT_OPT_CHOICE, &o.minor, .arg = "HOW", .choices = minor_words,
+		 .help = "distances in a pair: uniform (default), or weighted: short ones more\n"
+			 "often"},
+		{0, "history", VT_OPT_U64, &o.history, .arg = "N",
+		 .help = "the directions of the N branches before it, up to 64 (default 12)"},
 		{0, "truth", VT_OPT_STRING, &o.truth, .arg = "FILE", .unrecorded = true,
 		 .help = "write a second stream: exact executions, cycles and stalls"},
 		APP_OPT_SYMFS(o.symfs),

@@ -143,6 +143,29 @@ struct vti_simstack {
 void vti_simstack_push(struct vti_simstack *k, const struct vti_simbranch *b);
 void vti_simstack_write(const struct vti_simstack *k, struct vt_writer *w);
 
+/* ---- simulate/profileme.c: instructions that are followed ---- */
+
+struct vti_profileme {
+	struct vt_rng rng;
+	uint64_t left;	   /* instructions up to the next one that is chosen */
+	uint64_t rest;	   /* from the last one of a group to the next group */
+	uint32_t nth;	   /* of its group, from 0 on */
+	uint64_t begun;	   /* the fetch of the group's first */
+	uint64_t distance; /* from it to the next one that is chosen */
+	double weight;	   /* of that */
+};
+
+/* Returns the number of instructions up to the first one that is chosen, which is included. */
+uint64_t vti_profileme_init(struct vti_profileme *pm, const struct vt_simulate_profileme *o,
+			    uint64_t seed);
+
+/* Bits of stream/profileme.h: what happened to the instruction; *told: what is known of that. */
+uint64_t vti_profileme_events(const struct vt_core *m, const struct vt_sim_followed *f,
+			      uint64_t *told);
+
+/* A vt_sim_follow_fn for a process's core: writes the sample of an instruction. */
+vt_sim_follow_fn vti_profileme_follow;
+
 /* ---- simulate/run.c: executing ---- */
 
 /* Maximum accesses of an instruction; further ones are ignored. */
@@ -203,6 +226,7 @@ struct vti_simprocess {
 	struct vti_simthread *thread; /* the current one */
 	struct vti_simcounters counters;
 	struct vti_simstack stack;
+	struct vti_profileme profileme;
 	uint64_t cycle;	   /* of the end of the last instruction, and */
 	bool mispredicted; /* whether it was a mispredicted branch */
 	uint64_t retired;  /* the tag of what retired last */
@@ -248,5 +272,8 @@ void vti_sim_interrupt(struct vt_simulate *s, struct vti_simthread *t);
 struct vti_simthread *vti_sim_thread(struct vt_simulate *s, int64_t pid, int64_t tid,
 				     struct vt_error *err);
 void vti_sim_free_threads(struct vt_simulate *s);
+
+/* Adds to the totals what the processors have fetched on wrong paths. */
+void vti_sim_count_astray(struct vt_simulate *s);
 
 #endif

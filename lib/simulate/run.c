@@ -87,7 +87,8 @@ static struct vti_simprocess *find_simprocess(struct vt_simulate *s, int64_t pid
 {
 	struct process_entry *e = vt_hash_add(&s->processes, &pid, NULL);
 	struct vti_simprocess *p;
-	struct vt_sim_hooks hooks = {.retire = retire_insn};
+	struct vt_sim_hooks hooks = {.retire = retire_insn, .follow = vti_profileme_follow};
+	uint64_t seed;
 
 	if (e && e->process)
 		return e->process;
@@ -106,8 +107,11 @@ static struct vti_simprocess *find_simprocess(struct vt_simulate *s, int64_t pid
 		free(p);
 		return NULL;
 	}
-	vti_simcounters_init(&p->counters, &s->o,
-			     s->o.seed + (s->processes.count - 1) * 0x9e3779b97f4a7c15u);
+	seed = s->o.seed + (s->processes.count - 1) * 0x9e3779b97f4a7c15u;
+	vti_simcounters_init(&p->counters, &s->o, seed);
+	if (s->o.profileme.interval.mean)
+		vt_simcore_follow(p->core,
+				  vti_profileme_init(&p->profileme, &s->o.profileme, ~seed));
 	p->stack.size = s->o.stack < VT_SIMULATE_STACK ? s->o.stack : VT_SIMULATE_STACK;
 	e->process = p;
 	return p;
@@ -137,6 +141,21 @@ struct vti_simthread *vti_sim_thread(struct vt_simulate *s, int64_t pid, int64_t
 	if (p)
 		vt_error_nomem(err);
 	return NULL;
+}
+
+void vti_sim_count_astray(struct vt_simulate *s)
+{
+	uint64_t empty;
+	size_t i;
+
+	for (i = 0; i < s->processes.count; i++) {
+		const struct process_entry *e = vt_hash_at(&s->processes, i);
+
+		if (!e->process)
+			continue;
+		s->totals.astray += vt_simcore_astray(e->process->core, &empty);
+		s->totals.empty += empty;
+	}
 }
 
 void vti_sim_free_threads(struct vt_simulate *s)

@@ -36,21 +36,31 @@ static void write_total(struct vt_simulate *s, const char *key, uint64_t value)
 	write_both_meta(s, key, text);
 }
 
+static uint64_t *write_event(struct vt_writer *w, uint64_t nth, uint64_t period, const char *name,
+			     const char *unit)
+{
+	uint64_t *row = vt_writer_row(w, VT_EVENT);
+
+	row[VT_EVENT_ID] = VTI_SIMULATE_EVENT + nth;
+	row[VT_EVENT_POLICY] = VT_POLICY_MODEL;
+	row[VT_EVENT_PERIOD] = period;
+	vt_writer_text(w, VT_EVENT_NAME, name);
+	vt_writer_text(w, VT_EVENT_UNIT, unit);
+	return row;
+}
+
 static void write_counter_events(struct vt_simulate *s, struct vt_writer *w)
 {
 	size_t i;
 
 	for (i = 0; w && i < s->o.nevents; i++) {
 		const char *name = vt_simulate_name(s->events[i].kind);
-		uint64_t *row = vt_writer_row(w, VT_EVENT);
 
-		row[VT_EVENT_ID] = VTI_SIMULATE_EVENT + i;
-		row[VT_EVENT_POLICY] = VT_POLICY_MODEL;
-		row[VT_EVENT_PERIOD] = s->events[i].interval.mean;
-		row[VT_EVENT_BRANCH_TYPE] = s->o.stack ? BRANCHES : 0;
-		vt_writer_text(w, VT_EVENT_NAME, name);
-		vt_writer_text(w, VT_EVENT_UNIT, name);
+		write_event(w, i, s->events[i].interval.mean, name, name)[VT_EVENT_BRANCH_TYPE] =
+			s->o.stack ? BRANCHES : 0;
 	}
+	if (w && s->o.profileme.interval.mean)
+		write_event(w, i, s->o.profileme.interval.mean, "profileme", "instructions");
 }
 
 static void write_sampling(struct vt_simulate *s)
@@ -63,6 +73,10 @@ static void write_sampling(struct vt_simulate *s)
 		vt_buf_printf(&b, ", %s, interval %" PRIu64 " %s",
 			      vt_simulate_name(s->events[i].kind), s->events[i].interval.mean,
 			      vt_interval_words[s->events[i].interval.kind]);
+	if (s->o.profileme.interval.mean)
+		vt_buf_printf(&b, ", profileme, interval %" PRIu64 " %s",
+			      s->o.profileme.interval.mean,
+			      vt_interval_words[s->o.profileme.interval.kind]);
 	write_both_meta(s, "cpu.model", s->o.core->name);
 	write_both_meta(s, "sampling", vt_buf_str(&b));
 	vt_buf_free(&b);
@@ -450,6 +464,12 @@ int vt_simulate_finish(struct vt_simulate *s, struct vt_error *err)
 	write_total(s, "vsim.accesses", s->totals.loads);
 	write_total(s, "vsim.accesses_addressed", s->totals.addressed);
 	write_total(s, "vsim.undecoded", s->totals.undecoded);
+	vti_sim_count_astray(s);
+	if (s->o.profileme.interval.mean) {
+		write_total(s, "vsim.fetched", s->totals.insns + s->totals.astray);
+		write_total(s, "vsim.wrong_path", s->totals.astray);
+		write_total(s, "vsim.wrong_path_empty", s->totals.empty);
+	}
 	if (s->truth.failed)
 		return vt_error_nomem(err);
 	if (!s->o.truth)

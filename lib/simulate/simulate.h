@@ -44,6 +44,20 @@ struct vt_simulate_event {
 	struct vt_interval interval;
 };
 
+/*
+ * Instructions that are followed through the machine: ProfileMe (Dean et al., MICRO 1997).  Counts
+ * are of fetched instructions, those of wrong paths included.
+ */
+struct vt_simulate_profileme {
+	/* From the first instruction of a group to that of the next; mean 0: none is followed. */
+	struct vt_interval interval;
+	uint32_t ways;	  /* instructions of a group, 1 to VT_SIMULATE_WAYS */
+	uint64_t window;  /* the largest distance from one of a group to the next; for 1 way 0 */
+	bool weighted;	  /* short distances more often than long ones; else all as often */
+	uint32_t history; /* the branches before each of them, 0 to 64 */
+};
+
+#define VT_SIMULATE_WAYS   16
 #define VT_SIMULATE_EVENTS 16
 #define VT_SIMULATE_STACK  32 /* as the last branch records of Intel's processors */
 
@@ -56,6 +70,8 @@ struct vt_simulate_options {
 	const struct vt_core *core;		/* borrowed */
 	const struct vt_simulate_event *events; /* borrowed for the call; each kind once */
 	size_t nevents;				/* at most VT_SIMULATE_EVENTS */
+	/* The mean interval must be greater than (ways - 1) * window. */
+	struct vt_simulate_profileme profileme;
 	uint64_t seed;
 	uint32_t stack; /* taken branches in each sample, up to VT_SIMULATE_STACK; 0: none */
 	/*
@@ -76,6 +92,8 @@ struct vt_simulate_totals {
 	uint64_t loads;	    /* instructions that load, or store, executed */
 	uint64_t addressed; /* of them, those with an address */
 	uint64_t undecoded; /* executed instructions without recorded code, or not decoded */
+	uint64_t astray;    /* instructions fetched on wrong paths */
+	uint64_t empty;	    /* slots of that fetch without one: the code was not known */
 	uint64_t bad;	    /* BLOCK and EXEC records that contradict themselves; not used */
 };
 

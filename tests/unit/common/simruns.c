@@ -152,6 +152,18 @@ static void read_sample(struct out *o, const struct vt_record *rec)
 		.has = vt_record_u64(rec, VT_SAMPLE_HAS),
 		.misc = vt_record_u64(rec, VT_SAMPLE_MISC),
 		.nbranches = from.count,
+		.addr = vt_record_u64(rec, VT_SAMPLE_ADDR),
+		.pm_has = vt_record_u64(rec, VT_SAMPLE_PM_HAS),
+		.events = vt_record_u64(rec, VT_SAMPLE_EVENTS),
+		.told = vt_record_u64(rec, VT_SAMPLE_EVENTS_TOLD),
+		.total = vt_record_u64(rec, VT_SAMPLE_LAT_TOTAL),
+		.history = vt_record_u64(rec, VT_SAMPLE_HISTORY),
+		.history_n = vt_record_u64(rec, VT_SAMPLE_HISTORY_N),
+		.target = vt_record_u64(rec, VT_SAMPLE_TARGET),
+		.pair = vt_record_u64(rec, VT_SAMPLE_PAIR),
+		.distance = vt_record_u64(rec, VT_SAMPLE_PAIR_DISTANCE),
+		.cycles = vt_record_u64(rec, VT_SAMPLE_PAIR_CYCLES),
+		.weight = real(rec, VT_SAMPLE_PAIR_WEIGHT),
 	};
 	for (i = 0; i < from.count && i < 4; i++) {
 		s->from[i] = from.data[i];

@@ -73,6 +73,19 @@ struct sample {
 	uint64_t from[4];
 	uint64_t to[4];
 	uint64_t flags[4];
+	uint64_t addr;
+	/* of an instruction that was followed */
+	uint64_t pm_has;
+	uint64_t events;
+	uint64_t told;
+	uint64_t total; /* cycles */
+	uint64_t history;
+	uint64_t history_n;
+	uint64_t target;
+	uint64_t pair;
+	uint64_t distance;
+	uint64_t cycles;
+	double weight;
 };
 
 struct event {

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# vsim --profileme: which instructions are followed, and what is told of them, against what was
+# executed.
+
+. "$(dirname "$0")/../lib.sh"
+
+orders=$ROOT/tests/data/demo/orders.vt
+symfs=$ROOT/tests/data/demo/symfs
+
+meta() { vtrace dump -k META -F key,value "$1" | awk -F '\t' -v k="$2" '$1 == k { print $2 }'; }
+followed() { vtrace dump -k SAMPLE -F event,"$1" "$2" | awk -F '\t' '$1 == "profileme" { print $2 }'; }
+
+# ---- options ----
+
+t_status "no period" 2 vsim --profileme 0x1000000000001 "$orders"
+t_status "pairs of what is not followed" 2 vsim --pairs 4 "$orders"
+t_status "ways without pairs" 2 vsim --profileme 100 --ways 3 "$orders"
+t_status "too many ways" 2 vsim --profileme 1000 --pairs 2 --ways 17 "$orders"
+t_status "pairs longer than the period" 2 vsim --profileme 100 --pairs 100 "$orders"
+t_status "groups longer than the period" 2 vsim --profileme 100 --pairs 50 --ways 3 "$orders"
+t_status "too long a history" 2 vsim --profileme 100 --history 65 "$orders"
+
+# ---- beside other samples ----
+
+for m in skylake alpha21164; do
+	args=(-m "$m" --symfs "$symfs" -S cycles:1000 -S imiss:10)
+	vsim "${args[@]}" --truth without.truth -o without.vt "$orders" 2>/dev/null
+	t_ok "on $m" vsim "${args[@]}" --profileme 100 --pairs 20 --ways 3 --truth with.truth -o with.vt "$orders"
+	for k in cycles imiss; do
+		vtrace dump -k SAMPLE -F event,ip without.vt | grep $k >want
+		vtrace dump -k SAMPLE -F event,ip with.vt | grep $k >got
+		t_same "on $m, samples of $k are the same" got want
+	done
+	for k in "FREQ -F offset,executions,cycles" "STALL -F offset,cause,low" "EDGE -F from,to,executions"; do
+		# shellcheck disable=SC2086
+		vtrace dump -k $k without.truth >want
+		# shellcheck disable=SC2086
+		vtrace dump -k $k with.truth >got
+		t_same "on $m, so are ${k%% *} records" got want
+	done
+	t_is "on $m, all fetched ones" "$(meta with.vt vsim.fetched)" \
+		$(($(meta with.vt vsim.instructions) + $(meta with.vt vsim.wrong_path)))
+	t_is "on $m, groups of three" "$(followed pair with.vt | sort | uniq | tr '\n' ' ')" "1 2 3 "
+	n=$(followed pair with.vt | grep -c 1)
+	t_is "on $m, one every hundred" "$((n * 100 > $(meta with.vt vsim.fetched) * 98 / 100 &&
+		n * 100 < $(meta with.vt vsim.fetched) * 102 / 100))" 1
+	vsim "${args[@]}" --profileme 100 --pairs 20 --ways 3 --truth again.truth -o again.vt "$orders" 2>/dev/null
+	vtrace dump -k SAMPLE with.vt >want
+	vtrace dump -k SAMPLE again.vt >got
+	t_same "on $m, the same again" got want
+done
+
+# ---- against what was executed ----
+
+if vtrace record --full -o probe.vt true >/dev/null 2>&1; then
+	for i in $(seq 400); do echo $((i * 7919 % 1009)); done >numbers
+	vtrace record --full --mem --values stores --count 60000 -o sort.vt -- sort -n numbers >/dev/null 2>&1
+	for m in skylake alpha21164; do
+		vsim -m $m --profileme 1 --interval fixed --history 64 -o every.vt sort.vt
+		for minor in uniform weighted; do
+			vsim -m $m --profileme 40 --interval fixed --history 64 --pairs 32 --minor $minor \
+				-o $minor.vt sort.vt
+		done
+		t_ok "on $m, what is told adds up" "$PYTHON" "$ROOT/tests/check_profileme.py" sort.vt every.vt \
+			uniform.vt weighted.vt 40 32
+		t_is "on $m, as many are fetched in vain" "$(followed trap every.vt | grep -c wrong-path)" \
+			"$(meta every.vt vsim.wrong_path)"
+	done
+	# A counter of each event that has no skid takes its samples at the same instructions.
+	vsim -m skylake -S branchmp:1 -S imiss:1 --interval fixed -o counted.vt sort.vt
+	vsim -m skylake --profileme 1 --interval fixed -o every.vt sort.vt
+	for k in "branchmp mispredicted" "imiss icache_miss"; do
+		vtrace dump -k SAMPLE -F event,ip counted.vt | grep "${k% *}" | cut -f 2 >want
+		vtrace dump -k SAMPLE -F ip,events every.vt | grep retired | grep "${k#* }" | cut -f 1 >got
+		t_same "${k% *} of a counter and of instructions" got want
+	done
+else
+	t_skip "what is told adds up" "vtrace record --full does not work here"
+fi
+t_done
