@@ -132,11 +132,31 @@ static uint32_t first_frame(int fd, struct vt_writer *w)
 	return h.nrecords;
 }
 
-/* A frame is full with 8192 records, or once it has more than 512 KiB, in tiles of 32 rows. */
+/* Writes rows of SAMPLE of which one field differs, and from row `from` on 20 more do. */
+static uint32_t count_first_samples(uint32_t from)
+{
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	uint32_t n, f;
+
+	for (n = 0; n < 8192; n++) {
+		uint64_t *row = vt_writer_row(w, VT_SAMPLE);
+
+		row[VT_SAMPLE_TIME] = n;
+		for (f = VT_SAMPLE_TIME + 1; f <= VT_SAMPLE_STREAM_ID && n >= from; f++)
+			row[f] = n + f;
+	}
+	return first_frame(fd, w);
+}
+
+/*
+ * A frame is full with 8192 records, or once it has more than 512 KiB, in tiles of 32 rows.  A row
+ * counts as two numbers and those of its fields that differ.
+ */
 static void test_full_frames(void **state)
 {
 	static const uint8_t text[(512 << 10) + 1];
-	const size_t row = VT_SAMPLE_NFIELDS * sizeof(uint64_t);
+	const size_t row = (2 + 21) * sizeof(uint64_t);
 	uint32_t want = 0, n;
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
@@ -145,13 +165,12 @@ static void test_full_frames(void **state)
 	for (n = 0; n < 8193; n++)
 		vt_writer_row(w, VT_COUNT)[VT_COUNT_OFFSET] = n;
 	assert_int_equal(first_frame(fd, w), 8192);
-	fd = scratch_file();
-	w = start_stream(fd);
-	for (n = 0; n < 8192; n++)
-		vt_writer_row(w, VT_SAMPLE)[VT_SAMPLE_IP] = n;
 	while (want * row <= 512 << 10)
 		want += 32;
-	assert_int_equal(first_frame(fd, w), want);
+	assert_int_equal(count_first_samples(0), want);
+	assert_int_equal(count_first_samples(8192), 8192);
+	/* What differs late is stored for all rows. */
+	assert_int_equal(count_first_samples(4096), 4096 + 32);
 	for (n = 0; n < 2; n++) {
 		fd = scratch_file();
 		w = start_stream(fd);

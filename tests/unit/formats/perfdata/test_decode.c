@@ -292,7 +292,7 @@ static void decodes_all_fields_of_samples(void **state)
 	"callchain=604,605 uregs_abi=2 uregs=1,2,3 iregs_abi=1 iregs=6,7 "
 #define AFTER_STACK                                                                                \
 	"br_from=16 br_to=32 br_flags=48 br_counters=64 br_hw_idx=9 raw=72617721 "                 \
-	"aux=6175782064617461"
+	"aux=6175782064617461 pm_has=1 events_told=30720 events=16384"
 	static const char *const lines[] = {BEFORE_STACK
 					    "stack=737461636b206f66 stack_dyn_size=8 " AFTER_STACK};
 	static const char *const without[] = {BEFORE_STACK AFTER_STACK};
