@@ -206,7 +206,8 @@ static int feed(const uint8_t *p, size_t size, pid_t *child)
 static void decode(struct job *j, const uint8_t *p, size_t size, struct digests *d, uint64_t where)
 {
 	struct vt_writer_options wopt = {.compression = VT_COMPRESS_NONE};
-	struct vt_format_options opt = {.keep_aux = true};
+	/* What a sample's fields mean depends on records that may be damaged: on the processor. */
+	struct vt_format_options opt = {.keep_aux = true, .keep_raw = true};
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_format_summary sum;
 	struct vt_writer *w;
