@@ -8,6 +8,7 @@
 #include "cmd/common/find.h"
 #include "cmd/common/options.h"
 #include "cmd/common/stream.h"
+#include "cmd/common/where.h"
 #include "cmd/programs.h"
 #include "formats/pt/sideband/files.h"
 #include "interpret/output.h"
@@ -26,6 +27,7 @@ struct options {
 	bool clear_given;
 	double factor;
 	const char *what, *output, *compress;
+	struct app_where where;
 };
 
 struct hot {
@@ -203,7 +205,10 @@ static void close_hot(struct hot *h)
 
 int cmd_hot(int argc, char **argv)
 {
-	struct options o = {.algo = VT_ALGO_SPACE_SAVING};
+	struct options o = {
+		.algo = VT_ALGO_SPACE_SAVING,
+		.where = {.kind = VT_VALUE, .what = "values", .alone = true},
+	};
 	struct app app;
 	struct hot h = {.app = &app};
 	const struct vt_opt opts[] = {
@@ -229,6 +234,7 @@ int cmd_hot(int argc, char **argv)
 		{'w', "what", VT_OPT_STRING, &o.what, .arg = "LIST",
 		 .help = "kinds of values, as in loads,args,callers (default: all that were\n"
 			 "captured, and targets)"},
+		APP_OPT_WHERE(o.where.text),
 		APP_OPT_SEED(app),
 		APP_OPT_OUTPUT(o.output),
 		APP_OPT_COMPRESS(o.compress),
@@ -244,8 +250,11 @@ int cmd_hot(int argc, char **argv)
 		.max_operands = UINT_MAX,
 	};
 
-	if (app_start(&app, &page, argc, argv))
+	if (app_start(&app, &page, argc, argv)) {
+		app_where_start(&app, &o.where, NULL);
 		make_hot_lists(&h, &o);
+	}
 	close_hot(&h);
+	app_where_end(&o.where);
 	return app_finish(&app);
 }

@@ -12,6 +12,7 @@
 #include "cmd/common/slice.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
+#include "cmd/common/where.h"
 #include "cmd/programs.h"
 #include "cmd/vprof/chains.h"
 #include "cmd/vprof/style.h"
@@ -31,6 +32,7 @@ struct options {
 	bool rate_given;
 	bool checks;
 	struct app_slice slice;
+	struct app_where where;
 	const char *symfs, *before_symfs;
 };
 
@@ -346,7 +348,10 @@ static const struct vt_opt_hint perf_hints[] = {
 
 int cmd_prof(int argc, char **argv)
 {
-	struct options o = {.by = APP_BY_INIT, .rate = 0.05, .check = DEFAULT_CHECK};
+	struct options o = {.by = APP_BY_INIT,
+			    .rate = 0.05,
+			    .check = DEFAULT_CHECK,
+			    .where = {.kind = VT_SAMPLE, .what = "samples"}};
 	struct app app;
 	const struct vt_opt opts[] = {
 		APP_OPT_BY(o.by),
@@ -379,6 +384,7 @@ int cmd_prof(int argc, char **argv)
 		 .given = &o.rate_given,
 		 .arg = "P",
 		 .help = "so many of the significant changes may be chance (default 0.05)"},
+		APP_OPT_WHERE(o.where.text),
 		APP_OPT_SLICE(o.slice),
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_FORM(o.form),
@@ -403,9 +409,11 @@ int cmd_prof(int argc, char **argv)
 	    app_slice_start(&app, &o.slice, o.symfs)) {
 		if (!o.checks)
 			o.check = NAN;
+		app_where_start(&app, &o.where, o.symfs);
 		run_vprof(&app, &o);
 	}
 	app_slice_end(&o.slice);
+	app_where_end(&o.where);
 	vt_opt_list_fini(&o.events);
 	vt_opt_list_fini(&o.before);
 	return app_finish(&app);

@@ -16,6 +16,8 @@
 #include "stream/reader.h"
 #include "stream/record.h"
 #include "stream/schema.h"
+#include "stream/units.h"
+#include "stream/where.h"
 #include "stream/writer.h"
 
 #endif

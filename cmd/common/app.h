@@ -44,6 +44,7 @@ struct app_file {
 
 struct app_trace;      /* cmd/common/trace.h */
 struct app_slice;      /* cmd/common/slice.h */
+struct app_where;      /* cmd/common/where.h */
 struct app_archive;    /* cmd/common/symfs.h */
 struct app_debuginfod; /* cmd/common/debuginfod.h */
 struct vt_pt_decode_options;
@@ -72,6 +73,7 @@ struct app {
 	const struct vt_pt_decode_options *pt; /* how; NULL: as without options */
 	bool drop_stacks;		   /* of recordings that are decoded: no copies of stacks */
 	struct app_slice *slice;	   /* of the streams that are read; NULL: all of them */
+	struct app_where *where;	   /* picks records of them; NULL: all */
 	struct app_debuginfod *debuginfod; /* is asked for files of images; NULL: none is */
 	struct app_archive *archives;	   /* of images' files, unpacked */
 	struct app_file *files;

@@ -36,6 +36,7 @@ static bool check_counts(struct app *a, const struct app_counts *c, const char *
 bool app_counts_read(struct app *a, struct app_counts *c, const char *path, const char *symfs)
 {
 	struct app_slice *slice = a->slice;
+	struct app_where *where = a->where;
 	struct vt_error err = VT_ERROR_INIT;
 	bool ok;
 
@@ -45,8 +46,10 @@ bool app_counts_read(struct app *a, struct app_counts *c, const char *path, cons
 		return false;
 	/* What was executed is wanted whatever samples are. */
 	a->slice = NULL;
+	a->where = NULL;
 	ok = app_read_stream(a, path, vt_context_feed, c->in.context);
 	a->slice = slice;
+	a->where = where;
 	if (!ok)
 		return false;
 	if (vt_flowcount_finish(c->counts, &err) < 0)

@@ -15,6 +15,7 @@
 #include "cmd/common/progress.h"
 #include "cmd/common/slice.h"
 #include "cmd/common/trace.h"
+#include "cmd/common/where.h"
 #include "formats/common/decompress.h"
 #include "formats/formats.h"
 #include "profile/context.h"
@@ -139,6 +140,21 @@ static void add_losses(struct vt_losses *sum, const struct vt_losses *l)
 	sum->gaps += l->gaps;
 	sum->gap_bytes += l->gap_bytes;
 	sum->gap_records += l->gap_records;
+	sum->picked.seen += l->picked.seen;
+	sum->picked.passed += l->picked.passed;
+	sum->picked.unknown += l->picked.unknown;
+}
+
+/* What a stage before this program left out. */
+static void tell_picked(struct app *a, const char *name, const struct vt_picked *p)
+{
+	struct vt_buf b = VT_BUF_INIT;
+
+	if (!p->seen)
+		return;
+	vt_picked_text(p, "records", &b);
+	app_say(a, "%s: %s", name, vt_buf_str(&b));
+	vt_buf_free(&b);
 }
 
 static const char *cut_means(const struct app *a)
@@ -187,6 +203,7 @@ static void tell_losses(struct app *a, const struct vt_reader *r, const struct v
 		app_say(a, "%s: its producer was stopped before the end", name);
 	if (l->lost)
 		app_say(a, "%s: %" PRIu64 " records were lost while recording", name, l->lost);
+	tell_picked(a, name, &l->picked);
 	if (d->blocks || d->bytes || d->records || d->truncated || status != VT_STATUS_COMPLETE)
 		app_raise(a, APP_LOSSY);
 	if (d->truncated)
@@ -256,6 +273,7 @@ struct loop {
 	app_run_fn *runs;
 	app_record_fn *records;
 	void *arg;
+	struct app_where *where; /* what picks of them; NULL: all pass */
 };
 
 /* Hands a run to the program: 0, 1 to end the loop, or a negative error. */
@@ -309,19 +327,37 @@ static void place_error(const struct vt_reader *r, const struct app_trace *trace
 	vt_error_prefix(err, "%s", vt_reader_name(r));
 }
 
+/* Likewise, what of the run passes --where. */
+static int deliver_picked(void *loop, const struct vt_block *b, uint32_t first, uint32_t count,
+			  struct vt_error *err)
+{
+	struct app_where *where = ((struct loop *)loop)->where;
+
+	return where ? app_where_feed(where, b, first, count, deliver_run, loop, err)
+		     : deliver_run(loop, b, first, count, err);
+}
+
 /* Likewise, what of the run is in the slice. */
 static int deliver_slice(struct app *a, struct loop *loop, const struct vt_block *b, uint32_t first,
 			 uint32_t count, struct vt_error *err)
 {
-	return a->slice ? app_slice_feed(a->slice, b, first, count, deliver_run, loop, err)
-			: deliver_run(loop, b, first, count, err);
+	return a->slice ? app_slice_feed(a->slice, b, first, count, deliver_picked, loop, err)
+			: deliver_picked(loop, b, first, count, err);
 }
 
-/* False after app_lacks(): nothing of the stream is in the slice. */
-static bool tell_slice(struct app *a, const char *name)
+static bool begin_filters(struct app *a, const struct vt_reader *r)
+{
+	return (!a->slice || app_slice_begin(a->slice)) &&
+	       (!a->where || app_where_begin(a->where, vt_reader_schema(r)));
+}
+
+/* False after app_lacks(): nothing of the stream is in the slice, or passes --where. */
+static bool tell_filters(struct app *a, const char *name)
 {
 	const char *lacks = a->slice ? app_slice_tell(a->slice, name) : NULL;
 
+	if (a->where && !lacks)
+		lacks = app_where_tell(a->where, name);
 	return !lacks || app_lacks(a, name, lacks);
 }
 
@@ -351,14 +387,15 @@ static bool run_loop(struct app *a, struct vt_reader *r, struct loop *loop)
 
 	a->kinds = 0;
 	a->bad_records = 0;
-	if (a->slice && !app_slice_begin(a->slice))
+	loop->where = a->where;
+	if (!begin_filters(a, r))
 		return false;
 	vt_reader_set_warn(r, app_warn, &warnings);
 	progress_start(&p, a->name, vt_reader_name(r), shows_alone(a, r));
 	while (stopped == 0 && (rc = vt_reader_next_run(r, &b, &first, &count, &err)) > 0) {
 		if (b->kind < VT_NKINDS)
 			a->kinds |= UINT64_C(1) << b->kind;
-		if (b->kind == VT_LOST || b->kind == VT_GAP)
+		if (b->kind == VT_LOST || b->kind == VT_GAP || b->kind == VT_META)
 			count_losses(&losses, b, first, count);
 		stopped = deliver_slice(a, loop, b, first, count, &err);
 		if (a->bad_records && !bad_at && !trace)
@@ -366,6 +403,8 @@ static bool run_loop(struct app *a, struct vt_reader *r, struct loop *loop)
 		progress_update(&p, input_offset(r, trace));
 	}
 	progress_end(&p);
+	if (stopped == 0 && a->where)
+		stopped = app_where_note(a->where, deliver_run, loop, &err);
 	vt_reader_set_warn(r, NULL, NULL);
 	app_warnings_end(&warnings);
 	tell_bad_records(a, r, bad_at);
@@ -387,7 +426,7 @@ static bool run_loop(struct app *a, struct vt_reader *r, struct loop *loop)
 	}
 	tell_losses(a, r, &losses);
 	add_losses(&a->losses, &losses);
-	return tell_slice(a, vt_reader_name(r));
+	return tell_filters(a, vt_reader_name(r));
 }
 
 bool app_each_run(struct app *a, struct vt_reader *r, app_run_fn *fn, void *arg)

@@ -4,6 +4,7 @@
 
 #include "cmd/common/slice.h"
 #include "cmd/common/stream.h"
+#include "cmd/common/where.h"
 #include "cmd/programs.h"
 #include "listing/stream/executions.h"
 #include "listing/stream/instructions.h"
@@ -46,6 +47,17 @@ static int begin_names(struct named_run *run, struct vt_error *err)
 	return 0;
 }
 
+/* What was printed, if not all. */
+static void tell_picked(struct app *a, const struct vt_picked *p)
+{
+	struct vt_buf b = VT_BUF_INIT;
+
+	vt_picked_text(p, "records", &b);
+	if (p->seen)
+		app_say(a, "%s", vt_buf_str(&b));
+	vt_buf_free(&b);
+}
+
 static int begin_records(void *arg, const struct vt_reader *r, struct vt_error *err)
 {
 	struct named_run *run = arg;
@@ -75,6 +87,7 @@ static void dump_records(struct app *a, const struct dump *d, struct vt_output *
 		if (d->header)
 			vt_record_dump_header(run.records);
 		app_each_input(a, begin_records, feed_record, &run);
+		tell_picked(a, vt_record_dump_picked(run.records));
 	}
 	vt_record_dump_free(run.records);
 	app_context_close(&run.in);
@@ -172,6 +185,8 @@ static bool check_dump_options(struct app *a, const struct dump *d)
 				 "--values, --blocks, and --fields or --kinds exclude each other");
 	if ((values || d->blocks) && a->slice)
 		return app_usage(a, "a slice is of samples: not with --values or --blocks");
+	if (d->records.where && (values || d->blocks))
+		return app_usage(a, "--where: goes with records, not with --values or --blocks");
 	if (d->header && !fields && !values && !d->blocks)
 		return app_usage(a, "--header: goes with --fields, --values or --blocks");
 	return true;
@@ -224,6 +239,7 @@ int cmd_dump(int argc, char **argv)
 		 .help = "print the names of the fields first"},
 		{0, "json", VT_OPT_FLAG, &d.records.json,
 		 .help = "print one JSON object for each record"},
+		APP_OPT_WHERE(d.records.where),
 		APP_OPT_SLICE(d.slice),
 		APP_OPT_SYMFS(d.symfs),
 		APP_OPT_OUTPUT(d.output),

@@ -82,7 +82,7 @@ json_t *vt_json_doc(const char *schema)
 
 void vt_json_losses(json_t *object, const struct vt_losses *l)
 {
-	json_t *lost = json_object(), *gaps = json_object();
+	json_t *lost = json_object(), *gaps = json_object(), *picked;
 
 	json_object_set_new(lost, "places", vt_json_u64(l->lost_places));
 	json_object_set_new(lost, "records", vt_json_u64(l->lost));
@@ -91,6 +91,13 @@ void vt_json_losses(json_t *object, const struct vt_losses *l)
 	json_object_set_new(gaps, "bytes", vt_json_u64(l->gap_bytes));
 	json_object_set_new(object, "lost", lost);
 	json_object_set_new(object, "gaps", gaps);
+	if (!l->picked.seen)
+		return;
+	picked = json_object();
+	json_object_set_new(picked, "records", vt_json_u64(l->picked.seen));
+	json_object_set_new(picked, "passed", vt_json_u64(l->picked.passed));
+	json_object_set_new(picked, "unknown", vt_json_u64(l->picked.unknown));
+	json_object_set_new(object, "where", picked);
 }
 
 static json_t *cell_value(const struct vt_cell *c, enum vt_format format)

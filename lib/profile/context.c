@@ -259,16 +259,49 @@ bool vt_context_find_before(const struct vt_context *c, uint64_t address, uint32
 
 /* ---- records ---- */
 
+/* Reads what vt_picked_value() made; nothing from another text. */
+static void add_picked(struct vt_picked *sum, struct vt_bytes value)
+{
+	struct vt_picked p;
+	char text[128];
+	size_t size = value.size < sizeof(text) - 1 ? value.size : sizeof(text) - 1;
+
+	memcpy(text, value.data, size);
+	text[size] = '\0';
+	if (sscanf(text, "%" SCNu64 " of %" SCNu64 " pass, %" SCNu64, &p.passed, &p.seen,
+		   &p.unknown) != 3)
+		return;
+	sum->seen += p.seen;
+	sum->passed += p.passed;
+	sum->unknown += p.unknown;
+}
+
 void vt_losses_add(struct vt_losses *l, const struct vt_record *rec)
 {
 	if (rec->kind == VT_LOST) {
 		l->lost_places++;
 		l->lost += vt_record_u64(rec, VT_LOST_COUNT);
-	} else {
+	} else if (rec->kind == VT_GAP) {
 		l->gaps++;
 		l->gap_bytes += vt_record_u64(rec, VT_GAP_BYTES);
 		l->gap_records += vt_record_u64(rec, VT_GAP_RECORDS);
+	} else if (vt_record_is_meta(rec, VT_META_WHERE)) {
+		add_picked(&l->picked, vt_record_bytes(rec, VT_META_VALUE));
 	}
+}
+
+void vt_picked_value(const struct vt_picked *p, const char *kind, const char *expression,
+		     struct vt_buf *b)
+{
+	vt_buf_printf(b, "%" PRIu64 " of %" PRIu64 " pass, %" PRIu64 " unknown, %s: %s", p->passed,
+		      p->seen, p->unknown, kind, expression);
+}
+
+void vt_picked_text(const struct vt_picked *p, const char *what, struct vt_buf *b)
+{
+	vt_buf_printf(b, "%" PRIu64 " of %" PRIu64 " %s pass --where", p->passed, p->seen, what);
+	if (p->unknown)
+		vt_buf_printf(b, "; of %" PRIu64 " it is not known", p->unknown);
 }
 
 /* The symbols of a kernel depend on which one was recorded. */
@@ -276,6 +309,7 @@ static int apply_meta(struct vt_context *c, const struct vt_record *rec, struct 
 {
 	if (vt_record_is_meta(rec, "sampling"))
 		c->sampled = true;
+	vt_losses_add(&c->losses, rec);
 	return c->images ? vt_images_feed(c->images, rec, err) : 0;
 }
 

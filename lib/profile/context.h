@@ -51,9 +51,6 @@ struct vt_consumer {
 
 #define VT_CONTEXT_CONSUMERS 8
 
-/* Adds a LOST or GAP record. */
-void vt_losses_add(struct vt_losses *l, const struct vt_record *rec);
-
 /* An event as declared by its last EVENT record. */
 struct vt_event {
 	uint64_t id;

@@ -416,6 +416,19 @@ static int print_event(const struct report *r, size_t chosen, struct ranked *lis
 	return code;
 }
 
+static void print_losses(const struct vt_losses *losses, struct vt_output *out)
+{
+	struct vt_buf b = VT_BUF_INIT;
+
+	vt_output_printf(out, "#\n# Total Lost Samples: %" PRIu64 "\n", losses->lost);
+	if (losses->picked.seen) {
+		vt_picked_text(&losses->picked, "records", &b);
+		vt_output_printf(out, "# %s\n", vt_buf_str(&b));
+	}
+	vt_output_text(out, "#\n");
+	vt_buf_free(&b);
+}
+
 static int print_report(struct report *r, struct vt_output *out, struct vt_error *err)
 {
 	size_t i, n = vt_profile_nplaces(r->how->profile);
@@ -429,7 +442,7 @@ static int print_report(struct report *r, struct vt_output *out, struct vt_error
 	list = calloc(r->rows.count + 1, sizeof(*list));
 	if (!list)
 		return vt_error_nomem(err);
-	vt_output_printf(out, "#\n# Total Lost Samples: %" PRIu64 "\n#\n", r->how->losses->lost);
+	print_losses(r->how->losses, out);
 	for (i = 0; i < r->how->events->count && code == 0; i++)
 		code = print_event(r, i, list, out, err);
 	free(list);

@@ -95,6 +95,18 @@ static uint64_t count_samples(const struct vt_profile *p)
 	return samples;
 }
 
+/* What a filter left out must not seem to be all. */
+static void print_picked_header(const struct vt_picked *p, struct vt_output *out)
+{
+	struct vt_buf b = VT_BUF_INIT;
+
+	if (!p->seen)
+		return;
+	vt_picked_text(p, "records", &b);
+	vt_output_printf(out, "Not all of the recording: %s\n", vt_buf_str(&b));
+	vt_buf_free(&b);
+}
+
 static void print_loss_header(const struct vt_profile *p, struct vt_output *out)
 {
 	const struct vt_losses *loss = vt_context_losses(vt_profile_context(p));
@@ -112,6 +124,7 @@ static void print_loss_header(const struct vt_profile *p, struct vt_output *out)
 				 "Gaps in the input: %" PRIu64 ", with %" PRIu64
 				 " bytes and %" PRIu64 " records known to be missing\n",
 				 loss->gaps, loss->gap_bytes, loss->gap_records);
+	print_picked_header(&loss->picked, out);
 }
 
 void vt_proflist_header(const struct vt_profile *p, const struct vt_ranking *r,

@@ -10,29 +10,9 @@
 #include "listing/json.h"
 #include "profile/profile.h"
 #include "stream/profileme.h"
+#include "stream/units.h"
 
 /* ---- choosing ---- */
-
-static const struct {
-	const char *unit;
-	const char *(*word)(uint64_t value);
-} words[] = {
-	{"enum:policy", vt_policy_name},
-	{"enum:image", vt_image_type_name},
-	{"enum:thread", vt_thread_op_name},
-	{"enum:blockend", vt_block_end_name},
-	{"enum:what", vt_what_name},
-	{"enum:algo", vt_algo_name},
-	{"enum:state", vt_state_reason_name},
-	{"enum:trace", vt_trace_event_name},
-	{"enum:conflict", vt_conflict_name},
-	{"enum:confidence", vt_confidence_name},
-	{"enum:method", vt_method_name},
-	{"enum:stall", vt_stall_name},
-	{"enum:why", vt_why_name},
-	{"enum:source", vt_pm_source_name},
-	{"enum:trap", vt_pm_trap_name},
-};
 
 static bool is_hex(const char *unit)
 {
@@ -41,15 +21,11 @@ static bool is_hex(const char *unit)
 
 static void choose_unsigned_form(struct vt_dump_column *c, const char *unit)
 {
-	size_t i;
-
 	c->form = is_hex(unit)			     ? VT_DUMP_HEX
 		  : strcmp(unit, "flags:event") == 0 ? VT_DUMP_EVENTS
 		  : strcmp(unit, "flags:pm") == 0    ? VT_DUMP_PM_FIELDS
 						     : VT_DUMP_DECIMAL;
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(words[i].unit, unit) == 0)
-			c->word = words[i].word;
+	c->word = vt_unit_words(unit);
 	if (c->word)
 		c->form = VT_DUMP_WORD;
 }
@@ -96,44 +72,6 @@ struct vt_dump_column vt_dump_column_of(const struct vt_kind_desc *kind, uint32_
 	return c;
 }
 
-/* The bits of linux/perf_event.h (PERF_SAMPLE_*) that record a field of samples. */
-static uint64_t bits_that_record(unsigned field)
-{
-	switch (field) {
-	case VT_SAMPLE_TIME:
-		return VT_HAS_TIME;
-	case VT_SAMPLE_ADDR:
-		return VT_HAS_ADDR;
-	case VT_SAMPLE_CPU:
-		return VT_HAS_CPU;
-	case VT_SAMPLE_PERIOD:
-		return VT_HAS_PERIOD;
-	case VT_SAMPLE_ID:
-		return 1u << 6 | 1u << 16;
-	case VT_SAMPLE_STREAM_ID:
-		return 1u << 9;
-	case VT_SAMPLE_WEIGHT:
-		return 1u << 14 | 1u << 24;
-	case VT_SAMPLE_WEIGHT2:
-	case VT_SAMPLE_WEIGHT3:
-		return 1u << 24;
-	case VT_SAMPLE_DATA_SRC:
-		return VT_HAS_DATA_SRC;
-	case VT_SAMPLE_TRANSACTION:
-		return 1u << 17;
-	case VT_SAMPLE_PHYS_ADDR:
-		return 1u << 19;
-	case VT_SAMPLE_CGROUP:
-		return 1u << 21;
-	case VT_SAMPLE_DATA_PAGE_SIZE:
-		return 1u << 22;
-	case VT_SAMPLE_CODE_PAGE_SIZE:
-		return 1u << 23;
-	default:
-		return 0;
-	}
-}
-
 bool vt_dump_column_find(const struct vt_kind_desc *kind, uint32_t number, const char *name,
 			 struct vt_dump_column *c)
 {
@@ -159,7 +97,7 @@ bool vt_dump_column_find(const struct vt_kind_desc *kind, uint32_t number, const
 	else if (strcmp(kind->fields[field].unit, "id:IMAGE") == 0)
 		c->form = VT_DUMP_IMAGE;
 	if (number == VT_SAMPLE)
-		c->needs = bits_that_record((unsigned)field);
+		c->needs = vt_sample_has_bits((unsigned)field);
 	return true;
 }
 

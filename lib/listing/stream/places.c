@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "base/pattern.h"
 #include "image/disasm.h"
 #include "image/lines.h"
 #include "stream/kinds.h"
@@ -301,4 +302,42 @@ const char *vt_places_decode(struct vt_places *p, struct vt_spot *s, unsigned bi
 	put_instruction(p, s, d, bytes, size, vaddr);
 	/* It is not kept: other code may run at the same place. */
 	return text_at(p, keep_text(p, start));
+}
+
+/* ---- places as conditions ---- */
+
+static int32_t process_of(const struct vt_record *rec)
+{
+	int field = rec->kind == VT_SAMPLE ? VT_SAMPLE_PID
+					   : vt_schema_find_field(rec->block->desc, "pid");
+
+	return field < 0 ? 0 : (int32_t)vt_record_i64(rec, (unsigned)field);
+}
+
+static bool is_path_named(const char *pattern, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return vt_pattern_matches(pattern, path) ||
+	       (slash && vt_pattern_matches(pattern, slash + 1));
+}
+
+enum vt_truth vt_places_in(void *places, const struct vt_record *rec, unsigned field,
+			   enum vt_where_place place, const char *name)
+{
+	struct vt_places *p = places;
+	bool is_ip = rec->kind == VT_SAMPLE && field == VT_SAMPLE_IP;
+	uint64_t mode = is_ip ? vt_record_u64(rec, VT_SAMPLE_MISC) & VT_MISC_CPUMODE : 0;
+	struct vt_spot *s = vt_places_find(p, process_of(rec), vt_record_u64(rec, field), mode);
+	uint64_t distance;
+	const char *found;
+
+	if (!s)
+		return VT_UNKNOWN;
+	if (place == VT_WHERE_IMAGE) {
+		found = vt_places_image(p, s);
+		return *found ? (enum vt_truth)is_path_named(name, found) : VT_UNKNOWN;
+	}
+	found = vt_places_procedure(p, s, &distance);
+	return *found ? (enum vt_truth)vt_pattern_names(name, found) : VT_UNKNOWN;
 }

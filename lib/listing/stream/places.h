@@ -6,6 +6,7 @@
 
 #include "profile/context.h"
 #include "stream/record.h"
+#include "stream/where.h"
 
 /*
  * The names of what lies at addresses of a stream: image, procedure, source line and instruction.
@@ -46,6 +47,14 @@ const char *vt_places_insn(struct vt_places *p, struct vt_spot *s);
 
 /* The same of its procedure, as vt_images_display(), and the distance from its start. */
 const char *vt_places_procedure(struct vt_places *p, struct vt_spot *s, uint64_t *offset);
+
+/*
+ * As vt_where_names.in, `places` being the struct vt_places: whether an address lies in a procedure
+ * or an image.  The name is a pattern (base/pattern.h); a procedure's, as vt_pattern_names(), an
+ * image's is a path or its last component.  VT_UNKNOWN also when memory runs out.
+ */
+enum vt_truth vt_places_in(void *places, const struct vt_record *rec, unsigned field,
+			   enum vt_where_place place, const char *name);
 
 /*
  * Disassembles `size` bytes of x86 code, 16, 32 or 64 bits, that ran at the place and at `address`;

@@ -23,6 +23,7 @@ struct line_column {
 /* How records of one kind are printed. */
 struct kind_layout {
 	bool shown;
+	struct vt_where_expr *where; /* NULL: all of them */
 	size_t ncolumns;
 	struct line_column *columns;
 };
@@ -33,6 +34,9 @@ struct vt_record_dump {
 	size_t nfields;
 	char *kinds; /* likewise */
 	size_t nkinds;
+	char *where; /* NULL: not given */
+	struct vt_picked picked;
+	struct vt_places *places; /* for `where`; NULL: it does not need it */
 	bool json;
 	uint64_t limit;
 	uint64_t printed;
@@ -205,8 +209,10 @@ static void free_layouts(struct vt_record_dump *d)
 {
 	uint32_t k;
 
-	for (k = 0; k < d->nlayouts; k++)
+	for (k = 0; k < d->nlayouts; k++) {
 		free(d->layouts[k].columns);
+		vt_where_free(d->layouts[k].where);
+	}
 	free(d->layouts);
 	d->layouts = NULL;
 	d->nlayouts = 0;
@@ -217,10 +223,47 @@ bool vt_record_dump_resolves(const struct vt_record_dump *d)
 	const char *word = d->fields;
 	size_t i;
 
+	if (d->where && vt_where_asks_places(d->where))
+		return true;
 	for (i = 0; i < d->nfields; i++, word = next_word(word))
 		if (vt_resolved_find(word) != VT_RESOLVED_NONE)
 			return true;
 	return false;
+}
+
+/*
+ * Compiles `where` for each kind that is shown.  A kind for which it makes no sense is not; if
+ * there is no other, its error is that of the first, and of those that have the fields before.
+ */
+static int choose_records(struct vt_record_dump *d, const struct vt_schema *s,
+			  struct vt_context *context, struct vt_error *err)
+{
+	struct vt_where_names names = {.in = context ? vt_places_in : NULL};
+	struct vt_error first = VT_ERROR_INIT, e = VT_ERROR_INIT;
+	bool any = false;
+	uint32_t k;
+
+	vt_places_free(d->places);
+	d->places = context ? vt_places_new(context) : NULL;
+	if (context && !d->places)
+		return vt_error_nomem(err);
+	names.arg = d->places;
+	for (k = 0; k < s->nkinds; k++) {
+		struct kind_layout *l = &d->layouts[k];
+
+		if (!l->shown)
+			continue;
+		l->where = vt_where_compile(d->where, s, k, &names, &e);
+		l->shown = l->where != NULL;
+		any |= l->shown;
+		if (!l->shown && (first.code != VT_E_USAGE &&
+				  (e.code == VT_E_USAGE || !first.code || k == VT_SAMPLE)))
+			first = e;
+	}
+	if (any)
+		return 0;
+	return vt_error_set(err, first.code == VT_E_NOMEM ? VT_E_NOMEM : VT_E_USAGE, "--where: %s",
+			    first.text);
 }
 
 int vt_record_dump_begin(struct vt_record_dump *d, const struct vt_schema *s,
@@ -244,7 +287,9 @@ int vt_record_dump_begin(struct vt_record_dump *d, const struct vt_schema *s,
 			rc = lay_out_kind(d, &d->layouts[k], s, k, err);
 		any |= d->layouts[k].shown;
 	}
-	return rc == 0 && !any ? refuse_fields(d, s, err) : rc;
+	if (rc == 0 && !any)
+		return refuse_fields(d, s, err);
+	return rc == 0 && d->where ? choose_records(d, s, context, err) : rc;
 }
 
 struct vt_record_dump *vt_record_dump_new(struct vt_output *out,
@@ -259,7 +304,8 @@ struct vt_record_dump *vt_record_dump_new(struct vt_output *out,
 	d->limit = opt->limit;
 	d->fields = split_words(opt->fields, &d->nfields);
 	d->kinds = split_words(opt->kinds, &d->nkinds);
-	if ((d->fields || !opt->fields) && (d->kinds || !opt->kinds))
+	d->where = opt->where ? strdup(opt->where) : NULL;
+	if ((d->fields || !opt->fields) && (d->kinds || !opt->kinds) && (d->where || !opt->where))
 		return d;
 	vt_record_dump_free(d);
 	return NULL;
@@ -275,6 +321,8 @@ void vt_record_dump_free(struct vt_record_dump *d)
 	vt_buf_free(&d->line);
 	free(d->fields);
 	free(d->kinds);
+	free(d->where);
+	vt_places_free(d->places);
 	free(d);
 }
 
@@ -344,6 +392,23 @@ static void put_json(struct vt_record_dump *d, const struct kind_layout *l,
 	vt_json_write(d->out, o, false);
 }
 
+/* Whether a record passes `where`, which is counted. */
+static bool picks(struct vt_record_dump *d, struct vt_where_expr *where,
+		  const struct vt_record *rec)
+{
+	enum vt_truth truth = vt_where_test(where, rec);
+
+	d->picked.seen++;
+	d->picked.passed += truth == VT_TRUE;
+	d->picked.unknown += truth == VT_UNKNOWN;
+	return truth == VT_TRUE;
+}
+
+const struct vt_picked *vt_record_dump_picked(const struct vt_record_dump *d)
+{
+	return &d->picked;
+}
+
 int vt_record_dump_feed(struct vt_record_dump *d, const struct vt_record *rec, struct vt_error *err)
 {
 	const struct kind_layout *l = &d->layouts[rec->kind];
@@ -352,10 +417,14 @@ int vt_record_dump_feed(struct vt_record_dump *d, const struct vt_record *rec, s
 		return vt_error_nomem(err);
 	if (d->resolver && vt_resolver_feed(d->resolver, rec, err) < 0)
 		return -(int)err->code;
+	if (d->places)
+		vt_places_feed(d->places, rec);
 	if (!l->shown)
 		return 0;
 	if (d->limit && d->printed == d->limit)
 		return 1;
+	if (l->where && !picks(d, l->where, rec))
+		return 0;
 	d->printed++;
 	if (d->json) {
 		put_json(d, l, rec);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/output.h"
 #include "profile/context.h"
+#include "profile/losses.h"
 #include "stream/record.h"
 #include "stream/schema.h"
 
@@ -25,6 +26,8 @@ struct vt_record_dump_options {
 	 * `fields`.
 	 */
 	const char *kinds;
+	/* Only records for which this is true (stream/where.h); borrowed; NULL: all. */
+	const char *where;
 	bool json;	/* a line is a JSON object; false: tab-separated */
 	uint64_t limit; /* the most lines; 0: no limit */
 };
@@ -42,16 +45,19 @@ void vt_record_dump_help(struct vt_output *out, const struct vt_schema *s);
 /* Prints "# " and the names of the columns, separated by tabs.  Requires `fields`. */
 void vt_record_dump_header(struct vt_record_dump *d);
 
-/* Whether a column has to be looked up (listing/stream/resolved.h), which takes a context. */
+/* Whether a column or a place of `where` has to be looked up, which takes a context. */
 bool vt_record_dump_resolves(const struct vt_record_dump *d);
 
 /*
  * Begins a stream; borrows its schema and context until the next one begins.  The context, which
  * has images and which vt_record_dump_feed() feeds, may be NULL unless vt_record_dump_resolves().
- * -VT_E_USAGE: the schema lacks a kind or a field; -VT_E_NOMEM.
+ * -VT_E_USAGE: the schema lacks a kind or a field, or `where` is wrong; -VT_E_NOMEM.
  */
 int vt_record_dump_begin(struct vt_record_dump *d, const struct vt_schema *s,
 			 struct vt_context *context, struct vt_error *err);
+
+/* How many records `where` was asked about, of all streams: those of the kinds that are printed. */
+const struct vt_picked *vt_record_dump_picked(const struct vt_record_dump *d);
 
 /* Takes a record of any kind.  Returns 0; 1: the limit is reached or output failed; -VT_E_NOMEM. */
 int vt_record_dump_feed(struct vt_record_dump *d, const struct vt_record *rec,

@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "stream/profileme.h"
+#include "stream/units.h"
+#include "stream/where_internal.h"
+
+/*
+ * Registers are numbered from 0; those of constants, which are filled once, from this on until all
+ * is compiled, and then follow the others.
+ */
+#define CONSTANTS 0x8000u
+
+struct compiler {
+	struct vt_where_expr *w;
+	const struct vt_kind_desc *desc;
+	uint32_t kind;
+	uint16_t next, most; /* registers */
+	uint16_t nconstants;
+	uint16_t constants[VT_WHERE_MAX_TERMS]; /* their terms */
+	struct vt_error *err;
+};
+
+/* A compiled term. */
+struct value {
+	uint16_t reg;
+	enum vti_where_type type;
+};
+
+static const struct vti_where_node *node_at(const struct compiler *c, uint32_t i)
+{
+	return &c->w->tree.nodes[i];
+}
+
+static int refuse(const struct compiler *c, const struct vti_where_node *n, const char *what)
+{
+	return vti_where_error(c->err, VT_E_USAGE, n->column, "%s", what);
+}
+
+static struct vti_where_insn *add_insn(struct compiler *c, vti_where_fn *run,
+				       const struct vti_where_node *n, uint16_t out)
+{
+	struct vti_where_insn *in = &c->w->insns[c->w->ninsns++];
+
+	*in = (struct vti_where_insn){.run = run, .op = n->op, .out = out, .other = -1};
+	return in;
+}
+
+static uint16_t take_register(struct compiler *c)
+{
+	if (c->next == c->most)
+		c->most++;
+	return c->next++;
+}
+
+/* ---- operands ---- */
+
+static void set_field(const struct compiler *c, struct vti_where_insn *in, int field)
+{
+	in->field = (unsigned)field;
+	if (c->kind != VT_SAMPLE)
+		return;
+	if (vt_pm_is_field(in->field))
+		in->pm_bit = VT_PM_BIT_OF(in->field);
+	in->has = vt_sample_has_bits(in->field);
+}
+
+static bool is_events(const struct compiler *c, const struct vti_where_node *n)
+{
+	return c->kind == VT_SAMPLE && n->op == VTI_WHERE_NAME && n->field == VT_SAMPLE_EVENTS;
+}
+
+static int compile_field(struct compiler *c, const struct vti_where_node *n, struct value *v)
+{
+	vti_where_fn *run = vti_where_load;
+
+	switch (c->desc->fields[n->field].type) {
+	case VT_TYPE_U:
+		v->type = VTI_TYPE_UNSIGNED;
+		break;
+	case VT_TYPE_I:
+		v->type = VTI_TYPE_SIGNED;
+		run = vti_where_load_signed;
+		break;
+	case VT_TYPE_F:
+		v->type = VTI_TYPE_REAL;
+		run = vti_where_load_real;
+		break;
+	case VT_TYPE_S:
+		return refuse(c, n, "a text is compared by == or != with a text");
+	default:
+		return refuse(c, n, "bytes and arrays have only .count");
+	}
+	if (is_events(c, n))
+		run = vti_where_load_events;
+	set_field(c, add_insn(c, run, n, v->reg), n->field);
+	return 0;
+}
+
+static void compile_constant(struct compiler *c, uint32_t i, struct value *v)
+{
+	v->type = node_at(c, i)->op == VTI_WHERE_REAL ? VTI_TYPE_REAL : VTI_TYPE_UNSIGNED;
+	v->reg = (uint16_t)(CONSTANTS + c->nconstants);
+	c->constants[c->nconstants++] = (uint16_t)i;
+}
+
+static int compile_count(struct compiler *c, const struct vti_where_node *n, struct value *v)
+{
+	enum vt_type type = c->desc->fields[n->field].type;
+
+	if (type != VT_TYPE_S && type != VT_TYPE_B && type != VT_TYPE_A)
+		return refuse(c, n, "only texts, bytes and arrays have .count");
+	v->type = VTI_TYPE_UNSIGNED;
+	set_field(c, add_insn(c, vti_where_count, n, v->reg), n->field);
+	return 0;
+}
+
+static void compile_has(struct compiler *c, const struct vti_where_node *n, struct value *v)
+{
+	struct vti_where_insn *in = add_insn(c, vti_where_has, n, v->reg);
+	enum vt_type type = c->desc->fields[n->field].type;
+
+	v->type = VTI_TYPE_UNSIGNED;
+	set_field(c, in, n->field);
+	/* Those that are empty were not recorded. */
+	if (type == VT_TYPE_S || type == VT_TYPE_B || type == VT_TYPE_A)
+		in->run = vti_where_count;
+}
+
+static int compile_place(struct compiler *c, const struct vti_where_node *n, struct value *v)
+{
+	int field = node_at(c, n->left)->field;
+	struct vti_where_insn *in;
+
+	if (c->desc->fields[field].type != VT_TYPE_U)
+		return refuse(c, node_at(c, n->left), "only addresses lie in places");
+	if (!c->w->names.in)
+		return refuse(c, n, "procedures and images are not looked up here");
+	v->type = VTI_TYPE_UNSIGNED;
+	in = add_insn(c, vti_where_in, n, v->reg);
+	set_field(c, in, field);
+	in->place = (enum vt_where_place)n->place;
+	in->text = vti_where_text(&c->w->tree, n);
+	return 0;
+}
+
+/* ---- operators ---- */
+
+static int compile(struct compiler *c, uint32_t i, struct value *v);
+
+/* The same as 0 or 1; what is enough to know for that may be less than the value. */
+static int compile_truth(struct compiler *c, uint32_t i, struct value *v)
+{
+	uint16_t out = take_register(c);
+	uint32_t before = c->w->ninsns;
+	struct vti_where_insn *in;
+	int code = compile(c, i, v);
+
+	if (code < 0)
+		return code;
+	in = c->w->ninsns > before ? &c->w->insns[c->w->ninsns - 1] : NULL;
+	if (in && in->run == vti_where_events_and)
+		in->run = vti_where_events_any;
+	in = add_insn(c, v->type == VTI_TYPE_REAL ? vti_where_truth_of_real : vti_where_truth_of,
+		      node_at(c, i), out);
+	in->a = v->reg;
+	in->a_signed = v->type == VTI_TYPE_SIGNED;
+	v->reg = out;
+	v->type = VTI_TYPE_UNSIGNED;
+	c->next = (uint16_t)(out + 1);
+	return 0;
+}
+
+static int compile_logic(struct compiler *c, const struct vti_where_node *n, struct value *v)
+{
+	struct vti_where_insn *in;
+	struct value a, b;
+	int code = compile_truth(c, n->left, &a);
+
+	if (code < 0)
+		return code;
+	b = a;
+	if (n->op != VTI_WHERE_NOT)
+		code = compile_truth(c, n->right, &b);
+	if (code < 0)
+		return code;
+	v->type = VTI_TYPE_UNSIGNED;
+	in = add_insn(c, vti_where_logic, n, v->reg);
+	in->a = a.reg;
+	in->b = b.reg;
+	return 0;
+}
+
+/* Appends the conversion to real; the register is another then. */
+static void make_real(struct compiler *c, const struct vti_where_node *n, struct value *v)
+{
+	struct vti_where_insn *in;
+	uint16_t out;
+
+	if (v->type == VTI_TYPE_REAL)
+		return;
+	out = take_register(c);
+	in = add_insn(c, vti_where_to_real, n, out);
+	in->a = v->reg;
+	in->a_signed = v->type == VTI_TYPE_SIGNED;
+	*v = (struct value){out, VTI_TYPE_REAL};
+}
+
+static int compile_sides(struct compiler *c, const struct vti_where_node *n, struct value *a,
+			 struct value *b)
+{
+	int code = compile(c, n->left, a);
+
+	if (code == 0)
+		code = compile(c, n->right, b);
+	if (code == 0 && (a->type == VTI_TYPE_REAL || b->type == VTI_TYPE_REAL)) {
+		make_real(c, n, a);
+		make_real(c, n, b);
+	}
+	return code;
+}
+
+static struct vti_where_insn *add_binary(struct compiler *c, vti_where_fn *run,
+					 const struct vti_where_node *n, const struct value *v,
+					 const struct value *a, const struct value *b)
+{
+	struct vti_where_insn *in = add_insn(c, run, n, v->reg);
+
+	in->a = a->reg;
+	in->b = b->reg;
+	in->a_signed = a->type == VTI_TYPE_SIGNED;
+	in->b_signed = b->type == VTI_TYPE_SIGNED;
+	return in;
+}
+
+static int compile_arithmetic(struct compiler *c, const struct vti_where_node *n, struct value *v)
+{
+	struct value a = {0}, b = {0};
+	int code = compile_sides(c, n, &a, &b);
+	bool real = a.type == VTI_TYPE_REAL;
+
+	if (code < 0)
+		return code;
+	v->type = real ? VTI_TYPE_REAL
+		  : n->op == VTI_WHERE_SUB || a.type != b.type || a.type != VTI_TYPE_UNSIGNED
+			  ? VTI_TYPE_SIGNED
+			  : VTI_TYPE_UNSIGNED;
+	add_binary(c, real ? vti_where_reals : vti_where_integers, n, v, &a, &b);
+	return 0;
+}
+
+static int compile_negation(struct compiler *c, const struct vti_where_node *n, struct value *v)
+{
+	struct value a = {0};
+	int code = compile(c, n->left, &a);
+	bool real = a.type == VTI_TYPE_REAL;
+
+	if (code < 0)
+		return code;
+	v->type = real ? VTI_TYPE_REAL : VTI_TYPE_SIGNED;
+	add_binary(c, real ? vti_where_reals : vti_where_integers, n, v, &a, &a);
+	return 0;
+}
+
+/* Bits of `events` are known one by one. */
+static int compile_events(struct compiler *c, const struct vti_where_node *n, struct value *v)
+{
+	bool left = is_events(c, node_at(c, n->left));
+	struct value mask;
+	int code = compile(c, left ? n->right : n->left, &mask);
+
+	if (code < 0)
+		return code;
+	if (mask.type == VTI_TYPE_REAL)
+		return refuse(c, n, "operators of bits take integers");
+	v->type = VTI_TYPE_UNSIGNED;
+	set_field(c, add_binary(c, vti_where_events_and, n, v, &mask, &mask), VT_SAMPLE_EVENTS);
+	return 0;
+}
+
+static int compile_bits(struct compiler *c, const struct vti_where_node *n, struct value *v)
+{
+	struct value a, b;
+	int code;
+
+	if (n->op == VTI_WHERE_AND &&
+	    (is_events(c, node_at(c, n->left)) || is_events(c, node_at(c, n->right))))
+		return compile_events(c, n, v);
+	code = compile(c, n->left, &a);
+	if (code < 0)
+		return code;
+	b = a;
+	if (n->op != VTI_WHERE_INVERT)
+		code = compile(c, n->right, &b);
+	if (code < 0)
+		return code;
+	if (a.type == VTI_TYPE_REAL || b.type == VTI_TYPE_REAL)
+		return refuse(c, n, "operators of bits take integers");
+	v->type = VTI_TYPE_UNSIGNED;
+	add_binary(c, vti_where_bits, n, v, &a, &b);
+	return 0;
+}
+
+/* ---- comparisons ---- */
+
+/* What the sides' order can be, as bits. */
+enum { LESS = 1, EQUAL = 2, MORE = 4, ANY_ORDER = 7 };
+
+/* A side that is so much or more may be beyond the other one wherever it is not yet. */
+static unsigned possible_orders(enum vti_where_state a, enum vti_where_state b, unsigned order)
+{
+	static const unsigned orders[] = {LESS, EQUAL, MORE};
+	static const unsigned a_grows[] = {ANY_ORDER, EQUAL | MORE, MORE};
+	static const unsigned b_grows[] = {LESS, LESS | EQUAL, ANY_ORDER};
+
+	if (a == VTI_KNOWN && b == VTI_KNOWN)
+		return orders[order];
+	if (a == VTI_LEAST && b == VTI_KNOWN)
+		return a_grows[order];
+	if (a == VTI_KNOWN && b == VTI_LEAST)
+		return b_grows[order];
+	return ANY_ORDER;
+}
+
+static void fill_truth(struct vti_where_insn *in)
+{
+	static const unsigned wanted[] = {
+		[VTI_WHERE_EQ] = EQUAL, [VTI_WHERE_NE] = LESS | MORE,
+		[VTI_WHERE_LT] = LESS,	[VTI_WHERE_LE] = LESS | EQUAL,
+		[VTI_WHERE_GT] = MORE,	[VTI_WHERE_GE] = MORE | EQUAL,
+	};
+	unsigned i, possible, want = wanted[in->op];
+
+	for (i = 0; i < sizeof(in->truth); i++) {
+		possible = possible_orders((enum vti_where_state)(i / 9),
+					   (enum vti_where_state)(i / 3 % 3), i % 3);
+		in->truth[i] = !(possible & ~want)  ? VT_TRUE
+			       : !(possible & want) ? VT_FALSE
+						    : VT_UNKNOWN;
+	}
+}
+
+static bool is_text(const struct compiler *c, const struct vti_where_node *n)
+{
+	return n->op == VTI_WHERE_STRING ||
+	       (n->op == VTI_WHERE_NAME && c->desc->fields[n->field].type == VT_TYPE_S);
+}
+
+static int compile_texts(struct compiler *c, const struct vti_where_node *n, struct value *v)
+{
+	const struct vti_where_node *a = node_at(c, n->left), *b = node_at(c, n->right), *swap = a;
+	struct vti_where_insn *in;
+
+	if (!is_text(c, a) || !is_text(c, b))
+		return refuse(c, n, "a text is compared with a number");
+	if (n->op != VTI_WHERE_EQ && n->op != VTI_WHERE_NE)
+		return refuse(c, n, "texts are compared by == or !=");
+	if (a->op == VTI_WHERE_STRING) {
+		a = b;
+		b = swap;
+	}
+	if (a->op == VTI_WHERE_STRING)
+		return refuse(c, n, "neither side is a field");
+	v->type = VTI_TYPE_UNSIGNED;
+	in = add_insn(c, vti_where_same_text, n, v->reg);
+	in->field = (unsigned)a->field;
+	if (b->op == VTI_WHERE_STRING)
+		in->text = vti_where_text(&c->w->tree, b);
+	else
+		in->other = b->field;
+	return 0;
+}
+
+/* Whether a comparison of `events & mask` asks only if it is 0; *value: the term without the 0. */
+static bool asks_zero(const struct compiler *c, const struct vti_where_node *n, uint32_t *value)
+{
+	const struct vti_where_node *l = node_at(c, n->left), *r = node_at(c, n->right);
+	const struct vti_where_node *term = l;
+
+	*value = n->left;
+	if (l->op == VTI_WHERE_NUMBER && l->number == 0) {
+		*value = n->right;
+		term = r;
+	} else if (r->op != VTI_WHERE_NUMBER || r->number != 0) {
+		return false;
+	}
+	return (n->op == VTI_WHERE_EQ || n->op == VTI_WHERE_NE) && term->op == VTI_WHERE_AND &&
+	       (is_events(c, node_at(c, term->left)) || is_events(c, node_at(c, term->right)));
+}
+
+static int compile_comparison(struct compiler *c, const struct vti_where_node *n, struct value *v)
+{
+	struct value a, b;
+	uint32_t value;
+	int code;
+
+	if (is_text(c, node_at(c, n->left)) || is_text(c, node_at(c, n->right)))
+		return compile_texts(c, n, v);
+	v->type = VTI_TYPE_UNSIGNED;
+	if (asks_zero(c, n, &value)) {
+		code = compile_truth(c, value, &a);
+		if (code == 0)
+			add_binary(c, vti_where_logic, n, v, &a, &a);
+		return code;
+	}
+	code = compile_sides(c, n, &a, &b);
+	if (code == 0)
+		fill_truth(add_binary(c,
+				      a.type == VTI_TYPE_REAL ? vti_where_compare_real
+				      : a.type == VTI_TYPE_SIGNED || b.type == VTI_TYPE_SIGNED
+					      ? vti_where_compare_signed
+					      : vti_where_compare,
+				      n, v, &a, &b));
+	return code;
+}
+
+/* ---- all ---- */
+
+static int compile_into(struct compiler *c, const struct vti_where_node *n, struct value *v)
+{
+	switch (n->op) {
+	case VTI_WHERE_STRING:
+		return refuse(c, n, "a text is compared by == or != with a field");
+	case VTI_WHERE_NAME:
+		return compile_field(c, n, v);
+	case VTI_WHERE_COUNT:
+		return compile_count(c, n, v);
+	case VTI_WHERE_HAS:
+		compile_has(c, n, v);
+		return 0;
+	case VTI_WHERE_IN:
+		return compile_place(c, n, v);
+	case VTI_WHERE_NEG:
+		return compile_negation(c, n, v);
+	case VTI_WHERE_NOT:
+	case VTI_WHERE_ALL:
+	case VTI_WHERE_ANY:
+		return compile_logic(c, n, v);
+	case VTI_WHERE_MUL:
+	case VTI_WHERE_DIV:
+	case VTI_WHERE_MOD:
+	case VTI_WHERE_ADD:
+	case VTI_WHERE_SUB:
+		return compile_arithmetic(c, n, v);
+	case VTI_WHERE_EQ:
+	case VTI_WHERE_NE:
+	case VTI_WHERE_LT:
+	case VTI_WHERE_LE:
+	case VTI_WHERE_GT:
+	case VTI_WHERE_GE:
+		return compile_comparison(c, n, v);
+	default:
+		return compile_bits(c, n, v);
+	}
+}
+
+/* Compiles a term to the next register; those of its operands are free again then. */
+static int compile(struct compiler *c, uint32_t i, struct value *v)
+{
+	const struct vti_where_node *n = node_at(c, i);
+	int code;
+
+	if (n->op == VTI_WHERE_NUMBER || n->op == VTI_WHERE_REAL) {
+		compile_constant(c, i, v);
+		return 0;
+	}
+	v->reg = take_register(c);
+	code = compile_into(c, n, v);
+	c->next = (uint16_t)(v->reg + 1);
+	return code;
+}
+
+static void fill_constant(struct vti_where_register *r, uint64_t number)
+{
+	unsigned i;
+
+	for (i = 0; i < VTI_WHERE_ROWS; i++) {
+		r->v[i] = number;
+		r->state[i] = VTI_KNOWN;
+	}
+}
+
+static void renumber(const struct compiler *c, uint16_t *reg)
+{
+	if (*reg >= CONSTANTS)
+		*reg = (uint16_t)(*reg - CONSTANTS + c->most);
+}
+
+static int allocate_registers(struct compiler *c)
+{
+	struct vt_where_expr *w = c->w;
+	uint32_t i;
+
+	w->registers = calloc((size_t)c->most + c->nconstants, sizeof(*w->registers));
+	if (!w->registers)
+		return vt_error_nomem(c->err);
+	for (i = 0; i < w->ninsns; i++) {
+		renumber(c, &w->insns[i].a);
+		renumber(c, &w->insns[i].b);
+	}
+	for (i = 0; i < c->nconstants; i++)
+		fill_constant(&w->registers[c->most + i], node_at(c, c->constants[i])->number);
+	return 0;
+}
+
+static int compile_all(struct vt_where_expr *w, const char *text, const struct vt_kind_desc *desc,
+		       uint32_t kind, struct vt_error *err)
+{
+	struct compiler c = {.w = w, .desc = desc, .kind = kind, .err = err};
+	struct value v;
+	int code = vti_where_parse(&w->tree, text, err);
+
+	if (code == 0)
+		code = vti_where_resolve(&w->tree, desc, kind, err);
+	if (code == 0)
+		code = compile_truth(&c, w->tree.root, &v);
+	if (code == 0)
+		code = allocate_registers(&c);
+	w->result = code == 0 ? v.reg : 0;
+	return code;
+}
+
+struct vt_where_expr *vt_where_compile(const char *text, const struct vt_schema *s, uint32_t kind,
+				       const struct vt_where_names *names, struct vt_error *err)
+{
+	struct vt_where_expr *w = calloc(1, sizeof(*w));
+
+	if (!w) {
+		vt_error_nomem(err);
+		return NULL;
+	}
+	if (names)
+		w->names = *names;
+	if (compile_all(w, text, &s->kinds[kind], kind, err) == 0)
+		return w;
+	vt_where_free(w);
+	return NULL;
+}
+
+void vt_where_free(struct vt_where_expr *w)
+{
+	if (!w)
+		return;
+	vti_where_tree_fini(&w->tree);
+	free(w->registers);
+	free(w);
+}
