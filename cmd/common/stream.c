@@ -153,7 +153,7 @@ static void tell_picked(struct app *a, const char *name, const struct vt_picked 
 	if (!p->seen)
 		return;
 	vt_picked_text(p, "records", &b);
-	app_say(a, "%s: %s", name, vt_buf_str(&b));
+	app_say(a, "%s: of a program before: %s", name, vt_buf_str(&b));
 	vt_buf_free(&b);
 }
 

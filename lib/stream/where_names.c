@@ -83,7 +83,7 @@ static bool is_sign(enum vti_where_op op)
 	return op >= VTI_WHERE_NEG && op <= VTI_WHERE_NOT;
 }
 
-/* Finds the unit with words that a term has by its fields. */
+/* Finds a unit with words among the fields of a term, if there is one. */
 static const char *set_units(const struct resolver *r, uint32_t i)
 {
 	struct vti_where_node *n = node_at(r, i);
@@ -104,6 +104,21 @@ static const char *set_units(const struct resolver *r, uint32_t i)
 			n->unit = left ? left : right;
 	}
 	return n->unit;
+}
+
+/* The unit of a term that is combined with `unit`: a name that is a word of that is no field. */
+static const char *unit_beside(const struct resolver *r, uint32_t i, const char *unit)
+{
+	const struct vti_where_node *n = node_at(r, i);
+	const char *left;
+	uint64_t number;
+
+	if (!n->unit || !unit)
+		return n->unit;
+	if (n->op == VTI_WHERE_NAME)
+		return find_word(r, unit, vti_where_text(r->tree, n), &number) ? NULL : n->unit;
+	left = unit_beside(r, n->left, unit);
+	return left || is_sign(n->op) ? left : unit_beside(r, n->right, unit);
 }
 
 static int unknown_name(const struct resolver *r, const struct vti_where_node *n, const char *unit)
@@ -171,12 +186,10 @@ static int resolve(const struct resolver *r, uint32_t i, const char *unit)
 		return 0;
 	if (n->op >= VTI_WHERE_EQ)
 		unit = NULL;
-	left = node_at(r, n->left)->unit;
-	right = node_at(r, n->right)->unit;
-	if (n->op >= VTI_WHERE_ALL)
-		left = right = NULL;
-	code = resolve(r, n->left, unit ? unit : right);
-	return code < 0 ? code : resolve(r, n->right, unit ? unit : left);
+	left = n->op < VTI_WHERE_ALL ? unit_beside(r, n->left, unit) : NULL;
+	right = n->op < VTI_WHERE_ALL ? unit_beside(r, n->right, unit) : NULL;
+	code = resolve(r, n->left, right ? right : unit);
+	return code < 0 ? code : resolve(r, n->right, left ? left : unit);
 }
 
 int vti_where_resolve(struct vti_where_tree *t, const struct vt_kind_desc *desc, uint32_t kind,
