@@ -3,6 +3,7 @@
 What vsim --profileme tells of instructions, against what was executed: read with vt_exec.py alone.
 
 usage: check_profileme.py RECORDING EVERY [PAIRS WEIGHTED PERIOD WINDOW]
+       check_profileme.py overlap TRUTH PERIOD WINDOW PAIRS...
 
 EVERY has a sample of each fetched instruction with 64 branches of history; PAIRS and WEIGHTED have
 pairs within WINDOW, a pair every PERIOD instructions exactly, at uniform and weighted distances.
@@ -21,6 +22,7 @@ HAS = ("events lat_fetch lat_map lat_ready lat_issue lat_exec lat_retire lat_loa
 PARTS = "lat_map lat_ready lat_issue lat_exec lat_retire".split()
 WRONG_PATH = 1
 L1, FORWARD = 1, 15
+IN_PROGRESS, USEFUL = 48, 49
 bad = []
 
 
@@ -139,9 +141,9 @@ def check_wrong_paths(samples):
     return n
 
 
-def split_pairs(samples):
+def split_pairs(samples, least=1000):
     samples = samples[: len(samples) // 2 * 2]
-    check(len(samples) > 2000, "enough pairs")
+    check(len(samples) > 2 * least, "enough pairs")
     check([s["pair"] for s in samples] == [1 + i % 2 for i in range(len(samples))], "in order")
     return list(zip(samples[::2], samples[1::2]))
 
@@ -183,7 +185,36 @@ def check_weights(pairs, window):
     check(abs(share - 0.25) < 0.03, "weighted, no more than others: %f" % share)
 
 
+def check_overlap(pairs, truth, period, window):
+    """Useful overlaps, estimated from pairs (section 5.2.3), against the exact ones."""
+    stats = collections.Counter()
+
+    def record(kind, row):
+        if kind == "EVSTAT":
+            stats[row["what"]] += struct.unpack("<d", struct.pack("<Q", row["sum"]))[0]
+
+    vt_exec.Reader(truth, None, record).read()
+    useful = cycles = 0
+    for p, q in pairs:
+        for s, t, later in ((p, q, q["pair_cycles"]), (q, p, -q["pair_cycles"])):
+            end = s["lat_total"] - s["lat_retire"]
+            issue = later + t["lat_map"] + t["lat_ready"] + t["lat_issue"]
+            useful += q["pair_weight"] * (happened(t, "retired") and 0 <= issue < end)
+            cycles += end / 2
+    useful, cycles = useful * window * period, cycles * period
+    check(abs(useful / stats[USEFUL] - 1) < 0.1, "useful overlap: %f" % (useful / stats[USEFUL]))
+    check(abs(cycles / stats[IN_PROGRESS] - 1) < 0.05, "time in progress")
+    return "useful %.3f of the truth, in progress %.3f" % (
+        useful / stats[USEFUL], cycles / stats[IN_PROGRESS])
+
+
 def main(argv):
+    if argv[1] == "overlap":
+        pairs = [split_pairs(read_samples(p), 100) for p in argv[5:]]
+        print(check_overlap(sum(pairs, []), argv[2], int(argv[3]) / len(pairs), int(argv[4])))
+        for what in bad:
+            print("wrong: " + what, file=sys.stderr)
+        return 1 if bad else 0
     every = read_samples(argv[2])
     check_every(every, executed(argv[1]))
     wrong = check_wrong_paths(every)

@@ -260,6 +260,9 @@ def plain(kind_type, value):
     return str(value)
 
 
+# The bits of "flags:event".
+EVENTS = ["retired", "aborted", "icache_miss", "dcache_miss", "l2_miss", "l3_miss", "itlb_miss", "dtlb_miss", "branch", "taken", "mispredicted", "load", "store", "locked", "prefetch", "microcode", "misaligned", "remote", "forwarded", "trap"]
+
 ENUMS = {
     "enum:policy": ["unknown", "interrupt", "precise", "dispatch", "model", "exact"],
     "enum:image": ["file", "kernel", "module", "vdso", "anon", "bpf"],
@@ -276,6 +279,7 @@ ENUMS = {
     "enum:stall": ["unexplained", "gain", "icache", "itlb", "dcache", "dtlb", "write-buffer", "forward", "mispredict", "sync", "multiplier", "divider", "unit", "dependency", "queue", "other", "slotting", "operand-a", "operand-b", "operand-c", "unit-static"],
     "enum:why": ["none", "anywhere", "steps", "displaced", "both-ways", "indirect", "returns", "store", "operands", "drains", "kernel", "called-code", "nobody", "absent", "small", "minor", "data-source", "denormal"],
     "enum:source": ["unknown", "l1", "fill-buffer", "l2", "l3", "l4", "peer-near", "peer-far", "cache", "dram", "dram-far", "pmem", "extended", "io", "uncached", "forward"],
+    "enum:stat": EVENTS + ["?"] * (32 - len(EVENTS)) + ["lat_fetch", "lat_map", "lat_ready", "lat_issue", "lat_exec", "lat_retire", "lat_load", "lat_tlb", "lat_total", "lat_dispatch"] + ["?"] * 6 + ["in_progress", "useful", "wasted"],
     "enum:trap": ["none", "wrong-path", "order", "tlb", "fault", "interrupt", "other"],
 }
 
@@ -283,7 +287,7 @@ PM_FIELDS = 22  # of SAMPLE, which have a bit in `pm_has`
 
 # The names of bits; those of "flags:pm" are the fields of SAMPLE from `events` on.
 BITS = {
-    "flags:event": ["retired", "aborted", "icache_miss", "dcache_miss", "l2_miss", "l3_miss", "itlb_miss", "dtlb_miss", "branch", "taken", "mispredicted", "load", "store", "locked", "prefetch", "microcode", "misaligned", "remote", "forwarded", "trap"],
+    "flags:event": EVENTS,
 }
 
 

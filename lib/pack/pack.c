@@ -15,8 +15,8 @@
 #define PLACED_KINDS                                                                               \
 	(VT_KIND(VT_SAMPLE) | VT_KIND(VT_BLOCK) | VT_KIND(VT_EXEC) | VT_KIND(VT_VALUE) |           \
 	 VT_KIND(VT_COUNT) | VT_KIND(VT_FREQ) | VT_KIND(VT_STALL) | VT_KIND(VT_EDGE) |             \
-	 VT_KIND(VT_REGION) | VT_KIND(VT_MISPREDICT) | VT_KIND(VT_LOADS) | VT_KIND(VT_CONFLICT) |  \
-	 VT_KIND(VT_HOT) | VT_KIND(VT_CHAIN) | VT_KIND(VT_IMAGE))
+	 VT_KIND(VT_REGION) | VT_KIND(VT_MISPREDICT) | VT_KIND(VT_LOADS) | VT_KIND(VT_EVSTAT) |    \
+	 VT_KIND(VT_CONFLICT) | VT_KIND(VT_HOT) | VT_KIND(VT_CHAIN) | VT_KIND(VT_IMAGE))
 
 struct vt_pack *vt_pack_new(struct vt_context *context)
 {

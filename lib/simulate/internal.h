@@ -8,6 +8,7 @@
 #include "simulate/simulate.h"
 #include "stream/bblock.h"
 #include "stream/exec.h"
+#include "stream/profileme.h"
 
 /*
  * The id of the first event.  It must differ from the ids of recorders, which count from 0 or use
@@ -77,6 +78,10 @@ void vti_simtruth_retire(struct vti_simtruth *t, const struct vt_sim_retired *r)
 
 /* Returns the index of an edge, which is added if it is new; VTI_NONE when memory runs out. */
 uint32_t vti_simtruth_edge(struct vti_simtruth *t, uint32_t from, uint32_t to);
+
+/* The places in images, in order, perhaps those executed alone; owned by the caller. */
+const struct vti_simplace **vti_simtruth_sort(const struct vti_simtruth *t, bool executed,
+					      size_t *count);
 
 /* Writes FREQ, EDGE and STALL records; a cycle has `width` slots.  Returns 0 or -VT_E_NOMEM. */
 int vti_simtruth_write(struct vti_simtruth *t, uint32_t width, uint64_t event, struct vt_writer *w,
@@ -163,8 +168,48 @@ uint64_t vti_profileme_init(struct vti_profileme *pm, const struct vt_simulate_p
 uint64_t vti_profileme_events(const struct vt_core *m, const struct vt_sim_followed *f,
 			      uint64_t *told);
 
-/* A vt_sim_follow_fn for a process's core: writes the sample of an instruction. */
+/* Whether it is a load of which the model tells the cycles of the TLB. */
+bool vti_profileme_knows_tlb(const struct vt_core *m, const struct vt_sim_followed *f);
+
+/* For a process's core: writes the sample of an instruction, or with a truth, counts each one. */
 vt_sim_follow_fn vti_profileme_follow;
+
+/* ---- simulate/pmtruth.c: totals of all that is fetched ---- */
+
+struct vti_pmstat {
+	uint64_t k; /* as EVSTAT's fields */
+	double sum;
+	double sum2;
+};
+
+/* By place: totals of enum vt_stat. */
+struct vti_pmtruth {
+	struct vti_pmplace {
+		struct vti_pmstat stats[VT_NSTATS];
+	} * places;
+	size_t nplaces;
+	bool failed; /* memory ran out */
+};
+
+/* Of a process's core: what is in progress, and which slots were of use. */
+struct vti_pmwindow;
+
+/* Owned by the caller; NULL when memory runs out. */
+struct vti_pmwindow *vti_pmwindow_new(void);
+void vti_pmwindow_free(struct vti_pmwindow *w);
+
+/* An instruction of this place was fetched, behind those of earlier calls. */
+void vti_pmtruth_add(struct vti_pmtruth *t, struct vti_pmwindow *w, const struct vt_core *m,
+		     uint32_t place, const struct vt_sim_followed *f);
+
+/* No more will be fetched. */
+void vti_pmtruth_end(struct vti_pmtruth *t, struct vti_pmwindow *w, const struct vt_core *m);
+
+/* Writes EVSTAT records of these places. */
+void vti_pmtruth_write(const struct vti_pmtruth *t, const struct vti_simtruth *of,
+		       const struct vti_simplace *const *places, size_t count, uint64_t event,
+		       struct vt_writer *w);
+void vti_pmtruth_fini(struct vti_pmtruth *t);
 
 /* ---- simulate/run.c: executing ---- */
 
@@ -227,9 +272,10 @@ struct vti_simprocess {
 	struct vti_simcounters counters;
 	struct vti_simstack stack;
 	struct vti_profileme profileme;
-	uint64_t cycle;	   /* of the end of the last instruction, and */
-	bool mispredicted; /* whether it was a mispredicted branch */
-	uint64_t retired;  /* the tag of what retired last */
+	struct vti_pmwindow *window; /* NULL: no truth of what is followed */
+	uint64_t cycle;		     /* of the end of the last instruction, and */
+	bool mispredicted;	     /* whether it was a mispredicted branch */
+	uint64_t retired;	     /* the tag of what retired last */
 };
 
 /*
@@ -258,6 +304,7 @@ struct vt_simulate {
 	struct vt_hash threads;
 	struct vti_simthread *thread;
 	struct vti_simtruth truth;
+	struct vti_pmtruth pmtruth;
 };
 
 int vti_sim_exec(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err);
@@ -273,7 +320,10 @@ struct vti_simthread *vti_sim_thread(struct vt_simulate *s, int64_t pid, int64_t
 				     struct vt_error *err);
 void vti_sim_free_threads(struct vt_simulate *s);
 
-/* Adds to the totals what the processors have fetched on wrong paths. */
-void vti_sim_count_astray(struct vt_simulate *s);
+/* Nothing more is executed: adds to the totals what processors have fetched on wrong paths. */
+void vti_sim_end(struct vt_simulate *s);
+
+/* Returns the index of the place of an address, which is added if it is new, or VTI_NONE. */
+uint32_t vti_sim_place(struct vt_simulate *s, int64_t pid, uint64_t addr);
 
 #endif

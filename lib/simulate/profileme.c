@@ -184,26 +184,43 @@ static void set_latencies(const struct vt_core *m, const struct vt_sim_followed 
 		SET(row, LAT_RETIRE, f->ended - f->done);
 }
 
-/* The first load, or the first store if there is none. */
+/* The first load, or the first store if there is none; NULL: no access is known. */
+static const struct vt_sim_access *find_access(const struct vt_sim_insn *insn)
+{
+	uint32_t i;
+
+	for (i = 0; i < insn->naccesses; i++)
+		if (!insn->accesses[i].store)
+			return &insn->accesses[i];
+	return insn->naccesses ? insn->accesses : NULL;
+}
+
+static bool is_known_load(const struct vt_sim_followed *f)
+{
+	const struct vt_sim_access *at = f->insn ? find_access(f->insn) : NULL;
+
+	return at && !at->store && f->flags & VT_FACT_LOAD;
+}
+
+bool vti_profileme_knows_tlb(const struct vt_core *m, const struct vt_sim_followed *f)
+{
+	return m->dtlb.entries && is_known_load(f);
+}
+
 static void set_access(const struct vt_core *m, const struct vt_sim_followed *f, uint64_t *row)
 {
-	const struct vt_sim_access *at = f->insn->accesses;
-	uint32_t i, n = f->insn->naccesses;
+	const struct vt_sim_access *at = find_access(f->insn);
 
 	if (f->flags & VT_FACT_LOAD)
 		SET(row, LAT_LOAD, f->load);
-	if (!n)
+	if (!at)
 		return;
-	for (i = 0; i + 1 < n && at[i].store; i++)
-		;
-	at = at[i].store ? at : &at[i];
 	row[VT_SAMPLE_HAS] |= VT_HAS_ADDR;
 	row[VT_SAMPLE_ADDR] = at->addr;
 	SET(row, WIDTH, at->size);
-	if (at->store || !(f->flags & VT_FACT_LOAD))
-		return;
-	SET(row, SOURCE, find_source(m, f));
-	if (m->dtlb.entries)
+	if (is_known_load(f))
+		SET(row, SOURCE, find_source(m, f));
+	if (vti_profileme_knows_tlb(m, f))
 		SET(row, LAT_TLB, f->tlb);
 }
 
@@ -255,8 +272,17 @@ static void write_followed(struct vti_simprocess *p, const struct vt_sim_followe
 uint64_t vti_profileme_follow(void *process, const struct vt_sim_followed *f)
 {
 	struct vti_simprocess *p = process;
+	struct vt_simulate *s = p->s;
+	bool all = s->o.truth;
 
+	if (all) {
+		vti_pmtruth_add(
+			&s->pmtruth, p->window, s->o.core,
+			f->insn ? (uint32_t)f->insn->tag : vti_sim_place(s, p->pid, f->addr), f);
+		if (--p->profileme.left)
+			return 1;
+	}
 	write_followed(p, f);
-	choose_next(&p->profileme, &p->s->o.profileme);
-	return p->profileme.left;
+	choose_next(&p->profileme, &s->o.profileme);
+	return all ? 1 : p->profileme.left;
 }

@@ -78,6 +78,31 @@ static size_t read_wrong_path(void *arg, uint64_t addr, uint8_t *code, size_t si
 
 /* ---- who runs ---- */
 
+static void free_simprocess(struct vti_simprocess *p)
+{
+	vt_simcore_free(p->core);
+	vti_pmwindow_free(p->window);
+	free(p);
+}
+
+/* The processor is told what to follow: for the truth, all. */
+static bool follow_some(struct vti_simprocess *p, uint64_t seed, struct vt_error *err)
+{
+	const struct vt_simulate_options *o = &p->s->o;
+	uint64_t first;
+
+	if (!o->profileme.interval.mean)
+		return true;
+	first = vti_profileme_init(&p->profileme, &o->profileme, seed);
+	vt_simcore_follow(p->core, o->truth ? 1 : first);
+	if (!o->truth)
+		return true;
+	p->window = vti_pmwindow_new();
+	if (!p->window)
+		vt_error_nomem(err);
+	return p->window;
+}
+
 /*
  * Counters draw from generators of their own, seeded in the order in which processes appear: what
  * is sampled of one does not depend on how it is mixed with the others.
@@ -88,7 +113,7 @@ static struct vti_simprocess *find_simprocess(struct vt_simulate *s, int64_t pid
 	struct process_entry *e = vt_hash_add(&s->processes, &pid, NULL);
 	struct vti_simprocess *p;
 	struct vt_sim_hooks hooks = {.retire = retire_insn, .follow = vti_profileme_follow};
-	uint64_t seed;
+	uint64_t seed = s->o.seed + (s->processes.count - 1) * 0x9e3779b97f4a7c15u;
 
 	if (e && e->process)
 		return e->process;
@@ -103,15 +128,11 @@ static struct vti_simprocess *find_simprocess(struct vt_simulate *s, int64_t pid
 	p->retired = UINT64_MAX;
 	p->s = s;
 	p->core = vt_simcore_new(s->o.core, &hooks, err);
-	if (!p->core) {
-		free(p);
+	if (!p->core || !follow_some(p, ~seed, err)) {
+		free_simprocess(p);
 		return NULL;
 	}
-	seed = s->o.seed + (s->processes.count - 1) * 0x9e3779b97f4a7c15u;
 	vti_simcounters_init(&p->counters, &s->o, seed);
-	if (s->o.profileme.interval.mean)
-		vt_simcore_follow(p->core,
-				  vti_profileme_init(&p->profileme, &s->o.profileme, ~seed));
 	p->stack.size = s->o.stack < VT_SIMULATE_STACK ? s->o.stack : VT_SIMULATE_STACK;
 	e->process = p;
 	return p;
@@ -143,7 +164,7 @@ struct vti_simthread *vti_sim_thread(struct vt_simulate *s, int64_t pid, int64_t
 	return NULL;
 }
 
-void vti_sim_count_astray(struct vt_simulate *s)
+void vti_sim_end(struct vt_simulate *s)
 {
 	uint64_t empty;
 	size_t i;
@@ -155,6 +176,8 @@ void vti_sim_count_astray(struct vt_simulate *s)
 			continue;
 		s->totals.astray += vt_simcore_astray(e->process->core, &empty);
 		s->totals.empty += empty;
+		if (e->process->window)
+			vti_pmtruth_end(&s->pmtruth, e->process->window, s->o.core);
 	}
 }
 
@@ -168,8 +191,7 @@ void vti_sim_free_threads(struct vt_simulate *s)
 		struct process_entry *e = vt_hash_at(&s->processes, i);
 
 		if (e->process)
-			vt_simcore_free(e->process->core);
-		free(e->process);
+			free_simprocess(e->process);
 	}
 	vt_hash_fini(&s->threads);
 	vt_hash_fini(&s->processes);

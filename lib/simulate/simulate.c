@@ -206,7 +206,7 @@ static bool make_whole_run(struct vti_simblock *k)
 
 /* ---- instructions ---- */
 
-static uint32_t find_simplace(struct vt_simulate *s, int64_t pid, uint64_t addr)
+uint32_t vti_sim_place(struct vt_simulate *s, int64_t pid, uint64_t addr)
 {
 	const struct vt_map *m =
 		vt_addrspace_find(vt_context_space(s->o.context), (int32_t)pid, addr, VTI_SIM_MODE);
@@ -228,7 +228,7 @@ static bool add_insns(struct vt_simulate *s, struct vti_simblock *k)
 			   &insn->op);
 		insn->counts =
 			!insn->op.length || (insn->op.flags & (VT_FACT_LOAD | VT_FACT_STORE));
-		insn->place = find_simplace(s, b->pid, b->addr + at);
+		insn->place = vti_sim_place(s, b->pid, b->addr + at);
 		if (insn->place == VTI_NONE)
 			return false;
 		vti_simplace_at(&s->truth, insn->place)->repeats =
@@ -237,7 +237,7 @@ static bool add_insns(struct vt_simulate *s, struct vti_simblock *k)
 			vti_simplace_at(&s->truth, insn[-1].place)->next = insn->place;
 	}
 	if (b->target) {
-		uint32_t to = find_simplace(s, b->pid, b->target);
+		uint32_t to = vti_sim_place(s, b->pid, b->target);
 
 		if (to == VTI_NONE)
 			return false;
@@ -436,6 +436,7 @@ void vt_simulate_free(struct vt_simulate *s)
 	free_blocks(s);
 	vti_sim_free_threads(s);
 	vti_simtruth_fini(&s->truth);
+	vti_pmtruth_fini(&s->pmtruth);
 	free(s);
 }
 
@@ -452,6 +453,25 @@ static uint64_t time_event(const struct vt_simulate *s)
 	return VTI_SIMULATE_EVENT + i;
 }
 
+static int write_truth(struct vt_simulate *s, struct vt_error *err)
+{
+	const struct vti_simplace **places;
+	size_t n;
+	int code = vti_simtruth_write(&s->truth, vt_sim_slots(s->o.core), time_event(s), s->o.truth,
+				      err);
+
+	if (code < 0 || !s->o.profileme.interval.mean)
+		return code;
+	places = vti_simtruth_sort(&s->truth, false, &n);
+	if (!places || s->pmtruth.failed)
+		code = vt_error_nomem(err);
+	else
+		vti_pmtruth_write(&s->pmtruth, &s->truth, places, n,
+				  VTI_SIMULATE_EVENT + s->o.nevents, s->o.truth);
+	free(places);
+	return code;
+}
+
 int vt_simulate_finish(struct vt_simulate *s, struct vt_error *err)
 {
 	if (!s->totals.execs)
@@ -464,7 +484,7 @@ int vt_simulate_finish(struct vt_simulate *s, struct vt_error *err)
 	write_total(s, "vsim.accesses", s->totals.loads);
 	write_total(s, "vsim.accesses_addressed", s->totals.addressed);
 	write_total(s, "vsim.undecoded", s->totals.undecoded);
-	vti_sim_count_astray(s);
+	vti_sim_end(s);
 	if (s->o.profileme.interval.mean) {
 		write_total(s, "vsim.fetched", s->totals.insns + s->totals.astray);
 		write_total(s, "vsim.wrong_path", s->totals.astray);
@@ -472,10 +492,7 @@ int vt_simulate_finish(struct vt_simulate *s, struct vt_error *err)
 	}
 	if (s->truth.failed)
 		return vt_error_nomem(err);
-	if (!s->o.truth)
-		return 0;
-	return vti_simtruth_write(&s->truth, vt_sim_slots(s->o.core), time_event(s), s->o.truth,
-				  err);
+	return s->o.truth ? write_truth(s, err) : 0;
 }
 
 const struct vt_simulate_totals *vt_simulate_totals(const struct vt_simulate *s)

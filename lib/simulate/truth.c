@@ -244,8 +244,8 @@ static int compare_simplaces(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : 1;
 }
 
-/* What was executed in images, in order; owned by the caller. */
-static const struct vti_simplace **sort_executed_places(const struct vti_simtruth *t, size_t *count)
+const struct vti_simplace **vti_simtruth_sort(const struct vti_simtruth *t, bool executed,
+					      size_t *count)
 {
 	const struct vti_simplace **list = calloc(t->places.count + 1, sizeof(void *));
 	size_t i;
@@ -254,7 +254,7 @@ static const struct vti_simplace **sort_executed_places(const struct vti_simtrut
 	for (i = 0; list && i < t->places.count; i++) {
 		const struct vti_simplace *p = vti_simplace_at(t, i);
 
-		if (p->executions && p->image != VT_UNMAPPED_IMAGE)
+		if ((p->executions || !executed) && p->image != VT_UNMAPPED_IMAGE)
 			list[(*count)++] = p;
 	}
 	if (list)
@@ -269,7 +269,7 @@ int vti_simtruth_write(struct vti_simtruth *t, uint32_t width, uint64_t event, s
 	size_t i, n = 0;
 
 	if (!t->failed && add_falls(t))
-		list = sort_executed_places(t, &n);
+		list = vti_simtruth_sort(t, true, &n);
 	if (!list)
 		return vt_error_nomem(err);
 	for (i = 0; i < n; i++)

@@ -50,6 +50,23 @@ static const char *const traps[VT_NTRAPS] = {
 	[VT_TRAP_OTHER] = "other",
 };
 
+static const char *const stats[VT_NSTATS] = {
+	[VT_STAT_OF(LAT_FETCH)] = "lat_fetch", [VT_STAT_OF(LAT_MAP)] = "lat_map",
+	[VT_STAT_OF(LAT_READY)] = "lat_ready", [VT_STAT_OF(LAT_ISSUE)] = "lat_issue",
+	[VT_STAT_OF(LAT_EXEC)] = "lat_exec",   [VT_STAT_OF(LAT_RETIRE)] = "lat_retire",
+	[VT_STAT_OF(LAT_LOAD)] = "lat_load",   [VT_STAT_OF(LAT_TLB)] = "lat_tlb",
+	[VT_STAT_OF(LAT_TOTAL)] = "lat_total", [VT_STAT_OF(LAT_DISPATCH)] = "lat_dispatch",
+	[VT_STAT_IN_PROGRESS] = "in_progress", [VT_STAT_USEFUL] = "useful",
+	[VT_STAT_WASTED] = "wasted",
+};
+
+const char *vt_stat_name(uint64_t stat)
+{
+	if (stat < VT_STAT_LATENCIES)
+		return vt_pm_event_name((unsigned)stat);
+	return stat < VT_NSTATS && stats[stat] ? stats[stat] : "?";
+}
+
 const char *vt_pm_source_name(uint64_t source)
 {
 	return source < VT_NSOURCES ? sources[source] : "?";

@@ -117,9 +117,27 @@ enum vt_trap {
 	VT_NTRAPS
 };
 
+/*
+ * `what` of EVSTAT.  The first are events, by their bits: 1 for an instruction that had it.  Then
+ * come the latencies in cycles, in the order of SAMPLE's fields: VT_STAT_OF(LAT_MAP).
+ */
+enum vt_stat {
+	VT_STAT_LATENCIES = 32,
+	/* Cycles in progress: from fetch to retire-ready, or to the abort. */
+	VT_STAT_IN_PROGRESS = 48,
+	/* Other instructions that issue in these cycles and retire. */
+	VT_STAT_USEFUL,
+	/* Issue slots of these cycles, less what is useful. */
+	VT_STAT_WASTED,
+	VT_NSTATS
+};
+
+#define VT_STAT_OF(field) (VT_STAT_LATENCIES + (VT_SAMPLE_##field - VT_SAMPLE_LAT_FETCH))
+
 /* Return the name of a value above, as `vtrace dump` prints it, or "?" for an unknown value. */
 const char *vt_pm_source_name(uint64_t source);
 const char *vt_pm_trap_name(uint64_t trap);
+const char *vt_stat_name(uint64_t stat);
 
 /* Returns the name of the event with this bit number, or "?". */
 const char *vt_pm_event_name(unsigned bit);

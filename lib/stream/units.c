@@ -25,6 +25,7 @@ static const struct {
 	{"enum:stall", vt_stall_name},
 	{"enum:why", vt_why_name},
 	{"enum:source", vt_pm_source_name},
+	{"enum:stat", vt_stat_name},
 	{"enum:trap", vt_pm_trap_name},
 };
 

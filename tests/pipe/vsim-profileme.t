@@ -68,6 +68,28 @@ if vtrace record --full -o probe.vt true >/dev/null 2>&1; then
 		t_is "on $m, as many are fetched in vain" "$(followed trap every.vt | grep -c wrong-path)" \
 			"$(meta every.vt vsim.wrong_path)"
 	done
+	# The truth: all executions, the same totals, and what overlaps as pairs tell.
+	vsim -m skylake --profileme 500 --pairs 400 --truth truth.vt -o pairs.vt sort.vt
+	vtrace dump -k FREQ -F image,offset,executions truth.vt >want
+	vtrace dump -k EVSTAT -F image,offset,what,sum truth.vt |
+		awk -F '\t' '$3 == "retired" && $4 { print $1 "\t" $2 "\t" $4 }' >got
+	t_same "what retires is executed" got want
+	vsim -m skylake --profileme 1 --interval fixed -o every.vt sort.vt
+	for k in aborted icache_miss dcache_miss l2_miss itlb_miss dtlb_miss branch taken mispredicted load store \
+		forwarded; do
+		t_is "as many: $k" "$(vtrace dump -k EVSTAT -F what,sum truth.vt |
+			awk -F '\t' -v k=$k '$1 == k { n += $2 } END { print n + 0 }')" \
+			"$(vtrace dump -k SAMPLE -F events every.vt | grep -cE "(^|\|)$k(\||\$)")"
+	done
+	for k in lat_map lat_ready lat_issue lat_exec lat_retire lat_load lat_tlb lat_total; do
+		t_is "the same sum: $k" "$(vtrace dump -k EVSTAT -F what,sum truth.vt |
+			awk -F '\t' -v k=$k '$1 == k { n += $2 } END { printf "%.0f\n", n }')" \
+			"$(vtrace dump -k SAMPLE -F $k every.vt | awk '{ n += $1 } END { printf "%.0f\n", n }')"
+	done
+	for s in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		vsim -m skylake --profileme 401 --pairs 400 --minor weighted -s $s -o pairs$s.vt sort.vt
+	done
+	t_ok "useful overlaps" "$PYTHON" "$ROOT/tests/check_profileme.py" overlap truth.vt 401 400 pairs[0-9]*.vt
 	# A counter of each event that has no skid takes its samples at the same instructions.
 	vsim -m skylake -S branchmp:1 -S imiss:1 --interval fixed -o counted.vt sort.vt
 	vsim -m skylake --profileme 1 --interval fixed -o every.vt sort.vt
