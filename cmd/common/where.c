@@ -64,12 +64,15 @@ bool app_where_begin(struct app_where *w, const struct vt_schema *schema)
 	return w->where || app_where_fail(w->app, &err);
 }
 
-/* Whether records of a kind are sums or estimates from records that do not all pass. */
+/*
+ * Whether records of a kind are sums or estimates of which nobody can tell what part would pass, or
+ * executed code, of which a program makes samples or values itself.
+ */
 static bool is_sum(enum vt_kind picked, uint32_t kind)
 {
 	switch (kind) {
 	case VT_EXEC:
-		return picked == VT_VALUE;
+		return true;
 	case VT_COUNT:
 	case VT_FREQ:
 	case VT_EDGE:
@@ -175,16 +178,14 @@ const char *app_where_tell(struct app_where *w, const char *name)
 	struct vt_buf b = VT_BUF_INIT;
 
 	vt_picked_text(&w->picked, w->what, &b);
-	if (w->left_out && w->kind == VT_VALUE)
+	if (w->left_out)
 		vt_buf_printf(&b,
-			      "; %" PRIu64 " EXEC records with values of executed code are "
-			      "left out",
-			      w->left_out);
-	else if (w->left_out)
-		vt_buf_printf(&b, "; %" PRIu64 " sums and estimates from all of them are left out",
+			      "; %" PRIu64 " records of executed code, sums and estimates are left "
+			      "out",
 			      w->left_out);
 	if (w->picked.seen || w->left_out)
 		app_say(w->app, "%s: %s", name, vt_buf_str(&b));
 	vt_buf_free(&b);
-	return w->picked.seen && !w->picked.passed ? "nothing passes --where" : NULL;
+	return (w->picked.seen || w->left_out) && !w->picked.passed ? "nothing passes --where"
+								    : NULL;
 }

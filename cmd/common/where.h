@@ -43,7 +43,7 @@ struct app_where {
 	uint8_t *truth;
 	size_t cap;
 	struct vt_picked picked; /* of the stream at hand */
-	uint64_t left_out;	 /* records of other kinds that are sums of all */
+	uint64_t left_out;	 /* records of other kinds: executed code, sums, estimates */
 };
 
 #define APP_OPT_WHERE(variable)                                                                    \

@@ -175,7 +175,7 @@ static int compile_truth(struct compiler *c, uint32_t i, struct value *v)
 static int compile_logic(struct compiler *c, const struct vti_where_node *n, struct value *v)
 {
 	struct vti_where_insn *in;
-	struct value a, b;
+	struct value a = {0}, b = {0};
 	int code = compile_truth(c, n->left, &a);
 
 	if (code < 0)
@@ -267,7 +267,7 @@ static int compile_negation(struct compiler *c, const struct vti_where_node *n, 
 static int compile_events(struct compiler *c, const struct vti_where_node *n, struct value *v)
 {
 	bool left = is_events(c, node_at(c, n->left));
-	struct value mask;
+	struct value mask = {0};
 	int code = compile(c, left ? n->right : n->left, &mask);
 
 	if (code < 0)
@@ -281,7 +281,7 @@ static int compile_events(struct compiler *c, const struct vti_where_node *n, st
 
 static int compile_bits(struct compiler *c, const struct vti_where_node *n, struct value *v)
 {
-	struct value a, b;
+	struct value a = {0}, b = {0};
 	int code;
 
 	if (n->op == VTI_WHERE_AND &&
@@ -391,7 +391,7 @@ static bool asks_zero(const struct compiler *c, const struct vti_where_node *n, 
 
 static int compile_comparison(struct compiler *c, const struct vti_where_node *n, struct value *v)
 {
-	struct value a, b;
+	struct value a = {0}, b = {0};
 	uint32_t value;
 	int code;
 
@@ -461,6 +461,7 @@ static int compile(struct compiler *c, uint32_t i, struct value *v)
 	const struct vti_where_node *n = node_at(c, i);
 	int code;
 
+	*v = (struct value){0};
 	if (n->op == VTI_WHERE_NUMBER || n->op == VTI_WHERE_REAL) {
 		compile_constant(c, i, v);
 		return 0;
@@ -508,7 +509,7 @@ static int compile_all(struct vt_where_expr *w, const char *text, const struct v
 		       uint32_t kind, struct vt_error *err)
 {
 	struct compiler c = {.w = w, .desc = desc, .kind = kind, .err = err};
-	struct value v;
+	struct value v = {0};
 	int code = vti_where_parse(&w->tree, text, err);
 
 	if (code == 0)
@@ -517,7 +518,7 @@ static int compile_all(struct vt_where_expr *w, const char *text, const struct v
 		code = compile_truth(&c, w->tree.root, &v);
 	if (code == 0)
 		code = allocate_registers(&c);
-	w->result = code == 0 ? v.reg : 0;
+	w->result = v.reg;
 	return code;
 }
 

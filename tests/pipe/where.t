@@ -82,6 +82,12 @@ t_is "the option" "$(jq -c .where <"$T_OUT")" null
 t_status "nothing is left" 3 vprof --where 'lat_load > 1000' samples.vt
 t_like "which is said" 'samples.vt: nothing passes --where' "$T_ERR"
 
+# Counts have no fields of samples.
+printf 'EVENT name=cycles\nCOUNT samples=3\n' | "$make" >counts.vt
+t_status "nothing of sums" 3 vprof --where 'pid == 7' counts.vt
+t_like "which are left out" \
+	'0 of 0 samples pass --where; 1 records of executed code, sums and estimates are left out' "$T_ERR"
+
 # The demo's samples in a procedure, as the option --symbol picks them.
 cp "$demo/perf.data" . && cp -r "$demo/symfs" .
 t_ok "samples in a procedure" vtrace dump --symfs symfs -F time --where 'ip in procedure "smoo*"' perf.data

@@ -484,8 +484,8 @@ static char *repeat(const char *part, size_t count, const char *end)
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		memcpy(text + i * strlen(part), part, strlen(part));
-	memcpy(text + count * strlen(part), end, strlen(end) + 1);
+		strcpy(text + i * strlen(part), part);
+	strcpy(text + count * strlen(part), end);
 	return text;
 }
 
