@@ -9,11 +9,13 @@
 #include "formats/perfdata/perfdata.h"
 #include "formats/pt/options.h"
 #include "formats/pt/sideband/session.h"
+#include "formats/spe/decode.h"
 #include "stream/kinds.h"
 
 /* The decoders of AUX areas.  A new one is a folder of its own and a row here. */
 static const struct vt_aux_decoder *const decoders[] = {
 	&vt_pt_aux_decoder,
+	&vt_spe_aux_decoder,
 };
 
 #define NDECODERS (sizeof(decoders) / sizeof(decoders[0]))
