@@ -385,7 +385,7 @@ static void check_aux(struct vt_aux_session *s, const struct vt_record *rec)
 	if (flags & AUX_PARTIAL)
 		write_gap(s, r, time, "AUX data have holes", offset, 0);
 	if (flags & AUX_COLLISION)
-		write_gap(s, r, time, "collision: samples were dropped, it is not told how many",
+		write_gap(s, r, time, "collision: samples were dropped; it is not told how many",
 			  offset, 0);
 }
 

@@ -163,13 +163,13 @@ while read -r type name; do
 	t_is "nor counted twice" "$(cat gaps)" 1
 done <<'END'
 3 CoreSight ETM
-4 Arm SPE
+5 s390 CPUM_SF
 99 an unknown kind
 END
-for f in etm/perf_etm.data ibs-spe/spe.data; do
+for f in etm/perf_etm.data; do
 	[ -e "$VT_DATA/$f" ] || continue
 	t_status "$f has status 1" 1 vtrace decode -o x.vt "$VT_DATA/$f"
-	t_like "$f: the kind is named" 'AUX area of (CoreSight ETM|Arm SPE), [0-9]+ bytes' "$T_ERR"
+	t_like "$f: the kind is named" 'AUX area of CoreSight ETM, [0-9]+ bytes' "$T_ERR"
 done
 
 # The longest wait for order, and the memory of a file of any length.

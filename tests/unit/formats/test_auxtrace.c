@@ -139,28 +139,28 @@ static void test_other_areas(void **state)
 	struct recording m = new_recording();
 
 	(void)state;
-	put_other_info(&m, 4);
+	put_other_info(&m, 3);
 	put_area(&m, 0, 0, -1, 0, "12345678", 8);
 	put_area(&m, 0, 0, -1, 8, "1234", 4);
 	expect_stream(&m, NULL,
-		      "raw raw [AUX area of Arm SPE: not decoded, : 0+12 at 0, 0/0 on 0] ");
+		      "raw raw [AUX area of CoreSight ETM: not decoded, : 0+12 at 0, 0/0 on 0] ");
 	assert_int_equal(summary.aux_areas, 2);
 	assert_int_equal(summary.aux_bytes, 12);
-	assert_int_equal(summary.aux_type, 4);
+	assert_int_equal(summary.aux_type, 3);
 	m = new_recording();
-	put_other_info(&m, 4);
+	put_other_info(&m, 3);
 	put_area(&m, 0, 0, -1, 0, "12345678", 8);
-	put_gap(&m, "AUX area of Arm SPE: not decoded", 8);
+	put_gap(&m, "AUX area of CoreSight ETM: not decoded", 8);
 	put_gap(&m, "something else", 4);
 	put_area(&m, 0, 0, -1, 8, "1234", 4);
 	expect_stream(&m, NULL,
-		      "raw [AUX area of Arm SPE: not decoded, : 0+8 at 0, 0/0 on 0] "
+		      "raw [AUX area of CoreSight ETM: not decoded, : 0+8 at 0, 0/0 on 0] "
 		      "[something else, : 0+4 at 0, 0/0 on 0] raw "
-		      "[AUX area of Arm SPE: not decoded, : 0+4 at 0, 0/0 on 0] ");
+		      "[AUX area of CoreSight ETM: not decoded, : 0+4 at 0, 0/0 on 0] ");
 	assert_int_equal(summary.aux_areas, 1);
 	assert_int_equal(summary.aux_bytes, 4);
 	m = new_recording();
-	put_other_info(&m, 4);
+	put_other_info(&m, 3);
 	put_area(&m, 0, 0, -1, 0, "12345678", 8);
 	expect_stream(&m, "none", "raw ");
 }
