@@ -11,11 +11,11 @@ mk()
 	"$PYTHON" "$ROOT/tests/mkspe.py" "$@"
 }
 
-# decode FILE [OPTION...]: the stream in x.vt, its records as text in dump.
+# decode FILE [OPTION...]: the stream in x.vt, its records in text.
 decode()
 {
 	t_run vtrace decode -o x.vt "$@"
-	vtrace dump x.vt >dump 2>/dev/null
+	vtrace dump x.vt >text 2>/dev/null
 }
 
 # with_perf NAME FILE: each field of each sample, and its place, as perf has it.
@@ -25,8 +25,8 @@ with_perf()
 		t_skip "$1" "perf is not installed"
 		return
 	fi
-	perf report -D -i "$2" >report 2>/dev/null
-	"$PYTHON" "$ROOT/tests/spe_check.py" packets dump report >said
+	perf report -D -i "$2" >packets.txt 2>/dev/null
+	"$PYTHON" "$ROOT/tests/spe_check.py" packets text packets.txt >said
 	t_is "$1: as perf report reads the packets" "$(sed '$d' said | head -5)" ""
 	t_unlike "$1: something was compared" '^0 fields' said
 }
@@ -70,11 +70,11 @@ decode all.data
 t_is "all packets are understood" "$T_STATUS" 0
 with_perf "all packets" all.data
 if command -v perf >/dev/null; then
-	perf script --itrace=i1i --ns -F tid,time,ip -i all.data >script 2>/dev/null
-	vtrace dump -k SAMPLE x.vt >dump
-	"$PYTHON" "$ROOT/tests/spe_check.py" samples dump script >said
+	perf script --itrace=i1i --ns -F tid,time,ip -i all.data >placed 2>/dev/null
+	vtrace dump -k SAMPLE x.vt >text
+	"$PYTHON" "$ROOT/tests/spe_check.py" samples text placed >said
 	t_is "and as perf script places them" "$(tail -3 said)" \
-		"$(grep -c ^SAMPLE dump) of $(grep -c ^SAMPLE dump) samples"
+		"$(grep -c ^SAMPLE text) of $(grep -c ^SAMPLE text) samples"
 else
 	t_skip "and as perf script places them" "perf is not installed"
 fi
@@ -89,7 +89,7 @@ one()
 	shift 4
 	printf '%s\n' "$text" | mk "$@" one.data
 	decode one.data
-	t_is "$name" "$(grep ^SAMPLE dump | tr '\t' '\n' | grep -E "^($fields)=" | paste -sd ' ')" "$want"
+	t_is "$name" "$(grep ^SAMPLE text | tr '\t' '\n' | grep -E "^($fields)=" | paste -sd ' ')" "$want"
 }
 one "without an events packet nothing is told of retiring" "events_told|events" \
 	"events_told=branch|load|store|locked events=load" "pc=4000 mem=0 ts=1"
@@ -152,7 +152,7 @@ t_is "threads by context switches, or by context" \
 	"$(vtrace dump -k SAMPLE -F time,pid,tid,ip x.vt | tr '\t' ' ' | paste -sd '|')" \
 	"405 -1 -1 0x1000|1205 100 101 0x2000|1605 -1 300 0x4000|2405 200 201 0x3000|805 200 201 0x3001|2445 100 101 0x3002"
 t_is "samples between records of their time" \
-	"$(cut -f 1 dump | grep -E 'SAMPLE|SWITCH' | paste -sd ' ')" \
+	"$(cut -f 1 text | grep -E 'SAMPLE|SWITCH' | paste -sd ' ')" \
 	"SAMPLE SWITCH SAMPLE SAMPLE SWITCH SAMPLE SAMPLE SAMPLE"
 mk -n switched-no.data <<'TEXT'
 @comm 1 100 101
@@ -167,7 +167,7 @@ pc=4000 ts=40
 TEXT
 decode switched-no.data
 t_is "without a clock, not known; a thread's before its end" \
-	"$(grep -E '^(SAMPLE|THREAD)' dump | cut -f 1-4 | sed 's/period.*//; s/[a-z]*=//g' | tr '\t' ' ' | paste -sd '|')" \
+	"$(grep -E '^(SAMPLE|THREAD)' text | cut -f 1-4 | sed 's/period.*//; s/[a-z]*=//g' | tr '\t' ' ' | paste -sd '|')" \
 	"THREAD 1 100 101|SAMPLE -1 300 0x4000|THREAD 3000 300 300|THREAD 4000 300 301|SAMPLE -1 -1 0x1000"
 
 # ---- damage ----
@@ -177,7 +177,7 @@ damage()
 {
 	printf '%s\n' "$3" | mk bad.data
 	decode bad.data
-	t_is "$1" "$T_STATUS $(grep -E '^(SAMPLE|GAP)' dump | tr '\t' '\n' |
+	t_is "$1" "$T_STATUS $(grep -E '^(SAMPLE|GAP)' text | tr '\t' '\n' |
 		sed -n 's/^ip=//p; s/^reason=//p; s/^\(bytes=.*\)/\1/p; s/^\(offset=.*\)/\1/p' | paste -sd ',')" "$2"
 }
 good="pc=1000 other=0 ts=1"
@@ -205,7 +205,7 @@ for i in range(3):
 open('cut.data', 'wb').write(d)
 PY
 	decode cut.data
-	t_is "$packet is cut" "$T_STATUS $(grep -c ^SAMPLE dump) $(grep -c 'SPE record is cut off' dump)" "1 1 1"
+	t_is "$packet is cut" "$T_STATUS $(grep -c ^SAMPLE text) $(grep -c 'SPE record is cut off' text)" "1 1 1"
 done
 damage "an unknown header" "1 0x1000,unknown SPE packet,offset=0x14,bytes=21,0x1000,0x1000" "$good
 hex=ff $good
@@ -223,8 +223,8 @@ damage "only noise" "1 unknown SPE packet,bytes=40" "hex=$(printf 'fe%.0s' {1..4
 damage "a collision" "1 0x1000,collision: samples were dropped; it is not told how many" \
 	"$good
 @aux 8 1000 0 -1"
-vtrace info x.vt >info 2>&1
-t_like "which info shows" "collision" info
+vtrace info x.vt >summary 2>&1
+t_like "which info shows" "collision" summary
 damage "a full area" "1 0x1000,AUX area full: the trace was cut" "$good
 @aux 1 1000 0 -1"
 
@@ -246,7 +246,7 @@ published=$VT_DATA/ibs-spe/spe.data
 if [ -e "$published" ]; then
 	decode "$published"
 	with_perf "published records" "$published"
-	t_is "the last one has no end" "$T_STATUS $(grep -c 'cut off.*bytes=28' dump)" "1 1"
+	t_is "the last one has no end" "$T_STATUS $(grep -c 'cut off.*bytes=28' text)" "1 1"
 else
 	t_skip "published records" "no optional test data"
 fi
