@@ -60,10 +60,8 @@ static void tell_addrs(uint64_t *row, const struct vt_spe_record *r)
 		row[VT_SAMPLE_MISC] = get_mode(r->addrs[VT_SPE_PC]) | VT_MISC_EXACT_IP;
 		row[VT_SAMPLE_HAS] |= VT_HAS_IP;
 	}
-	if (r->has & VT_SPE_HAS_ADDR(VT_SPE_TARGET)) {
-		row[VT_SAMPLE_TARGET] = vt_spe_code_addr(r->addrs[VT_SPE_TARGET]);
-		row[VT_SAMPLE_PM_HAS] |= VT_PM_BIT(TARGET);
-	}
+	if (r->has & VT_SPE_HAS_ADDR(VT_SPE_TARGET))
+		vt_pm_set(row, VT_SAMPLE_TARGET, vt_spe_code_addr(r->addrs[VT_SPE_TARGET]));
 	if (r->has & VT_SPE_HAS_ADDR(VT_SPE_DATA)) {
 		row[VT_SAMPLE_ADDR] = vt_spe_data_addr(r->addrs[VT_SPE_DATA]);
 		row[VT_SAMPLE_HAS] |= VT_HAS_ADDR;
@@ -98,31 +96,21 @@ enum {
 #define MEM_IS_ATOMIC 0xe2
 #define MEM_LOCKED    0x1c /* atomic, exclusive, acquire or release */
 
-struct told {
-	uint64_t told, events;
-};
-
-static void tell_event(struct told *t, uint64_t event, bool happened)
-{
-	t->told |= event;
-	t->events |= happened ? event : 0;
-}
-
 static bool has_event(const struct vt_spe_record *r, unsigned bit)
 {
 	return r->events >> bit & 1;
 }
 
-static void tell_op(struct told *t, const struct vt_spe_record *r)
+static void tell_op(uint64_t *row, const struct vt_spe_record *r)
 {
 	const bool memory = r->op_class == VT_SPE_MEMORY, store = r->op & MEM_STORE;
 
 	if (!(r->has & VT_SPE_HAS_OP) || r->op_class > VT_SPE_BRANCH)
 		return;
-	tell_event(t, VT_PM_EVENT(BRANCH), r->op_class == VT_SPE_BRANCH);
-	tell_event(t, VT_PM_EVENT(LOAD), memory && !store);
-	tell_event(t, VT_PM_EVENT(STORE), memory && store);
-	tell_event(t, VT_PM_EVENT(LOCKED),
+	vt_pm_tell(row, VT_PM_EVENT(BRANCH), r->op_class == VT_SPE_BRANCH);
+	vt_pm_tell(row, VT_PM_EVENT(LOAD), memory && !store);
+	vt_pm_tell(row, VT_PM_EVENT(STORE), memory && store);
+	vt_pm_tell(row, VT_PM_EVENT(LOCKED),
 		   memory && (r->op & MEM_IS_ATOMIC) == MEM_ATOMIC && r->op & MEM_LOCKED);
 }
 
@@ -130,65 +118,56 @@ static void tell_op(struct told *t, const struct vt_spe_record *r)
  * Bits that a processor need not have: 0 may mean that it does not count them.  So what they say is
  * told only where they, or those of accesses to the same cache, are set.
  */
-static void tell_optional(struct told *t, const struct vt_spe_record *r)
+static void tell_optional(uint64_t *row, const struct vt_spe_record *r)
 {
 	if (has_event(r, EV_LLC_ACCESS) || has_event(r, EV_LLC_MISS))
-		tell_event(t, VT_PM_EVENT(L3_MISS), has_event(r, EV_LLC_MISS));
+		vt_pm_tell(row, VT_PM_EVENT(L3_MISS), has_event(r, EV_LLC_MISS));
 	if (has_event(r, EV_L2D_ACCESS) || has_event(r, EV_L2D_MISS))
-		tell_event(t, VT_PM_EVENT(L2_MISS), has_event(r, EV_L2D_MISS));
+		vt_pm_tell(row, VT_PM_EVENT(L2_MISS), has_event(r, EV_L2D_MISS));
 	if (has_event(r, EV_REMOTE))
-		tell_event(t, VT_PM_EVENT(REMOTE), true);
+		vt_pm_tell(row, VT_PM_EVENT(REMOTE), true);
 	if (has_event(r, EV_MISALIGNED))
-		tell_event(t, VT_PM_EVENT(MISALIGNED), true);
+		vt_pm_tell(row, VT_PM_EVENT(MISALIGNED), true);
 }
 
-static void tell_happened(struct told *t, const struct vt_spe_record *r)
+static void tell_happened(uint64_t *row, const struct vt_spe_record *r)
 {
 	if (!(r->has & VT_SPE_HAS_EVENTS))
 		return;
-	tell_event(t, VT_PM_EVENT(TRAP), has_event(r, EV_EXCEPTION));
-	tell_event(t, VT_PM_EVENT(RETIRED), has_event(r, EV_RETIRED));
-	tell_event(t, VT_PM_EVENT(ABORTED), !has_event(r, EV_RETIRED));
+	vt_pm_tell(row, VT_PM_EVENT(TRAP), has_event(r, EV_EXCEPTION));
+	vt_pm_tell(row, VT_PM_EVENT(RETIRED), has_event(r, EV_RETIRED));
+	vt_pm_tell(row, VT_PM_EVENT(ABORTED), !has_event(r, EV_RETIRED));
 	if (!(r->has & VT_SPE_HAS_OP))
 		return;
 	if (r->op_class == VT_SPE_BRANCH) {
-		tell_event(t, VT_PM_EVENT(TAKEN), !has_event(r, EV_NOT_TAKEN));
-		tell_event(t, VT_PM_EVENT(MISPREDICTED), has_event(r, EV_MISPREDICTED));
+		vt_pm_tell(row, VT_PM_EVENT(TAKEN), !has_event(r, EV_NOT_TAKEN));
+		vt_pm_tell(row, VT_PM_EVENT(MISPREDICTED), has_event(r, EV_MISPREDICTED));
 	} else if (r->op_class == VT_SPE_MEMORY) {
-		tell_event(t, VT_PM_EVENT(DCACHE_MISS), has_event(r, EV_L1D_REFILL));
-		tell_event(t, VT_PM_EVENT(DTLB_MISS), has_event(r, EV_TLB_WALK));
-		tell_optional(t, r);
+		vt_pm_tell(row, VT_PM_EVENT(DCACHE_MISS), has_event(r, EV_L1D_REFILL));
+		vt_pm_tell(row, VT_PM_EVENT(DTLB_MISS), has_event(r, EV_TLB_WALK));
+		tell_optional(row, r);
 	}
 }
 
 /* ---- counters ---- */
 
 /* Where a counter stops, in machines whose counters have 12 bits and in those with 16. */
-static bool is_saturated(uint64_t value)
-{
-	return value == 0xfff || value >= 0xffff;
-}
+#define STOP_12 0xfff
+#define STOP_16 0xffff
 
 static void tell_counters(uint64_t *row, const struct vt_spe_record *r)
 {
-	static const struct {
-		unsigned field;
-		uint64_t bit;
-	} to[VT_SPE_NCOUNTERS] = {
-		[VT_SPE_TOTAL] = {VT_SAMPLE_LAT_DISPATCH, VT_PM_BIT(LAT_DISPATCH)},
-		[VT_SPE_ISSUE] = {VT_SAMPLE_LAT_ISSUE, VT_PM_BIT(LAT_ISSUE)},
-		[VT_SPE_XLAT] = {VT_SAMPLE_LAT_TLB, VT_PM_BIT(LAT_TLB)},
+	static const unsigned fields[VT_SPE_NCOUNTERS] = {
+		[VT_SPE_TOTAL] = VT_SAMPLE_LAT_DISPATCH,
+		[VT_SPE_ISSUE] = VT_SAMPLE_LAT_ISSUE,
+		[VT_SPE_XLAT] = VT_SAMPLE_LAT_TLB,
 	};
 	unsigned i;
 
-	for (i = 0; i < VT_SPE_NCOUNTERS; i++) {
-		if (!(r->has & VT_SPE_HAS_COUNTER(i)))
-			continue;
-		row[to[i].field] = r->counters[i];
-		row[VT_SAMPLE_PM_HAS] |= to[i].bit;
-		if (is_saturated(r->counters[i]))
-			row[VT_SAMPLE_PM_LEAST] |= to[i].bit;
-	}
+	for (i = 0; i < VT_SPE_NCOUNTERS; i++)
+		if (r->has & VT_SPE_HAS_COUNTER(i))
+			vt_pm_set_latency(row, fields[i], r->counters[i],
+					  r->counters[i] == STOP_12 ? STOP_12 : STOP_16);
 }
 
 /* ---- data sources ---- */
@@ -281,24 +260,15 @@ static void tell_source(uint64_t *row, const struct vt_spe_record *r, uint64_t m
 	    r->op_class != VT_SPE_MEMORY || r->op & MEM_STORE)
 		return;
 	source = vt_spe_source(r->source, midr);
-	if (source == VT_SOURCE_UNKNOWN)
-		return;
-	row[VT_SAMPLE_SOURCE] = source;
-	row[VT_SAMPLE_PM_HAS] |= VT_PM_BIT(SOURCE);
+	if (source != VT_SOURCE_UNKNOWN)
+		vt_pm_set(row, VT_SAMPLE_SOURCE, source);
 }
 
 void vt_spe_tell(uint64_t *row, const struct vt_spe_record *r, uint64_t midr)
 {
-	struct told t = {0, 0};
-
 	tell_addrs(row, r);
-	tell_op(&t, r);
-	tell_happened(&t, r);
-	if (t.told) {
-		row[VT_SAMPLE_EVENTS] = t.events;
-		row[VT_SAMPLE_EVENTS_TOLD] = t.told;
-		row[VT_SAMPLE_PM_HAS] |= VT_PM_BIT(EVENTS);
-	}
+	tell_op(row, r);
+	tell_happened(row, r);
 	tell_counters(row, r);
 	tell_source(row, r, midr);
 }

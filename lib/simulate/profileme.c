@@ -167,21 +167,18 @@ static enum vt_source find_source(const struct vt_core *m, const struct vt_sim_f
 	return VT_SOURCE_DRAM;
 }
 
-#define SET(row, field, value)                                                                     \
-	((row)[VT_SAMPLE_PM_HAS] |= VT_PM_BIT(field), (row)[VT_SAMPLE_##field] = (value))
-
 static void set_latencies(const struct vt_core *m, const struct vt_sim_followed *f, uint64_t *row)
 {
 	if (f->placed)
-		SET(row, LAT_MAP, f->placed - f->fetched);
-	SET(row, LAT_TOTAL, f->ended - f->fetched);
+		vt_pm_set(row, VT_SAMPLE_LAT_MAP, f->placed - f->fetched);
+	vt_pm_set(row, VT_SAMPLE_LAT_TOTAL, f->ended - f->fetched);
 	if (!f->insn)
 		return;
-	SET(row, LAT_READY, f->ready - f->placed);
-	SET(row, LAT_ISSUE, f->issued - f->ready);
-	SET(row, LAT_EXEC, f->done - f->issued);
+	vt_pm_set(row, VT_SAMPLE_LAT_READY, f->ready - f->placed);
+	vt_pm_set(row, VT_SAMPLE_LAT_ISSUE, f->issued - f->ready);
+	vt_pm_set(row, VT_SAMPLE_LAT_EXEC, f->done - f->issued);
 	if (m->order == VT_OUT_OF_ORDER)
-		SET(row, LAT_RETIRE, f->ended - f->done);
+		vt_pm_set(row, VT_SAMPLE_LAT_RETIRE, f->ended - f->done);
 }
 
 /* The first load, or the first store if there is none; NULL: no access is known. */
@@ -212,16 +209,16 @@ static void set_access(const struct vt_core *m, const struct vt_sim_followed *f,
 	const struct vt_sim_access *at = find_access(f->insn);
 
 	if (f->flags & VT_FACT_LOAD)
-		SET(row, LAT_LOAD, f->load);
+		vt_pm_set(row, VT_SAMPLE_LAT_LOAD, f->load);
 	if (!at)
 		return;
 	row[VT_SAMPLE_HAS] |= VT_HAS_ADDR;
 	row[VT_SAMPLE_ADDR] = at->addr;
-	SET(row, WIDTH, at->size);
+	vt_pm_set(row, VT_SAMPLE_WIDTH, at->size);
 	if (is_known_load(f))
-		SET(row, SOURCE, find_source(m, f));
+		vt_pm_set(row, VT_SAMPLE_SOURCE, find_source(m, f));
 	if (vti_profileme_knows_tlb(m, f))
-		SET(row, LAT_TLB, f->tlb);
+		vt_pm_set(row, VT_SAMPLE_LAT_TLB, f->tlb);
 }
 
 static void set_path(const struct vt_simulate_profileme *o, const struct vt_sim_followed *f,
@@ -230,11 +227,12 @@ static void set_path(const struct vt_simulate_profileme *o, const struct vt_sim_
 	uint32_t n = f->nhistory < o->history ? f->nhistory : o->history;
 
 	if (f->insn && vt_sim_insn_taken(f->insn))
-		SET(row, TARGET, f->insn->next);
+		vt_pm_set(row, VT_SAMPLE_TARGET, f->insn->next);
 	if (!o->history)
 		return;
-	SET(row, HISTORY, n < 64 ? f->history & ((UINT64_C(1) << n) - 1) : f->history);
-	SET(row, HISTORY_N, n);
+	vt_pm_set(row, VT_SAMPLE_HISTORY,
+		  n < 64 ? f->history & ((UINT64_C(1) << n) - 1) : f->history);
+	vt_pm_set(row, VT_SAMPLE_HISTORY_N, n);
 }
 
 static void set_pair(struct vti_profileme *pm, const struct vt_sim_followed *f, uint64_t *row)
@@ -244,10 +242,10 @@ static void set_pair(struct vti_profileme *pm, const struct vt_sim_followed *f, 
 		pm->distance = 0;
 		pm->weight = 1;
 	}
-	SET(row, PAIR, pm->nth + 1);
-	SET(row, PAIR_DISTANCE, pm->distance);
-	SET(row, PAIR_CYCLES, f->fetched - pm->begun);
-	SET(row, PAIR_WEIGHT, 0);
+	vt_pm_set(row, VT_SAMPLE_PAIR, pm->nth + 1);
+	vt_pm_set(row, VT_SAMPLE_PAIR_DISTANCE, pm->distance);
+	vt_pm_set(row, VT_SAMPLE_PAIR_CYCLES, f->fetched - pm->begun);
+	vt_pm_set(row, VT_SAMPLE_PAIR_WEIGHT, 0);
 	memcpy(&row[VT_SAMPLE_PAIR_WEIGHT], &pm->weight, sizeof(pm->weight));
 }
 
@@ -258,8 +256,9 @@ static void write_followed(struct vti_simprocess *p, const struct vt_sim_followe
 	uint64_t *row = vt_sample_write(s->w, VTI_SIMULATE_EVENT + s->o.nevents, p->thread->time,
 					p->thread->pid, p->thread->tid, f->addr, o->interval.mean);
 
-	SET(row, EVENTS, vti_profileme_events(s->o.core, f, &row[VT_SAMPLE_EVENTS_TOLD]));
-	SET(row, TRAP, f->insn ? VT_TRAP_NONE : VT_TRAP_WRONG_PATH);
+	vt_pm_set(row, VT_SAMPLE_EVENTS,
+		  vti_profileme_events(s->o.core, f, &row[VT_SAMPLE_EVENTS_TOLD]));
+	vt_pm_set(row, VT_SAMPLE_TRAP, f->insn ? VT_TRAP_NONE : VT_TRAP_WRONG_PATH);
 	set_latencies(s->o.core, f, row);
 	if (f->insn)
 		set_access(s->o.core, f, row);
