@@ -89,8 +89,8 @@ t_ok "the example in libvtrace(3) compiles as C" \
 t_ok "and as C++" g++ -x c++ -std=c++17 -Wall -Wextra -Werror -o onepid++ onepid.c -x none \
 	$(pkg-config --cflags --static --libs vtrace | sed 's/-lvtrace/-l:libvtrace.a/')
 make_stream=$VT_BUILD/tests/tools/stream_mixed
-"$make_stream" zlib 5000 >all.vt
-"$make_stream" lines 5000 >all
+"$make_stream" zlib 20000 >all.vt
+"$make_stream" lines 20000 >all
 pid=$(sed -n 's/^SAMPLE\t.*\tpid=\([^\t]*\)\t.*/\1/p' all | sed -n 7p)
 awk -F '\t' -v pid="pid=$pid" '$1 != "SAMPLE" || $3 == pid' all >kept
 t_is "it has something to do" "$(grep -c ^SAMPLE kept | awk '{ print ($1 > 0) }') $(cmp -s all kept; echo $?)" \
