@@ -135,9 +135,10 @@ static inline uint64_t copy_tile_field(uint64_t *to, const uint64_t *from, size_
 
 /*
  * Appends field f of the tile's rows to its column, which is allocated at the first difference, and
- * adds the numbers that it stores to *numbers.
+ * adds what it takes to *halves: two for each number that is stored, and one where a column is
+ * still constant, which takes no memory, but frames should not get too long either.
  */
-static bool append_tile_field(struct staged *s, uint32_t f, size_t *numbers)
+static bool append_tile_field(struct staged *s, uint32_t f, size_t *halves)
 {
 	struct vti_frame_column *col = &s->rows.columns[f];
 	uint64_t field[TILE_ROWS];
@@ -149,9 +150,10 @@ static bool append_tile_field(struct staged *s, uint32_t f, size_t *numbers)
 		differ = copy_tile_field(field, s->tile + f, s->stride, TILE_ROWS, col->constant);
 	else
 		differ = copy_tile_field(field, s->tile + f, s->stride, s->ntile, col->constant);
+	*halves += s->ntile;
 	if (!differ && !col->varies)
 		return true;
-	*numbers += s->ntile + (col->varies ? 0 : s->rows.nrows);
+	*halves += s->ntile + (col->varies ? 0 : s->rows.nrows);
 	if (!vt_array_grow(&col->v, &col->cap, s->rows.nrows + TILE_ROWS, sizeof(*col->v)))
 		return false;
 	for (i = 0; !col->varies && i < s->rows.nrows; i++)
@@ -163,19 +165,19 @@ static bool append_tile_field(struct staged *s, uint32_t f, size_t *numbers)
 
 static void append_tile(struct vt_writer *w, struct staged *s)
 {
-	/* At two numbers a row or more, a full frame is well below the limit on records. */
-	size_t numbers = 2 * (size_t)s->ntile;
+	/* At a number a row or more, a full frame is well below the limit on records. */
+	size_t halves = 2 * (size_t)s->ntile;
 	uint32_t f;
 
 	assert(s->ntile <= TILE_ROWS && s->stride >= s->rows.ncolumns);
 	for (f = 0; f < s->rows.ncolumns && !w->failed; f++) {
 		if (s->rows.nrows == 0)
 			s->rows.columns[f].constant = s->tile[f];
-		if (!append_tile_field(s, f, &numbers))
+		if (!append_tile_field(s, f, &halves))
 			set_failed(w, VT_E_NOMEM, "out of memory");
 	}
 	memset(s->tile, 0, s->ntile * s->stride * sizeof(*s->tile));
-	w->room -= (ptrdiff_t)(numbers * sizeof(*s->tile));
+	w->room -= (ptrdiff_t)(halves * sizeof(*s->tile) / 2);
 	s->rows.nrows += s->ntile;
 	s->ntile = 0;
 }
