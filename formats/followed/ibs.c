@@ -230,7 +230,7 @@ static void set_op_memory(uint64_t *row, const struct registers *g, struct vt_ib
 enum vt_ibs_result vt_ibs_read_op(uint64_t *row, const uint8_t *raw, size_t size,
 				  struct vt_ibs_cpu cpu)
 {
-	struct registers g;
+	struct registers g = {0};
 
 	if (!take_registers(&g, raw, size, OP_REGISTERS))
 		return VT_IBS_CUT;
@@ -273,7 +273,7 @@ static void set_fetch_page(uint64_t *row, const struct registers *g, struct vt_i
 enum vt_ibs_result vt_ibs_read_fetch(uint64_t *row, const uint8_t *raw, size_t size,
 				     struct vt_ibs_cpu cpu)
 {
-	struct registers g;
+	struct registers g = {0};
 	uint64_t ctl;
 	bool complete, missed;
 

@@ -355,7 +355,7 @@ static int begin_output(struct vt_aux_session *s, struct vt_writer *w, struct vt
 	s->timed = s->info.conv.known && s->info.has_times;
 	s->nrunners = vt_pt_buffers_count(s->buffers);
 	s->runners = calloc(s->nrunners + 1, sizeof(*s->runners));
-	s->heap = calloc(s->nrunners + 1, sizeof(*s->heap));
+	s->heap = calloc(s->nrunners + 1, sizeof(struct runner *));
 	if (!s->runners || !s->heap)
 		return vt_error_nomem(err);
 	for (i = 0; i < s->nrunners && code == 0; i++) {
