@@ -227,7 +227,7 @@ int cmd_sim(int argc, char **argv)
 			 "geometric: each event equally likely; fixed"},
 		{0, "branches", VT_OPT_U64, &o.stack, .arg = "N",
 		 .help = "give each sample a stack of the N branches taken last, up to 32"},
-		{0, "profileme", VT_OPT_U64, &o.profileme, .arg = "N",
+		{0, "profileme", VT_OPT_U64, &o.profileme, .arg = "N", .min = 1,
 		 .help = "follow an instruction every N fetched ones on average: its stages,\n"
 			 "misses and path; without -S, take no other samples"},
 		{0, "pairs", VT_OPT_U64, &o.pairs, .arg = "W",
@@ -239,7 +239,7 @@ int cmd_sim(int argc, char **argv)
 			 "often"},
 		{0, "history", VT_OPT_U64, &o.history, .arg = "N",
 		 .help = "the directions of the N branches before it, up to 64 (default 12)"},
-		{0, "truth", VT_OPT_STRING, &o.truth, .arg = "FILE", .unrecorded = true,
+		{'t', "truth", VT_OPT_STRING, &o.truth, .arg = "FILE", .unrecorded = true,
 		 .help = "write a second stream: exact executions, cycles and stalls"},
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_SEED(app),
