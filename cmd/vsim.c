@@ -239,7 +239,7 @@ int cmd_sim(int argc, char **argv)
 			 "often"},
 		{0, "history", VT_OPT_U64, &o.history, .arg = "N",
 		 .help = "the directions of the N branches before it, up to 64 (default 12)"},
-		{'t', "truth", VT_OPT_STRING, &o.truth, .arg = "FILE", .unrecorded = true,
+		{0, "truth", VT_OPT_STRING, &o.truth, .arg = "FILE", .unrecorded = true,
 		 .help = "write a second stream: exact executions, cycles and stalls"},
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_SEED(app),
