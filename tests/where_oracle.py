@@ -26,9 +26,8 @@ FOLLOWED = ["events", "lat_fetch", "lat_map", "lat_ready", "lat_issue", "lat_exe
             "lat_load", "lat_tlb", "lat_total", "lat_dispatch", "source", "open_misses", "width",
             "target", "history", "history_n", "trap", "pair", "pair_distance", "pair_cycles",
             "pair_weight"]
-INTEGERS = ["pid", "tid", "cpu", "period", "addr", "weight", "misc", "lat_load", "lat_exec", "source",
-            "open_misses"]
-FIELDS = INTEGERS + ["id", "has", "pm_has", "pm_least", "events_told", "events", "pair_weight"]
+INTEGERS = ["pid", "tid", "cpu", "period", "addr", "weight", "misc", "lat_load", "lat_exec", "open_misses"]
+FIELDS = INTEGERS + ["source", "id", "has", "pm_has", "pm_least", "events_told", "events", "pair_weight"]
 LARGEST = 2**64 - 1
 
 
@@ -125,7 +124,7 @@ def number(rng, depth, real=True):
         e = number(rng, depth - 1, real)
         return ("neg" if real or rng.random() < 0.5 else "~", e)
     if rng.random() < 0.3:
-        return ("has", rng.choice(INTEGERS + ["events", "pair_weight"]))
+        return ("has", rng.choice(INTEGERS + ["source", "events", "pair_weight"]))
     return condition(rng, depth - 1)
 
 

@@ -80,6 +80,7 @@ static bool is_sum(enum vt_kind picked, uint32_t kind)
 	case VT_REGION:
 	case VT_MISPREDICT:
 	case VT_LOADS:
+	case VT_EVSTAT:
 	case VT_CHAIN:
 		return picked == VT_SAMPLE;
 	default:

@@ -168,6 +168,25 @@ static int resolve_name(const struct resolver *r, struct vti_where_node *n, cons
 	return 0;
 }
 
+static bool is_enumeration(const char *unit)
+{
+	return unit && vt_unit_words(unit);
+}
+
+/*
+ * Whether a term computes with values of an enumeration, of which the numbers mean nothing.  Beside
+ * flags, the name of a field that has such values is the word for its bit.
+ */
+static bool computes_with_values(const struct resolver *r, const struct vti_where_node *n,
+				 const char *unit)
+{
+	const char *right = is_binary(n->op) ? node_at(r, n->right)->unit : NULL;
+	bool computes = n->op >= VTI_WHERE_NEG && n->op < VTI_WHERE_EQ && n->op != VTI_WHERE_NOT;
+
+	return computes && is_enumeration(unit ? unit : n->unit) &&
+	       (!right || is_enumeration(right));
+}
+
 static int resolve(const struct resolver *r, uint32_t i, const char *unit)
 {
 	struct vti_where_node *n = node_at(r, i);
@@ -180,6 +199,9 @@ static int resolve(const struct resolver *r, uint32_t i, const char *unit)
 		return resolve_field(r, n);
 	if (n->op == VTI_WHERE_IN)
 		return resolve_field(r, node_at(r, n->left));
+	if (computes_with_values(r, n, unit))
+		return vti_where_error(r->err, VT_E_USAGE, n->column,
+				       "values of an enumeration are compared, each by itself");
 	if (is_sign(n->op))
 		return resolve(r, n->left, n->op == VTI_WHERE_NOT ? NULL : unit);
 	if (!is_binary(n->op))

@@ -396,6 +396,8 @@ static void words_and_texts(void **state)
 	expect(t, "dram <= source && source == 10", VT_TRUE);
 	expect(t, "trap == none && \"order\" != trap", VT_TRUE);
 	expect(t, "pm_has & source && !(pm_has & \"lat_load\")", VT_TRUE);
+	expect(t, "source & pm_has && !(lat_load & pm_has)", VT_TRUE);
+	expect(t, "!(source == l1) && (source == l1 || source == dram_far)", VT_TRUE);
 	t->off[VT_SAMPLE_CALLCHAIN][1] = 3;
 	expect(t, "callchain.count == 3 && stack.count == 0", VT_TRUE);
 	expect(t, "has(callchain) && !has(stack)", VT_TRUE);
@@ -446,6 +448,14 @@ static void errors(void **state)
 		 "column 11: SAMPLE has no field 'drma'; did you mean 'dram'?"},
 		{"source == \"drma\"", VT_E_USAGE,
 		 "column 11: 'drma' is no word for enum:source; did you mean 'dram'?"},
+		{"source & dram", VT_E_USAGE,
+		 "column 8: values of an enumeration are compared, each by itself"},
+		{"source == l1 | dram_far", VT_E_USAGE,
+		 "column 14: values of an enumeration are compared, each by itself"},
+		{"3 < source + 1", VT_E_USAGE,
+		 "column 12: values of an enumeration are compared, each by itself"},
+		{"-source == l1", VT_E_USAGE,
+		 "column 1: values of an enumeration are compared, each by itself"},
 		{"dram == 3", VT_E_ABSENT, "column 1: SAMPLE has no field 'dram'"},
 		{"stack == 3", VT_E_USAGE, "column 1: bytes and arrays have only .count"},
 		{"cpu.count", VT_E_USAGE, "column 1: only texts, bytes and arrays have .count"},
