@@ -81,6 +81,8 @@ static bool is_sum(enum vt_kind picked, uint32_t kind)
 	case VT_MISPREDICT:
 	case VT_LOADS:
 	case VT_EVSTAT:
+	case VT_PAIRSTAT:
+	case VT_PATH:
 	case VT_CHAIN:
 		return picked == VT_SAMPLE;
 	default:

@@ -174,6 +174,10 @@ int vti_pack_record(void *pack, const struct vt_record *rec, struct vt_error *er
 		return hit_place(p, rec, VT_LOADS_IMAGE, VT_LOADS_OFFSET, VTI_HIT_CODE, err);
 	case VT_EVSTAT:
 		return hit_place(p, rec, VT_EVSTAT_IMAGE, VT_EVSTAT_OFFSET, VTI_HIT_CODE, err);
+	case VT_PAIRSTAT:
+		return hit_place(p, rec, VT_PAIRSTAT_IMAGE, VT_PAIRSTAT_OFFSET, VTI_HIT_CODE, err);
+	case VT_PATH:
+		return hit_place(p, rec, VT_PATH_IMAGE, VT_PATH_OFFSET, VTI_HIT_CODE, err);
 	case VT_EDGE:
 		return hit_two(p, rec, edge, VTI_HIT_CODE, err);
 	case VT_CHAIN:

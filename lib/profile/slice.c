@@ -335,6 +335,8 @@ int vt_slice_feed(struct vt_slice *s, const struct vt_block *block, uint32_t fir
 	case VT_MISPREDICT:
 	case VT_LOADS:
 	case VT_EVSTAT:
+	case VT_PAIRSTAT:
+	case VT_PATH:
 		s->counts.estimates += count;
 		return 0;
 	case VT_CHAIN:

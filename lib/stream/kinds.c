@@ -96,7 +96,13 @@ static const char *const methods[VT_NMETHODS] = {
 	[VT_METHOD_UNKNOWN] = "unknown",   [VT_METHOD_NAIVE] = "naive",
 	[VT_METHOD_PAPER] = "paper",	   [VT_METHOD_FLOW] = "flow",
 	[VT_METHOD_BRANCHES] = "branches", [VT_METHOD_COUNTED] = "counted",
-	[VT_METHOD_MODEL] = "model",
+	[VT_METHOD_MODEL] = "model",	   [VT_METHOD_FOLLOWED] = "followed",
+};
+
+static const char *const paths[VT_NPATHS] = {
+	[VT_PATH_UNKNOWN] = "unknown", [VT_PATH_COUNTS] = "counts",
+	[VT_PATH_HISTORY] = "history", [VT_PATH_HISTORY_PAIRS] = "history+pairs",
+	[VT_PATH_LIKELY] = "likely",   [VT_PATH_EXACT] = "exact",
 };
 
 static const char *const stalls[VT_NSTALLS] = {
@@ -188,6 +194,11 @@ const char *vt_confidence_name(uint64_t confidence)
 const char *vt_method_name(uint64_t method)
 {
 	return method < VT_NMETHODS ? methods[method] : "?";
+}
+
+const char *vt_path_method_name(uint64_t method)
+{
+	return method < VT_NPATHS ? paths[method] : "?";
 }
 
 const char *vt_stall_name(uint64_t cause)

@@ -226,7 +226,19 @@ enum vt_method {
 	VT_METHOD_BRANCHES, /* from branch stacks */
 	VT_METHOD_COUNTED,  /* from executed code */
 	VT_METHOD_MODEL,    /* known to a simulator */
+	VT_METHOD_FOLLOWED, /* from samples of single instructions: ProfileMe 5.1, 5.2 */
 	VT_NMETHODS
+};
+
+/* How a path was found: ProfileMe 5.3. */
+enum vt_path_method {
+	VT_PATH_UNKNOWN,
+	VT_PATH_COUNTS,	       /* the most frequent predecessor of each block */
+	VT_PATH_HISTORY,       /* the only one that the directions of branches permit */
+	VT_PATH_HISTORY_PAIRS, /* and that has the other instruction of a pair */
+	VT_PATH_LIKELY,	       /* the likeliest of those that the directions permit */
+	VT_PATH_EXACT,	       /* recorded: branch stacks, decoded traces */
+	VT_NPATHS
 };
 
 /* Causes of lost issue slots: DCPI 6.3, figures 2 and 4.  From SLOTTING on, they are static. */
@@ -306,6 +318,7 @@ const char *vt_trace_event_name(uint64_t event);
 const char *vt_conflict_name(uint64_t conflict);
 const char *vt_confidence_name(uint64_t confidence);
 const char *vt_method_name(uint64_t method);
+const char *vt_path_method_name(uint64_t method);
 const char *vt_stall_name(uint64_t cause);
 const char *vt_why_name(uint64_t why);
 

@@ -22,6 +22,7 @@ static const struct {
 	{"enum:conflict", vt_conflict_name},
 	{"enum:confidence", vt_confidence_name},
 	{"enum:method", vt_method_name},
+	{"enum:path", vt_path_method_name},
 	{"enum:stall", vt_stall_name},
 	{"enum:why", vt_why_name},
 	{"enum:source", vt_pm_source_name},
