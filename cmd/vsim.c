@@ -219,7 +219,8 @@ int cmd_sim(int argc, char **argv)
 			 "./FILE: vt-core(5)"},
 		{'S', "sample", VT_OPT_LIST, &o.samples, .arg = "EVENT[:N]",
 		 .help = "a sample every N events on average (62000): cycles (default),\n"
-			 "imiss, dmiss, itbmiss, dtbmiss, branchmp, l2miss, wbfull, retired,\n"
+			 "imiss, dmiss, dref, itbmiss, dtbmiss, branchmp, l2miss, wbfull, "
+			 "retired,\n"
 			 "taken; may be repeated"},
 		{0, "interval", VT_OPT_CHOICE, &o.interval, .arg = "HOW",
 		 .choices = vt_interval_words,

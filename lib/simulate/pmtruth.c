@@ -154,7 +154,7 @@ static void land(struct vti_pmtruth *t, const struct vti_pmwindow *w, const stru
 {
 	uint64_t mask = w->size - 1;
 	double useful = (double)(w->before[f->end & mask] - w->before[f->begin & mask]);
-	double cycles = (double)(f->end - f->begin), width = m->issue ? m->issue : 1;
+	double cycles = (double)(f->end - f->begin), width = vt_sim_width(m);
 	struct vti_pmstat *s = get_stats(t, f->place);
 
 	if (!s)

@@ -19,6 +19,7 @@ const char *vt_simulate_name(enum vt_simulate_kind kind)
 		[VT_SIMULATE_DTBMISS] = "dtbmiss", [VT_SIMULATE_BRANCHMP] = "branchmp",
 		[VT_SIMULATE_L2MISS] = "l2miss",   [VT_SIMULATE_WBFULL] = "wbfull",
 		[VT_SIMULATE_RETIRED] = "retired", [VT_SIMULATE_TAKEN] = "taken",
+		[VT_SIMULATE_DREF] = "dref",
 	};
 
 	return (unsigned)kind < VT_NSIMULATE ? names[kind] : NULL;
@@ -59,6 +60,9 @@ static bool is_event_of_kind(const struct vti_simcounters *c, enum vt_simulate_k
 	case VT_SIMULATE_DTBMISS:
 		*cycle = r->access_cycle;
 		return r->data_missed & (kind == VT_SIMULATE_DMISS ? VT_MISS_L1 : VT_MISS_TLB);
+	case VT_SIMULATE_DREF:
+		*cycle = r->access_cycle;
+		return r->access_cycle != 0;
 	case VT_SIMULATE_WBFULL:
 		*cycle = r->access_cycle;
 		return r->data_missed & VT_MISS_BUFFER;

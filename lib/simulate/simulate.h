@@ -33,6 +33,7 @@ enum vt_simulate_kind {
 	VT_SIMULATE_WBFULL,   /* stores that wait for room in the write buffer */
 	VT_SIMULATE_RETIRED,  /* instructions */
 	VT_SIMULATE_TAKEN,    /* taken branches */
+	VT_SIMULATE_DREF,     /* instructions with a load or store */
 	VT_NSIMULATE
 };
 

@@ -90,6 +90,9 @@ if vtrace record --full -o probe.vt true >/dev/null 2>&1; then
 		vsim -m skylake --profileme 401 --pairs 400 --minor weighted -s $s -o pairs$s.vt sort.vt
 	done
 	t_ok "useful overlaps" "$PYTHON" "$ROOT/tests/check_profileme.py" overlap truth.vt 401 400 pairs[0-9]*.vt
+	t_is "slots of the narrowest stage, four on skylake, less what is useful" \
+		"$(vtrace dump -k EVSTAT -F what,sum truth.vt | awk -F '\t' '{ n[$1] += $2 }
+			END { print (n["wasted"] == 4 * n["in_progress"] - n["useful"]), (n["useful"] > 0) }')" "1 1"
 	# A counter of each event that has no skid takes its samples at the same instructions.
 	vsim -m skylake -S branchmp:1 -S imiss:1 --interval fixed -o counted.vt sort.vt
 	vsim -m skylake --profileme 1 --interval fixed -o every.vt sort.vt

@@ -214,14 +214,16 @@ static void test_kinds(void **state)
 				every((enum vt_simulate_kind)kind, 1);
 			const struct vt_sim_retired r = {
 				.fetch_cycle = 11,
-				.access_cycle = 22,
+				.access_cycle = kind == VT_SIMULATE_DREF && rows[i].fetch ? 0 : 22,
 				.cycle = 33,
 				.fetch_missed = rows[i].fetch,
 				.data_missed = rows[i].data,
 				.mispredicted = rows[i].mispredicted,
 			};
 			struct vti_simcounters c = start(&event, 1, 2);
-			uint64_t due = rows[i].due[kind];
+			uint64_t due = kind != VT_SIMULATE_DREF ? rows[i].due[kind]
+				       : rows[i].fetch		? 0
+								: 24;
 
 			assert_true(c.events && c.due == UINT64_MAX);
 			vti_simcounters_count(&c, &r);
@@ -233,6 +235,7 @@ static void test_kinds(void **state)
 	assert_string_equal(vt_simulate_name(VT_SIMULATE_CYCLES), "cycles");
 	assert_string_equal(vt_simulate_name(VT_SIMULATE_RETIRED), "retired");
 	assert_string_equal(vt_simulate_name(VT_SIMULATE_TAKEN), "taken");
+	assert_string_equal(vt_simulate_name(VT_SIMULATE_DREF), "dref");
 	assert_null(vt_simulate_name(VT_NSIMULATE));
 }
 

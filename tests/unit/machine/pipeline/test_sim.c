@@ -344,6 +344,25 @@ static void blocks_go_on_where_they_are_told(void **state)
 	}
 }
 
+/* The narrowest stage counts; a stage of 0 has no limit. */
+static void width_of_the_narrowest_stage(void **state)
+{
+	static const struct vt_core cores[] = {
+		{.fetch = 2, .decode = 3, .issue = 4, .retire = 5},
+		{.fetch = 9, .decode = 3, .issue = 4, .retire = 5},
+		{.fetch = 9, .decode = 8, .issue = 4, .retire = 5},
+		{.fetch = 9, .decode = 0, .issue = 6, .retire = 5},
+		{.issue = 6},
+		{.issue = 0},
+	};
+	static const uint32_t widths[] = {2, 3, 4, 5, 6, 1};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cores) / sizeof(cores[0]); i++)
+		assert_int_equal(vt_sim_width(&cores[i]), widths[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -356,6 +375,7 @@ int main(void)
 		cmocka_unit_test(fetches_by_lines),
 		cmocka_unit_test(shares_out_accesses),
 		cmocka_unit_test(blocks_go_on_where_they_are_told),
+		cmocka_unit_test(width_of_the_narrowest_stage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
