@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "profile/data_source.h"
+#include "stream/profileme.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 #define PAGE_SIZE     4096u
@@ -84,6 +85,28 @@ int vt_groups_feed(void *groups, const struct vt_block *block, uint32_t first, u
 
 /* ---- from a sample to its group ---- */
 
+/* Whether `source` names what answered. */
+static bool has_source(const struct vt_record *rec)
+{
+	uint64_t source = vt_record_u64(rec, VT_SAMPLE_SOURCE);
+
+	return vt_record_u64(rec, VT_SAMPLE_PM_HAS) & VT_PM_BIT(SOURCE) &&
+	       source != VT_SOURCE_UNKNOWN && source < VT_NSOURCES;
+}
+
+/* Prefers `source`, which has the same words on all machines, to the kernel's data source. */
+static const char *source_text(const struct vt_record *rec, char buf[VT_DATA_SOURCE_SIZE])
+{
+	return has_source(rec) ? vt_pm_source_name(vt_record_u64(rec, VT_SAMPLE_SOURCE))
+			       : vt_data_source_text(vt_record_u64(rec, VT_SAMPLE_DATA_SRC), buf);
+}
+
+static bool is_told(const struct vt_record *rec, enum vt_group_key key)
+{
+	return vt_record_u64(rec, VT_SAMPLE_HAS) & facts[key].has ||
+	       (key == VT_GROUP_SOURCE && has_source(rec));
+}
+
 static bool find_value(struct vt_groups *g, const struct vt_record *rec, enum vt_group_key key,
 		       uint64_t *value)
 {
@@ -94,7 +117,7 @@ static bool find_value(struct vt_groups *g, const struct vt_record *rec, enum vt
 	if (key == VT_GROUP_COMM)
 		*value = vt_intern_str(g->texts, vt_threads_comm(g->threads, (int32_t)raw, comm));
 	else if (key == VT_GROUP_SOURCE)
-		*value = vt_intern_str(g->texts, vt_data_source_text(raw, source));
+		*value = vt_intern_str(g->texts, source_text(rec, source));
 	else if (key == VT_GROUP_TIME)
 		*value = raw - raw % g->slice;
 	else if (key == VT_GROUP_PAGE)
@@ -109,13 +132,13 @@ static bool find_value(struct vt_groups *g, const struct vt_record *rec, enum vt
 int vt_groups_of(struct vt_groups *g, const struct vt_record *rec, uint32_t *group,
 		 struct vt_error *err)
 {
-	uint64_t has = rec && rec->kind == VT_SAMPLE ? vt_record_u64(rec, VT_SAMPLE_HAS) : 0;
+	bool sample = rec && rec->kind == VT_SAMPLE;
 	struct group values = {{0}, 0};
 	struct group *found;
 	size_t i;
 
 	for (i = 0; i < g->nkeys; i++) {
-		if (!(has & facts[g->keys[i]].has))
+		if (!sample || !is_told(rec, g->keys[i]))
 			continue;
 		if (!find_value(g, rec, g->keys[i], &values.values[i]))
 			return vt_error_nomem(err);

@@ -66,8 +66,8 @@ bool vt_groups_number(const struct vt_groups *g, uint32_t group, size_t i, int64
 const char *vt_groups_last_comm(const struct vt_groups *g, int32_t tid, char buf[VT_COMM_SIZE]);
 
 /*
- * Appends the value of a group's i-th key, raw: "sort", "12.4" (seconds), "L1 hit", "7f0010000000";
- * "[unknown]" where the samples do not have it.
+ * Appends the value of a group's i-th key, raw: "sort", "12.4" (seconds), "7f0010000000"; of
+ * sources "dram-far", or "L1 hit" of samples with only the kernel's data source; "[unknown]" where the samples do not have it.
  */
 void vt_groups_text(const struct vt_groups *g, uint32_t group, size_t i, struct vt_buf *out);
 

@@ -135,7 +135,7 @@ t_is "and names itself" "$(cut -d, -f6 groups.csv | sort -u | paste -sd ' ')" "c
 vprof --by comm demo.vt >text
 t_like "for people" '^ +3545 +100.00% +±0.13 +100.00% +97 +100.00%  heat$' text
 vprof --by source,page --csv full.vt >memory.csv 2>/dev/null
-t_like "by where data came from, and its page" ',"?L1 hit"?,7fff0000,' memory.csv
+t_like "by where data came from, and its page" ',l1,7fff0000,' memory.csv
 t_like "what samples do not have is unknown" ',\[unknown\],7fff0000,' memory.csv
 vprof --by thread --csv freq.vt >text
 t_like "counts are nobody's" '^1094,100,100,23,100,,' text

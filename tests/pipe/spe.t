@@ -118,6 +118,10 @@ source_is "Neoverse V2" 0x00000000410fd4f0 12 peer-near
 source_is "Neoverse V2" 0x00000000410fd4f0 13 peer-far
 source_is "Neoverse V2" 0x00000000410fd4f0 14 dram
 source_is "Neoverse V2" 0x00000000410fd4f0 15 ""
+printf '%s\n' "pc=4000 mem=0 src2=14 ts=1" "pc=4000 mem=0 src2=14 ts=2" "pc=4000 mem=0 src2=11 ts=3" \
+	"pc=4000 br=0 ts=4" | mk -c 0x00000000410fd4f0 sources.data
+vprof --by source --csv sources.data 2>/dev/null | sed 1d | cut -d, -f1,6 >got
+t_is "vprof counts them" "$(sort got | paste -sd ' ')" "1,[unknown] 1,l3 2,dram"
 source_is "Neoverse V2, a store" 0x00000000410fd4f0 14 "" mem=1
 source_is "AmpereOne" 0x00000000c00fac40 7 dram
 source_is "AmpereOne, which does not tell two apart" 0x00000000c00fac40 0 ""

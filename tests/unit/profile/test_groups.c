@@ -13,6 +13,7 @@
 #include "profile/groups.h"
 #include "profile/profile.h"
 #include "profile/ranking.h"
+#include "stream/profileme.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
 #include "tests/unit/common/profiles.h"
@@ -169,9 +170,27 @@ static void groups_by_data(void **state)
 	row[VT_SAMPLE_DATA_SRC] = 0x68100144;
 	row = put_sample(w, 7, 1, 0, 0, ALL);
 	row[VT_SAMPLE_ADDR] = 4096;
+	/* What was decoded goes before the kernel's words, if it names a place. */
+	row = put_sample(w, 7, 1, 0, 0, 1);
+	row[VT_SAMPLE_PM_HAS] = VT_PM_BIT(SOURCE);
+	row[VT_SAMPLE_SOURCE] = VT_SOURCE_DRAM_FAR;
+	row = put_sample(w, 8, 1, 0, 0, ALL);
+	row[VT_SAMPLE_DATA_SRC] = 0x68100142;
+	row[VT_SAMPLE_PM_HAS] = VT_PM_BIT(SOURCE);
+	row[VT_SAMPLE_SOURCE] = VT_SOURCE_PEER_NEAR;
+	row = put_sample(w, 9, 1, 0, 0, ALL);
+	row[VT_SAMPLE_DATA_SRC] = 0x68100142;
+	row[VT_SAMPLE_PM_HAS] = VT_PM_BIT(SOURCE);
+	row = put_sample(w, 10, 1, 0, 0, 1);
+	row[VT_SAMPLE_PM_HAS] = VT_PM_BIT(LAT_LOAD);
+	row[VT_SAMPLE_SOURCE] = VT_SOURCE_L2;
 	g = group(fd, w, keys, 3, 0, VT_LEVEL_ALL);
 	expect_row(&g, 0, "2 fffffffffffff000 L1 hit -1");
-	expect_row(&g, 1, "1 1000 N/A 7");
+	expect_row(&g, 1, "1 0 L1 hit 9");
+	expect_row(&g, 2, "1 0 peer-near 8");
+	expect_row(&g, 3, "1 1000 N/A 7");
+	expect_row(&g, 4, "1 [unknown] dram-far [unknown]");
+	expect_row(&g, 5, "1 [unknown] [unknown] [unknown]");
 	free_grouped(&g);
 }
 
