@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# usage: mkibs.py [-4] [-c CPUID] [-n TIMES] OUT <RECORDS
+# usage: mkibs.py [-4] [-u] [-c CPUID] [-n TIMES] OUT <RECORDS
 #
 # Writes a perf.data of AMD's instruction-based sampling, with a sample for each line of standard input:
 #
@@ -10,6 +10,7 @@
 # CAPS and registers are hexadecimal, in the kernel's order; `raw` gives all bytes.  Times are 1000, 1001 ...
 #
 #	-4	the file says that the processor has the extensions of Zen 4
+#	-u	the event of micro-ops counts these (cnt_ctl), not cycles
 #	-c CPUID	default AuthenticAMD,25,17,1
 #	-n TIMES	all of it so many times, all at the same time
 
@@ -52,7 +53,7 @@ def features(w, opt):
 
 def write_file(w, out, body, features):
     attrs = b""
-    for i, (kind, config) in enumerate(((OP, 0), (FETCH, 1 << 57))):
+    for i, (kind, config) in enumerate(((OP, w.opt.uops << 19), (FETCH, 1 << 57))):
         attrs += w.attr(kind, config, TYPE, 100000, FLAGS) + w.pack("QQ", 104 + 8 * i, 8)
     data_at = 104 + 16 + len(attrs)
     words = [sum(1 << k for k in features), 0, 0, 0]
@@ -68,6 +69,7 @@ def write_file(w, out, body, features):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("-4", dest="zen4", action="store_true")
+    p.add_argument("-u", dest="uops", action="store_true")
     p.add_argument("-c", dest="cpuid", default="AuthenticAMD,25,17,1")
     p.add_argument("-n", dest="times", type=int, default=1)
     p.add_argument("out")

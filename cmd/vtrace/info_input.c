@@ -4,9 +4,11 @@
 #include "cmd/common/find.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/trace.h"
+#include "formats/auxtrace.h"
 #include "formats/common/decompress.h"
 #include "formats/perfdata/perfdata.h"
 #include "formats/pt/packet.h"
+#include "formats/spe/info.h"
 
 /* A raw trace has a PSB this early; the ones of a ring buffer begin anywhere. */
 #define RAW_PROBE_SIZE 65536
@@ -26,7 +28,7 @@ static void read_rest(struct vt_input *in)
 
 /*
  * A vt_decode_fn.  The summary of an Intel PT trace needs no decoding, so nothing is lost by
- * keeping its AUX areas.
+ * keeping its AUX areas.  Those of Arm SPE have samples.
  */
 static int decode_perfdata_info(struct vt_input *in, struct vt_writer *w,
 				const struct vt_format_options *opt, struct vt_format_summary *sum,
@@ -39,7 +41,8 @@ static int decode_perfdata_info(struct vt_input *in, struct vt_writer *w,
 
 	if (vt_perfdata_auxtrace_type(in, &aux, &ignored) == 0)
 		o.keep_aux = aux == VT_PERFDATA_AUX_INTEL_PT;
-	code = vt_perfdata_decode(in, w, &o, sum, err);
+	code = aux == VT_SPE_AUXINFO_TYPE ? vt_auxtrace_decode(in, w, &o, sum, err)
+					  : vt_perfdata_decode(in, w, &o, sum, err);
 	read_rest(in);
 	sum->damaged += sum->aux_areas;
 	return code;

@@ -143,29 +143,35 @@ static void put_breakpoint_name(struct vt_buf *out, const struct pd_attr *a)
 		vt_buf_printf(out, "x");
 }
 
-/* k, u, h: the rings that are not excluded; p: precision; H, G: host and guest. */
-static void put_modifiers(struct vt_buf *out, const struct pd_attr *a)
+#define RINGS (PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_USER | PD_ATTR_EXCLUDE_HV)
+
+/* k, u, h: the rings that are not excluded, if some are; p: precision.  Returns their number. */
+static size_t find_modifiers(const struct pd_attr *a, char text[16])
 {
-	const uint64_t rings = PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_USER | PD_ATTR_EXCLUDE_HV;
-	bool guest_excluded = a->flags & PD_ATTR_EXCLUDE_GUEST;
-	bool usual = false;
-	char text[16];
 	size_t n = 0;
 	unsigned i;
 
-	if (a->flags & rings) {
+	if (a->flags & RINGS) {
 		if (!(a->flags & PD_ATTR_EXCLUDE_KERNEL))
 			text[n++] = 'k';
 		if (!(a->flags & PD_ATTR_EXCLUDE_USER))
 			text[n++] = 'u';
 		if (!(a->flags & PD_ATTR_EXCLUDE_HV))
 			text[n++] = 'h';
-		usual = true;
 	}
-	for (i = 0; i < vti_pd_attr_precise(a); i++) {
+	for (i = 0; i < vti_pd_attr_precise(a); i++)
 		text[n++] = 'p';
-		usual = true;
-	}
+	return n;
+}
+
+/* The same, and H, G: host and guest. */
+static void put_modifiers(struct vt_buf *out, const struct pd_attr *a)
+{
+	bool guest_excluded = a->flags & PD_ATTR_EXCLUDE_GUEST;
+	bool usual = a->flags & RINGS || vti_pd_attr_precise(a);
+	char text[16];
+	size_t n = find_modifiers(a, text);
+
 	/* With a ring or a precision given, perf itself excludes guests; without, it does not. */
 	if (a->flags & PD_ATTR_EXCLUDE_HOST || guest_excluded == usual) {
 		if (!(a->flags & PD_ATTR_EXCLUDE_HOST))
@@ -177,7 +183,55 @@ static void put_modifiers(struct vt_buf *out, const struct pd_attr *a)
 		vt_buf_printf(out, ":%.*s", (int)n, text);
 }
 
-void vti_pd_attr_name(struct vt_buf *out, const struct pd_attr *a)
+/*
+ * Terms of one bit of `config`.  Sources: linux, arch/x86/events/amd/ibs.c and
+ * drivers/perf/arm_spe_pmu.c.
+ */
+static const struct {
+	const char *pmu; /* a prefix of its name */
+	unsigned bit;
+	const char *term;
+} terms[] = {
+	{"ibs_op", 16, "l3missonly"},	  {"ibs_op", 19, "cnt_ctl"},
+	{"ibs_fetch", 57, "rand_en"},	  {"ibs_fetch", 59, "l3missonly"},
+	{"arm_spe", 0, "ts_enable"},	  {"arm_spe", 1, "pa_enable"},
+	{"arm_spe", 2, "pct_enable"},	  {"arm_spe", 16, "jitter"},
+	{"arm_spe", 32, "branch_filter"}, {"arm_spe", 33, "load_filter"},
+	{"arm_spe", 34, "store_filter"},
+};
+
+/* Appends "name=value" and a comma before it if there is a term before. */
+static void put_term(struct vt_buf *out, bool *any, const char *name, uint64_t value)
+{
+	if (!value)
+		return;
+	vt_buf_printf(out, value == 1 ? "%s%s=%" PRIu64 : "%s%s=0x%" PRIx64, *any ? "," : "", name,
+		      value);
+	*any = true;
+}
+
+/* As on perf's command line: ibs_op/cnt_ctl=1/u.  Bits without a name are given as a word. */
+static void put_pmu_name(struct vt_buf *out, const struct pd_attr *a, const char *pmu)
+{
+	uint64_t rest = a->config;
+	bool any = false;
+	char text[16];
+	size_t i;
+
+	vt_buf_printf(out, "%s/", pmu);
+	for (i = 0; i < COUNT(terms); i++)
+		if (strncmp(pmu, terms[i].pmu, strlen(terms[i].pmu)) == 0)
+			rest &= ~(UINT64_C(1) << terms[i].bit);
+	for (i = 0; i < COUNT(terms) && !rest; i++)
+		if (strncmp(pmu, terms[i].pmu, strlen(terms[i].pmu)) == 0)
+			put_term(out, &any, terms[i].term, a->config >> terms[i].bit & 1);
+	put_term(out, &any, "config", rest ? a->config : 0);
+	put_term(out, &any, "config1", a->config1);
+	put_term(out, &any, "config2", a->config2);
+	vt_buf_printf(out, "/%.*s", (int)find_modifiers(a, text), text);
+}
+
+void vti_pd_attr_name(struct vt_buf *out, const struct pd_attr *a, const char *pmu)
 {
 	switch (a->type) {
 	case PD_TYPE_HARDWARE:
@@ -209,7 +263,10 @@ void vti_pd_attr_name(struct vt_buf *out, const struct pd_attr *a)
 		put_modifiers(out, a);
 		break;
 	default:
-		vt_buf_printf(out, "unknown attr type: %" PRIu32, a->type);
+		if (*pmu)
+			put_pmu_name(out, a, pmu);
+		else
+			vt_buf_printf(out, "unknown attr type: %" PRIu32, a->type);
 		break;
 	}
 }

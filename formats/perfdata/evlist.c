@@ -224,8 +224,19 @@ static enum vt_policy choose_policy(const struct pd_session *s, const struct pd_
 	return s->amd ? VT_POLICY_DISPATCH : VT_POLICY_PRECISE;
 }
 
-static const char *choose_event_unit(const struct pd_attr *a)
+/* With cnt_ctl, IBS counts dispatched micro-ops, else cycles; but fetches if those are followed. */
+#define IBS_CNT_CTL (UINT64_C(1) << 19)
+
+static const char *choose_event_unit(const struct pd_session *s, const struct pd_attr *a)
 {
+	const char *pmu = vti_pd_pmu_name(s, a->type);
+
+	if (name_has_prefix(pmu, "ibs_op"))
+		return a->config & IBS_CNT_CTL ? "micro-ops" : "cycles";
+	if (name_has_prefix(pmu, "ibs_fetch"))
+		return "fetches";
+	if (name_has_prefix(pmu, "arm_spe"))
+		return "operations";
 	if (a->type == PD_TYPE_SOFTWARE)
 		return a->config <= 1 ? "ns" : "events";
 	if (a->type == PD_TYPE_HARDWARE && (uint32_t)a->config == 0)
@@ -257,7 +268,7 @@ static void put_event_row(struct pd_session *s, size_t i, const char *name)
 	row[VT_EVENT_REGS_INTR] = a->regs_intr;
 	row[VT_EVENT_STACK_USER] = a->stack_user;
 	vt_writer_text(s->w, VT_EVENT_NAME, e->name ? e->name : name);
-	vt_writer_text(s->w, VT_EVENT_UNIT, choose_event_unit(a));
+	vt_writer_text(s->w, VT_EVENT_UNIT, choose_event_unit(s, a));
 }
 
 int vti_pd_events_emit(struct pd_session *s)
@@ -274,7 +285,8 @@ int vti_pd_events_emit(struct pd_session *s)
 		s->events[i].dirty = false;
 		s->events[i].followed = vti_pd_choose_followed(s, &s->events[i]);
 		name.size = 0;
-		vti_pd_attr_name(&name, &s->events[i].attr);
+		vti_pd_attr_name(&name, &s->events[i].attr,
+				 vti_pd_pmu_name(s, s->events[i].attr.type));
 		put_event_row(s, i, vt_buf_str(&name));
 	}
 	i = name.failed;

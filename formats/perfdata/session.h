@@ -68,8 +68,11 @@ static inline unsigned vti_pd_attr_precise(const struct pd_attr *a)
 /* The number of words in the sample id at the end of non-sample records. */
 unsigned vti_pd_trailer_words(uint64_t sample_type);
 
-/* Puts the name that perf gives an event that the file does not name. */
-void vti_pd_attr_name(struct vt_buf *out, const struct pd_attr *a);
+/*
+ * Puts the name that perf gives an event that the file does not name.  `pmu` is that of its type,
+ * "" if it is not known.
+ */
+void vti_pd_attr_name(struct vt_buf *out, const struct pd_attr *a, const char *pmu);
 
 /* ---- sample.c ---- */
 

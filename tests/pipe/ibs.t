@@ -60,8 +60,14 @@ vtrace decode --no-decode-raw fetch.data >plain.vt
 t_same "raw bytes are kept" <(vtrace dump -k SAMPLE -F raw plain.vt) with
 t_is "alone if asked for" "$(vtrace dump -k SAMPLE plain.vt | grep -c pm_has)" 0
 t_ok "info of both" vtrace info fetch.data
-t_like "counts the fields" '^ *2  +lat_fetch +' "$T_OUT"
-t_like "and events" '^ *2 +1  +icache_miss +' "$T_OUT"
+t_like "counts the fields" '^ *2 +- +0  lat_fetch +ibs_fetch/rand_en=1/$' "$T_OUT"
+t_like "and events" '^ *2 +1 +-  icache_miss +ibs_fetch/rand_en=1/$' "$T_OUT"
+t_like "names events by their PMU" '^ +0 +0  cycles +dispatch +ibs_op//$' "$T_OUT"
+t_like "and says what they count" '^ +2 +200000  fetches +dispatch +ibs_fetch/rand_en=1/$' "$T_OUT"
+"$PYTHON" "$ROOT/tests/mkibs.py" -u uops.data <<<'op 1ff 60000 401234 100200003 0 1 0 0'
+vtrace decode uops.data | vtrace dump -k EVENT -F name,unit >got
+printf '%s\t%s\n' ibs_op/cnt_ctl=1/ micro-ops ibs_fetch/rand_en=1/ fetches >want
+t_same "micro-ops, if the event counts those" got want
 t_ok "also as JSON" vtrace info --json fetch.data
 t_is "with the same numbers" "$("$PYTHON" -c '
 import json, sys

@@ -120,6 +120,9 @@ source_is "Neoverse V2" 0x00000000410fd4f0 14 dram
 source_is "Neoverse V2" 0x00000000410fd4f0 15 ""
 printf '%s\n' "pc=4000 mem=0 src2=14 ts=1" "pc=4000 mem=0 src2=14 ts=2" "pc=4000 mem=0 src2=11 ts=3" \
 	"pc=4000 br=0 ts=4" | mk -c 0x00000000410fd4f0 sources.data
+t_ok "vtrace info reads the areas" vtrace info sources.data
+t_like "counts their samples" '^ +4 +4096  operations +dispatch +arm_spe_0/' "$T_OUT"
+t_like "and what these tell" '^ +3 +- +0  source +arm_spe_0/' "$T_OUT"
 vprof --by source --csv sources.data 2>/dev/null | sed 1d | cut -d, -f1,6 >got
 t_is "vprof counts them" "$(sort got | paste -sd ' ')" "1,[unknown] 1,l3 2,dram"
 source_is "Neoverse V2, a store" 0x00000000410fd4f0 14 "" mem=1

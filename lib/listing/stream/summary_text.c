@@ -197,6 +197,17 @@ static void fill_events(struct vt_table *t, const void *summary)
 	}
 }
 
+/* A number that a row does not have. */
+#define NO_NUMBER UINT64_MAX
+
+static void add_number_or_dash(struct vt_table *t, uint64_t number)
+{
+	if (number == NO_NUMBER)
+		vt_table_str(t, "-");
+	else
+		vt_table_number(t, number);
+}
+
 static void add_followed_row(struct vt_table *t, const char *event, const char *what,
 			     uint64_t known, uint64_t happened, uint64_t least)
 {
@@ -204,14 +215,8 @@ static void add_followed_row(struct vt_table *t, const char *event, const char *
 		return;
 	vt_table_row(t, VT_STYLE_PLAIN);
 	vt_table_number(t, known);
-	if (happened == UINT64_MAX)
-		vt_table_str(t, "");
-	else
-		vt_table_number(t, happened);
-	if (least)
-		vt_table_number(t, least);
-	else
-		vt_table_str(t, "");
+	add_number_or_dash(t, happened);
+	add_number_or_dash(t, least);
 	vt_table_str(t, what);
 	vt_table_str(t, event);
 }
@@ -237,10 +242,10 @@ static void fill_followed(struct vt_table *t, const void *view)
 
 		for (bit = 0; bit < VT_PM_NEVENTS; bit++)
 			add_followed_row(t, name, vt_pm_event_name(bit), f->told[bit],
-					 f->happened[bit], 0);
+					 f->happened[bit], NO_NUMBER);
 		for (bit = 1; bit < VT_PM_NBITS; bit++)
 			add_followed_row(t, name, desc->fields[VT_SAMPLE_EVENTS + bit].name,
-					 f->known[bit], UINT64_MAX, f->least[bit]);
+					 f->known[bit], NO_NUMBER, f->least[bit]);
 	}
 }
 

@@ -143,13 +143,18 @@ static void puts_big_endian_branch_flags_in_order(void **state)
 	assert_true(vti_pd_branch_flags(UINT64_C(6) << 31, true) == UINT64_C(6) << 30);
 }
 
-static void check_name(struct pd_attr a, const char *name)
+static void check_pmu_name(struct pd_attr a, const char *pmu, const char *name)
 {
 	struct vt_buf b = VT_BUF_INIT;
 
-	vti_pd_attr_name(&b, &a);
+	vti_pd_attr_name(&b, &a, pmu);
 	assert_string_equal(vt_buf_str(&b), name);
 	vt_buf_free(&b);
+}
+
+static void check_name(struct pd_attr a, const char *name)
+{
+	check_pmu_name(a, "", name);
 }
 
 /* What `perf script -F event` prints of files without names. */
@@ -188,6 +193,32 @@ static void names_as_perf_does(void **state)
 	check_name((struct pd_attr){.type = 77}, "unknown attr type: 77");
 }
 
+/* Events of a PMU that the file names, as on perf's command line. */
+static void names_events_of_pmus(void **state)
+{
+	const uint64_t user = PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV;
+
+	(void)state;
+	check_pmu_name((struct pd_attr){.type = 10}, "ibs_op", "ibs_op//");
+	check_pmu_name((struct pd_attr){.type = 10, .config = 1 << 19}, "ibs_op",
+		       "ibs_op/cnt_ctl=1/");
+	check_pmu_name((struct pd_attr){.type = 10, .config = 9 << 16, .flags = user}, "ibs_op",
+		       "ibs_op/l3missonly=1,cnt_ctl=1/u");
+	check_pmu_name((struct pd_attr){.type = 10, .config = 1 << 19 | 4, .config1 = 1}, "ibs_op",
+		       "ibs_op/config=0x80004,config1=1/");
+	check_pmu_name((struct pd_attr){.type = 9, .config = UINT64_C(1) << 57}, "ibs_fetch",
+		       "ibs_fetch/rand_en=1/");
+	check_pmu_name((struct pd_attr){.type = 8,
+					.config = UINT64_C(7) << 32 | 1 << 16 | 7,
+					.config2 = 255},
+		       "arm_spe_0",
+		       "arm_spe_0/ts_enable=1,pa_enable=1,pct_enable=1,jitter=1,branch_filter=1,"
+		       "load_filter=1,store_filter=1,config2=0xff/");
+	check_pmu_name((struct pd_attr){.type = 14, .config = 0x304}, "uncore_imc_0",
+		       "uncore_imc_0/config=0x304/");
+	check_pmu_name((struct pd_attr){.type = 0, .flags = user}, "cpu", "cycles:u");
+}
+
 static void counts_the_words_of_a_sample_id(void **state)
 {
 	const uint64_t all = PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_ADDR;
@@ -205,6 +236,7 @@ int main(void)
 		cmocka_unit_test(puts_big_endian_flags_in_order),
 		cmocka_unit_test(puts_big_endian_branch_flags_in_order),
 		cmocka_unit_test(names_as_perf_does),
+		cmocka_unit_test(names_events_of_pmus),
 		cmocka_unit_test(counts_the_words_of_a_sample_id),
 	};
 
