@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "profile/slice_internal.h"
 #include "profile/threads.h"
+#include "stream/units.h"
 
 /* Whether an image passes: asked for each sample, found once. */
 struct verdict {
@@ -322,23 +323,16 @@ int vt_slice_feed(struct vt_slice *s, const struct vt_block *block, uint32_t fir
 {
 	int code;
 
+	if (vt_kind_is_estimate(block->kind)) {
+		s->counts.estimates += count;
+		return 0;
+	}
 	switch (block->kind) {
 	case VT_SAMPLE:
 		note_zero(s, block, first, count);
 		return feed_samples(s, block, first, count, take, arg, err);
 	case VT_COUNT:
 		return feed_samples(s, block, first, count, take, arg, err);
-	case VT_FREQ:
-	case VT_EDGE:
-	case VT_STALL:
-	case VT_REGION:
-	case VT_MISPREDICT:
-	case VT_LOADS:
-	case VT_EVSTAT:
-	case VT_PAIRSTAT:
-	case VT_PATH:
-		s->counts.estimates += count;
-		return 0;
 	case VT_CHAIN:
 		s->counts.chains += count;
 		return 0;

@@ -11,22 +11,14 @@ static const struct {
 	const char *unit;
 	vt_word_fn *word;
 } words[] = {
-	{"enum:policy", vt_policy_name},
-	{"enum:image", vt_image_type_name},
-	{"enum:thread", vt_thread_op_name},
-	{"enum:blockend", vt_block_end_name},
-	{"enum:what", vt_what_name},
-	{"enum:algo", vt_algo_name},
-	{"enum:state", vt_state_reason_name},
-	{"enum:trace", vt_trace_event_name},
-	{"enum:conflict", vt_conflict_name},
-	{"enum:confidence", vt_confidence_name},
-	{"enum:method", vt_method_name},
-	{"enum:path", vt_path_method_name},
-	{"enum:stall", vt_stall_name},
-	{"enum:why", vt_why_name},
-	{"enum:source", vt_pm_source_name},
-	{"enum:stat", vt_stat_name},
+	{"enum:policy", vt_policy_name},      {"enum:image", vt_image_type_name},
+	{"enum:thread", vt_thread_op_name},   {"enum:blockend", vt_block_end_name},
+	{"enum:what", vt_what_name},	      {"enum:algo", vt_algo_name},
+	{"enum:state", vt_state_reason_name}, {"enum:trace", vt_trace_event_name},
+	{"enum:conflict", vt_conflict_name},  {"enum:confidence", vt_confidence_name},
+	{"enum:method", vt_method_name},      {"enum:path", vt_path_method_name},
+	{"enum:stall", vt_stall_name},	      {"enum:why", vt_why_name},
+	{"enum:source", vt_pm_source_name},   {"enum:stat", vt_stat_name},
 	{"enum:trap", vt_pm_trap_name},
 };
 
@@ -75,5 +67,23 @@ uint64_t vt_sample_has_bits(unsigned field)
 		return 1u << 23;
 	default:
 		return 0;
+	}
+}
+
+bool vt_kind_is_estimate(uint32_t kind)
+{
+	switch (kind) {
+	case VT_FREQ:
+	case VT_EDGE:
+	case VT_STALL:
+	case VT_REGION:
+	case VT_MISPREDICT:
+	case VT_LOADS:
+	case VT_EVSTAT:
+	case VT_PAIRSTAT:
+	case VT_PATH:
+		return true;
+	default:
+		return false;
 	}
 }

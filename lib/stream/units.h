@@ -2,6 +2,7 @@
 #ifndef VT_STREAM_UNITS_H
 #define VT_STREAM_UNITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -19,6 +20,12 @@ vt_word_fn *vt_unit_words(const char *unit);
  * that a 0 in it is a value; 0: the field always is.
  */
 uint64_t vt_sample_has_bits(unsigned field);
+
+/*
+ * Returns whether records of this kind (enum vt_kind) are estimates from samples, of which no part
+ * belongs to some of the samples.
+ */
+bool vt_kind_is_estimate(uint32_t kind);
 
 #ifdef __cplusplus
 }

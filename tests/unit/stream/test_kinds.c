@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "stream/kinds.h"
+#include "stream/units.h"
 
 static void names_of_numbers(void **state)
 {
@@ -34,10 +35,27 @@ static void names_of_numbers(void **state)
 	}
 }
 
+/* What no slice or filter of samples can take a part of. */
+static void estimates(void **state)
+{
+	static const uint32_t yes[] = {VT_FREQ,	 VT_EDGE,   VT_STALL,	 VT_REGION, VT_MISPREDICT,
+				       VT_LOADS, VT_EVSTAT, VT_PAIRSTAT, VT_PATH};
+	uint32_t k, n = 0;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
+		assert_true(vt_kind_is_estimate(yes[i]));
+	for (k = 0; k < VT_NKINDS + 3; k++)
+		n += vt_kind_is_estimate(k);
+	assert_int_equal(n, sizeof(yes) / sizeof(yes[0]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_of_numbers),
+		cmocka_unit_test(estimates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
