@@ -163,6 +163,8 @@ static int set_value(const struct vt_opt *o, const char *text, struct vt_error *
 	case VT_OPT_F64_OR_NOT:
 		return text ? vt_parse_f64(text, what, o->value, err) : 0;
 	case VT_OPT_STRING:
+		if (o->once && *(const char **)o->value)
+			return vt_error_set(err, VT_E_USAGE, "%s: %s", what, o->once);
 		*(const char **)o->value = text;
 		return 0;
 	case VT_OPT_CHOICE:

@@ -54,6 +54,7 @@ struct vt_opt {
 	bool *given;		    /* set to true when the option occurs; may be NULL */
 	bool unrecorded;	    /* does not affect results: see vt_opt_parse() */
 	const char *other_choice;   /* said of a word that is no choice; may be NULL */
+	const char *once; /* said of a STRING that is given again; NULL: the last counts */
 };
 
 /* An option of another program that does the same: what is said of it.  A table ends as options. */

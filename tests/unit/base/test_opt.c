@@ -114,6 +114,29 @@ static void test_every_type(void **state)
 	tear_down(&f);
 }
 
+/* The last counts, unless the option says that it is given once. */
+static void test_given_twice(void **state)
+{
+	char once[] = "-o a", twice[] = "-o a --output=b", refused[] = "-o a --output=b";
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	assert_int_equal(parse(&f, twice), VT_OPT_RUN);
+	assert_string_equal(f.text, "b");
+	tear_down(&f);
+	set_up(&f);
+	f.opts[4].once = "given twice";
+	assert_int_equal(parse(&f, once), VT_OPT_RUN);
+	assert_string_equal(f.text, "a");
+	tear_down(&f);
+	set_up(&f);
+	f.opts[4].once = "given twice";
+	assert_int_equal(parse(&f, refused), -VT_E_USAGE);
+	assert_string_equal(f.err.text, "--output: given twice");
+	tear_down(&f);
+}
+
 static void test_choice_or_not(void **state)
 {
 	char with[] = "--colour=green blue", without[] = "--colour green", bad[] = "--colour=pink";
@@ -450,17 +473,12 @@ static void test_no_options(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_type),
-		cmocka_unit_test(test_choice_or_not),
-		cmocka_unit_test(test_number_or_not),
-		cmocka_unit_test(test_ambiguous),
-		cmocka_unit_test(test_defaults_stay),
-		cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_limits_of_numbers),
-		cmocka_unit_test(test_operands),
-		cmocka_unit_test(test_digits),
-		cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_no_options),
+		cmocka_unit_test(test_every_type),    cmocka_unit_test(test_given_twice),
+		cmocka_unit_test(test_choice_or_not), cmocka_unit_test(test_number_or_not),
+		cmocka_unit_test(test_ambiguous),     cmocka_unit_test(test_defaults_stay),
+		cmocka_unit_test(test_refusals),      cmocka_unit_test(test_limits_of_numbers),
+		cmocka_unit_test(test_operands),      cmocka_unit_test(test_digits),
+		cmocka_unit_test(test_bounds),	      cmocka_unit_test(test_no_options),
 		cmocka_unit_test(test_help),
 	};
 
