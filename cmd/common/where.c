@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "stream/units.h"
 
 void app_where_start(struct app *a, struct app_where *w, const char *symfs)
 {
@@ -26,6 +27,7 @@ static void close_places(struct app_where *w)
 void app_where_end(struct app_where *w)
 {
 	close_places(w);
+	vt_names_fini(&w->names);
 	vt_where_free(w->where);
 	free(w->truth);
 }
@@ -50,11 +52,15 @@ static bool open_places(struct app_where *w)
 
 bool app_where_begin(struct app_where *w, const struct vt_schema *schema)
 {
-	struct vt_where_names names = {.in = vt_places_in};
+	struct vt_where_names names = {
+		.in = vt_places_in, .is_event = vt_names_is_event, .event_arg = &w->names};
 	struct vt_error err = VT_ERROR_INIT;
 
 	if (!open_places(w))
 		return false;
+	vt_names_fini(&w->names);
+	if (!vt_names_init(&w->names))
+		return app_no_memory(w->app);
 	names.arg = w->places;
 	vt_where_free(w->where);
 	w->where = vt_where_compile(w->text, schema, w->kind, &names, &err);
@@ -70,24 +76,22 @@ bool app_where_begin(struct app_where *w, const struct vt_schema *schema)
  */
 static bool is_sum(enum vt_kind picked, uint32_t kind)
 {
-	switch (kind) {
-	case VT_EXEC:
-		return true;
-	case VT_COUNT:
-	case VT_FREQ:
-	case VT_EDGE:
-	case VT_STALL:
-	case VT_REGION:
-	case VT_MISPREDICT:
-	case VT_LOADS:
-	case VT_EVSTAT:
-	case VT_PAIRSTAT:
-	case VT_PATH:
-	case VT_CHAIN:
-		return picked == VT_SAMPLE;
-	default:
-		return false;
-	}
+	return kind == VT_EXEC || (picked == VT_SAMPLE && (kind == VT_COUNT || kind == VT_CHAIN ||
+							   vt_kind_is_estimate(kind)));
+}
+
+/* Takes the names of events. */
+static int feed_events(struct app_where *w, const struct vt_block *block, uint32_t first,
+		       uint32_t count, struct vt_error *err)
+{
+	struct vt_record rec = {block, block->kind, first};
+
+	if (block->kind != VT_EVENT)
+		return 0;
+	for (; rec.row - first < count; rec.row++)
+		if (!vt_names_feed(&w->names, &rec))
+			return vt_error_nomem(err);
+	return 0;
 }
 
 static int feed_places(struct app_where *w, const struct vt_block *block, uint32_t first,
@@ -135,8 +139,10 @@ static int feed_picked(struct app_where *w, const struct vt_block *block, uint32
 int app_where_feed(struct app_where *w, const struct vt_block *block, uint32_t first,
 		   uint32_t count, vt_consume_fn *take, void *arg, struct vt_error *err)
 {
-	int code = feed_places(w, block, first, count, err);
+	int code = feed_events(w, block, first, count, err);
 
+	if (code == 0)
+		code = feed_places(w, block, first, count, err);
 	if (code < 0)
 		return code;
 	if (block->kind == w->kind)

@@ -13,6 +13,7 @@
 #include "profile/context.h"
 #include "profile/losses.h"
 #include "stream/where.h"
+#include "summary/names.h"
 
 /*
  * The option --where, which picks the records of one kind by an expression: vt-filter(7).
@@ -38,6 +39,7 @@ struct app_where {
 	const char *symfs;
 	struct app_context in; /* for places */
 	struct vt_places *places;
+	struct vt_names names; /* of events */
 	struct vt_where_expr *where;
 	struct vt_schema const *schema; /* of the stream at hand */
 	uint8_t *truth;
@@ -49,6 +51,7 @@ struct app_where {
 #define APP_OPT_WHERE(variable)                                                                    \
 	{                                                                                          \
 		.name = "where", .type = VT_OPT_STRING, .value = &(variable), .arg = "EXPR",       \
+		.once = "given twice: join the expressions by &&",                                 \
 		.help = "only records for whose fields this is true, as in\n"                      \
 			"'lat_load > 200 && events & dcache_miss': vt-filter(7)"                   \
 	}

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 
@@ -47,15 +48,23 @@ static int begin_names(struct named_run *run, struct vt_error *err)
 	return 0;
 }
 
-/* What was printed, if not all. */
-static void tell_picked(struct app *a, const struct vt_picked *p)
+/* What was printed, if not all.  Nothing of what there was is as a slice that is empty. */
+static void tell_picked(struct app *a, const struct vt_record_dump *d)
 {
+	const struct vt_picked *p = vt_record_dump_picked(d);
+	uint64_t lacking = vt_record_dump_lacking(d);
 	struct vt_buf b = VT_BUF_INIT;
 
+	if (!p->seen && !lacking)
+		return;
 	vt_picked_text(p, "records", &b);
-	if (p->seen)
-		app_say(a, "%s", vt_buf_str(&b));
+	if (lacking)
+		vt_buf_printf(&b, "; %" PRIu64 " of kinds without its fields are left out",
+			      lacking);
+	app_say(a, "%s", vt_buf_str(&b));
 	vt_buf_free(&b);
+	if (!p->passed)
+		app_raise(a, APP_INPUT);
 }
 
 static int begin_records(void *arg, const struct vt_reader *r, struct vt_error *err)
@@ -87,7 +96,7 @@ static void dump_records(struct app *a, const struct dump *d, struct vt_output *
 		if (d->header)
 			vt_record_dump_header(run.records);
 		app_each_input(a, begin_records, feed_record, &run);
-		tell_picked(a, vt_record_dump_picked(run.records));
+		tell_picked(a, run.records);
 	}
 	vt_record_dump_free(run.records);
 	app_context_close(&run.in);

@@ -144,6 +144,26 @@ void vti_where_in(struct vt_where_expr *w, const struct vti_where_insn *in,
 	}
 }
 
+/* Rows of one event come in runs: it is looked up where another one begins. */
+void vti_where_event_name(struct vt_where_expr *w, const struct vti_where_insn *in,
+			  const struct vt_block *block, uint32_t first, uint32_t count)
+{
+	enum vt_truth t = VT_UNKNOWN;
+	reg *out = out_of(w, in);
+	uint64_t event = 0;
+	uint32_t i;
+
+	load_values(in, block, first, count, out);
+	for (i = 0; i < count; i++) {
+		if (!i || out->v[i] != event) {
+			event = out->v[i];
+			t = w->names.is_event(w->names.event_arg, event, in->text);
+		}
+		out->v[i] = (t == VT_TRUE) == (in->op == VTI_WHERE_EQ);
+		out->state[i] = out->state[i] == VTI_KNOWN && t != VT_UNKNOWN;
+	}
+}
+
 void vti_where_same_text(struct vt_where_expr *w, const struct vti_where_insn *in,
 			 const struct vt_block *block, uint32_t first, uint32_t count)
 {
@@ -191,8 +211,8 @@ static struct events events_at(const struct vti_where_insn *in, const struct vt_
 	return e;
 }
 
-void vti_where_load_events(struct vt_where_expr *w, const struct vti_where_insn *in,
-			   const struct vt_block *block, uint32_t first, uint32_t count)
+static void load_events(struct vt_where_expr *w, const struct vti_where_insn *in,
+			const struct vt_block *block, uint32_t first, uint32_t count, bool any)
 {
 	reg *out = out_of(w, in);
 	uint32_t i;
@@ -201,8 +221,21 @@ void vti_where_load_events(struct vt_where_expr *w, const struct vti_where_insn 
 		struct events e = events_at(in, block, first + i);
 
 		out->v[i] = e.set;
-		out->state[i] = !(ALL_EVENTS & ~e.told);
+		out->state[i] = (any && e.set) || !(ALL_EVENTS & ~e.told);
 	}
+}
+
+void vti_where_load_events(struct vt_where_expr *w, const struct vti_where_insn *in,
+			   const struct vt_block *block, uint32_t first, uint32_t count)
+{
+	load_events(w, in, block, first, count, false);
+}
+
+/* Of which it matters only whether it is 0. */
+void vti_where_load_events_any(struct vt_where_expr *w, const struct vti_where_insn *in,
+			       const struct vt_block *block, uint32_t first, uint32_t count)
+{
+	load_events(w, in, block, first, count, true);
 }
 
 /* The lowest 64 bits of an integer, in two's complement. */
@@ -234,14 +267,43 @@ void vti_where_events_and(struct vt_where_expr *w, const struct vti_where_insn *
 	and_events(w, in, block, first, count, false);
 }
 
-/* Of which it matters only whether it is 0. */
+/* Likewise. */
 void vti_where_events_any(struct vt_where_expr *w, const struct vti_where_insn *in,
 			  const struct vt_block *block, uint32_t first, uint32_t count)
 {
 	and_events(w, in, block, first, count, true);
 }
 
+/* Whether `events`, or its bits of a mask, are or are not a number: one bit that differs decides.
+ */
+void vti_where_events_same(struct vt_where_expr *w, const struct vti_where_insn *in,
+			   const struct vt_block *block, uint32_t first, uint32_t count)
+{
+	const reg *a = &w->registers[in->a], *b = &w->registers[in->b];
+	reg *out = out_of(w, in);
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		struct events e = events_at(in, block, first + i);
+		uint64_t mask = in->masked ? bits_at(a, in->a_signed, i) : UINT64_MAX;
+		uint64_t told = in->masked ? e.told | ~mask : e.told | ~ALL_EVENTS;
+		bool known = b->state[i] == VTI_KNOWN && (!in->masked || a->state[i] == VTI_KNOWN);
+		bool differs =
+			((e.set & mask) ^ b->v[i]) & told || (in->b_signed && b->negative[i]);
+
+		out->v[i] = differs == (in->op == VTI_WHERE_NE);
+		out->state[i] = known && (differs || told == UINT64_MAX);
+	}
+}
+
 /* ---- truth ---- */
+
+/* What is so much or more, or less, may be 0, if that lies beyond it. */
+static bool is_truth_known(uint8_t state, bool positive, bool negative)
+{
+	return state == VTI_KNOWN || (state == VTI_LEAST && positive) ||
+	       (state == VTI_MOST && negative);
+}
 
 void vti_where_truth_of(struct vt_where_expr *w, const struct vti_where_insn *in,
 			const struct vt_block *block, uint32_t first, uint32_t count)
@@ -253,11 +315,10 @@ void vti_where_truth_of(struct vt_where_expr *w, const struct vti_where_insn *in
 	(void)block;
 	(void)first;
 	for (i = 0; i < count; i++) {
-		bool positive = a->v[i] && !(in->a_signed && a->negative[i]);
+		bool negative = in->a_signed && a->negative[i];
 
 		out->v[i] = a->v[i] != 0;
-		/* 0 or more may be 0. */
-		out->state[i] = a->state[i] == VTI_KNOWN || (a->state[i] == VTI_LEAST && positive);
+		out->state[i] = is_truth_known(a->state[i], a->v[i] && !negative, negative);
 	}
 }
 
@@ -274,7 +335,7 @@ void vti_where_truth_of_real(struct vt_where_expr *w, const struct vti_where_ins
 		double d = real_of(a->v[i]);
 
 		out->v[i] = d != 0;
-		out->state[i] = a->state[i] == VTI_KNOWN || (a->state[i] == VTI_LEAST && d > 0);
+		out->state[i] = is_truth_known(a->state[i], d > 0, d < 0);
 	}
 }
 
@@ -309,7 +370,7 @@ void vti_where_logic(struct vt_where_expr *w, const struct vti_where_insn *in,
 static void put_comparison(const struct vti_where_insn *in, reg *out, uint32_t i, uint8_t a,
 			   uint8_t b, unsigned order)
 {
-	uint8_t t = in->truth[a * 9u + b * 3u + order];
+	uint8_t t = in->truth[a][b][order];
 
 	out->v[i] = t == VT_TRUE;
 	out->state[i] = t != VT_UNKNOWN;
@@ -422,16 +483,27 @@ static bool calculate(enum vti_where_op op, struct integer a, struct integer b, 
 	}
 }
 
-/* So much or more, and something added or subtracted that is known, is so much or more. */
+/* Of the negative of a value. */
+static uint8_t negate_state(uint8_t state)
+{
+	static const uint8_t negated[VTI_NSTATES] = {
+		[VTI_KNOWN] = VTI_KNOWN, [VTI_LEAST] = VTI_MOST, [VTI_MOST] = VTI_LEAST};
+
+	return negated[state];
+}
+
+/* A sum is bounded on the side on which all is that is not known. */
 static uint8_t state_of(enum vti_where_op op, uint8_t a, uint8_t b)
 {
+	if (op == VTI_WHERE_NEG)
+		return negate_state(a);
+	if (op == VTI_WHERE_SUB)
+		b = negate_state(b);
 	if (a == VTI_KNOWN && b == VTI_KNOWN)
 		return VTI_KNOWN;
-	if (a == VTI_UNKNOWN || b == VTI_UNKNOWN)
+	if ((op != VTI_WHERE_ADD && op != VTI_WHERE_SUB) || a == VTI_UNKNOWN || b == VTI_UNKNOWN)
 		return VTI_UNKNOWN;
-	if (op == VTI_WHERE_ADD || (op == VTI_WHERE_SUB && b == VTI_KNOWN))
-		return VTI_LEAST;
-	return VTI_UNKNOWN;
+	return a == b || b == VTI_KNOWN ? a : a == VTI_KNOWN ? b : VTI_UNKNOWN;
 }
 
 void vti_where_integers(struct vt_where_expr *w, const struct vti_where_insn *in,

@@ -34,7 +34,7 @@ enum vt_truth { VT_FALSE, VT_TRUE, VT_UNKNOWN };
 /* What `field in procedure "name"` and `field in image "name"` ask for. */
 enum vt_where_place { VT_WHERE_PROCEDURE, VT_WHERE_IMAGE, VT_WHERE_NPLACES };
 
-/* Looks up addresses, which this library cannot. */
+/* Looks up addresses and events, which this library cannot.  A function may be NULL. */
 struct vt_where_names {
 	/*
 	 * Whether the address in a field of the record lies in the place of this name.  VT_UNKNOWN
@@ -43,11 +43,14 @@ struct vt_where_names {
 	enum vt_truth (*in)(void *arg, const struct vt_record *rec, unsigned field,
 			    enum vt_where_place place, const char *name);
 	void *arg; /* borrowed */
+	/* Whether the EVENT with this id has this name.  VT_UNKNOWN if there is none. */
+	enum vt_truth (*is_event)(void *event_arg, uint64_t id, const char *name);
+	void *event_arg; /* borrowed */
 };
 
 /*
  * Compiles an expression for the records of a kind: its index in the schema, which is borrowed, as
- * is `names`, which may be NULL if nothing can look up places.  Owned by the caller; NULL:
+ * is `names`, which may be NULL if nothing can be looked up.  Owned by the caller; NULL:
  * VT_E_ABSENT, the kind has no field of some name, and no word is meant; VT_E_USAGE, the expression
  * is wrong; VT_E_LIMIT; VT_E_NOMEM.  The text of an error begins with "column N: ".
  */

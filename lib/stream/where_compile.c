@@ -71,6 +71,13 @@ static bool is_events(const struct compiler *c, const struct vti_where_node *n)
 	return c->kind == VT_SAMPLE && n->op == VTI_WHERE_NAME && n->field == VT_SAMPLE_EVENTS;
 }
 
+/* Whether a term is `events` or `events & mask`. */
+static bool is_of_events(const struct compiler *c, const struct vti_where_node *n)
+{
+	return is_events(c, n) || (n->op == VTI_WHERE_AND && (is_events(c, node_at(c, n->left)) ||
+							      is_events(c, node_at(c, n->right))));
+}
+
 static int compile_field(struct compiler *c, const struct vti_where_node *n, struct value *v)
 {
 	vti_where_fn *run = vti_where_load;
@@ -133,7 +140,8 @@ static int compile_place(struct compiler *c, const struct vti_where_node *n, str
 	int field = node_at(c, n->left)->field;
 	struct vti_where_insn *in;
 
-	if (c->desc->fields[field].type != VT_TYPE_U)
+	if (c->desc->fields[field].type != VT_TYPE_U ||
+	    strcmp(c->desc->fields[field].unit, "addr") != 0)
 		return refuse(c, node_at(c, n->left), "only addresses lie in places");
 	if (!c->w->names.in)
 		return refuse(c, n, "procedures and images are not looked up here");
@@ -162,6 +170,8 @@ static int compile_truth(struct compiler *c, uint32_t i, struct value *v)
 	in = c->w->ninsns > before ? &c->w->insns[c->w->ninsns - 1] : NULL;
 	if (in && in->run == vti_where_events_and)
 		in->run = vti_where_events_any;
+	else if (in && in->run == vti_where_load_events)
+		in->run = vti_where_load_events_any;
 	in = add_insn(c, v->type == VTI_TYPE_REAL ? vti_where_truth_of_real : vti_where_truth_of,
 		      node_at(c, i), out);
 	in->a = v->reg;
@@ -284,8 +294,7 @@ static int compile_bits(struct compiler *c, const struct vti_where_node *n, stru
 	struct value a = {0}, b = {0};
 	int code;
 
-	if (n->op == VTI_WHERE_AND &&
-	    (is_events(c, node_at(c, n->left)) || is_events(c, node_at(c, n->right))))
+	if (is_of_events(c, n))
 		return compile_events(c, n, v);
 	code = compile(c, n->left, &a);
 	if (code < 0)
@@ -310,17 +319,18 @@ enum { LESS = 1, EQUAL = 2, MORE = 4, ANY_ORDER = 7 };
 /* A side that is so much or more may be beyond the other one wherever it is not yet. */
 static unsigned possible_orders(enum vti_where_state a, enum vti_where_state b, unsigned order)
 {
-	static const unsigned orders[] = {LESS, EQUAL, MORE};
-	static const unsigned a_grows[] = {ANY_ORDER, EQUAL | MORE, MORE};
-	static const unsigned b_grows[] = {LESS, LESS | EQUAL, ANY_ORDER};
+	static const unsigned orders[VTI_ORDERS] = {LESS, EQUAL, MORE};
+	static const unsigned a_grows[VTI_ORDERS] = {ANY_ORDER, EQUAL | MORE, MORE};
+	static const unsigned b_grows[VTI_ORDERS] = {LESS, LESS | EQUAL, ANY_ORDER};
+	unsigned possible = orders[order];
 
-	if (a == VTI_KNOWN && b == VTI_KNOWN)
-		return orders[order];
-	if (a == VTI_LEAST && b == VTI_KNOWN)
-		return a_grows[order];
-	if (a == VTI_KNOWN && b == VTI_LEAST)
-		return b_grows[order];
-	return ANY_ORDER;
+	if (a == VTI_UNKNOWN || b == VTI_UNKNOWN)
+		return ANY_ORDER;
+	if (a == VTI_LEAST || b == VTI_MOST)
+		possible |= a_grows[order];
+	if (a == VTI_MOST || b == VTI_LEAST)
+		possible |= b_grows[order];
+	return possible;
 }
 
 static void fill_truth(struct vti_where_insn *in)
@@ -330,15 +340,18 @@ static void fill_truth(struct vti_where_insn *in)
 		[VTI_WHERE_LT] = LESS,	[VTI_WHERE_LE] = LESS | EQUAL,
 		[VTI_WHERE_GT] = MORE,	[VTI_WHERE_GE] = MORE | EQUAL,
 	};
-	unsigned i, possible, want = wanted[in->op];
+	unsigned a, b, order, want = wanted[in->op];
 
-	for (i = 0; i < sizeof(in->truth); i++) {
-		possible = possible_orders((enum vti_where_state)(i / 9),
-					   (enum vti_where_state)(i / 3 % 3), i % 3);
-		in->truth[i] = !(possible & ~want)  ? VT_TRUE
-			       : !(possible & want) ? VT_FALSE
-						    : VT_UNKNOWN;
-	}
+	for (a = 0; a < VTI_NSTATES; a++)
+		for (b = 0; b < VTI_NSTATES; b++)
+			for (order = 0; order < VTI_ORDERS; order++) {
+				unsigned possible = possible_orders((enum vti_where_state)a,
+								    (enum vti_where_state)b, order);
+
+				in->truth[a][b][order] = !(possible & ~want)  ? VT_TRUE
+							 : !(possible & want) ? VT_FALSE
+									      : VT_UNKNOWN;
+			}
 }
 
 static bool is_text(const struct compiler *c, const struct vti_where_node *n)
@@ -347,19 +360,46 @@ static bool is_text(const struct compiler *c, const struct vti_where_node *n)
 	       (n->op == VTI_WHERE_NAME && c->desc->fields[n->field].type == VT_TYPE_S);
 }
 
+/* Whether a term is a field with the id of an EVENT, which has a name. */
+static bool is_event_id(const struct compiler *c, const struct vti_where_node *n)
+{
+	return n->op == VTI_WHERE_NAME && c->desc->fields[n->field].type == VT_TYPE_U &&
+	       strcmp(c->desc->fields[n->field].unit, "id:EVENT") == 0;
+}
+
+/* Compares the name of the event whose id is in field `a` with the string `b`. */
+static int compile_event_name(struct compiler *c, const struct vti_where_node *n,
+			      const struct vti_where_node *a, const struct vti_where_node *b,
+			      struct value *v)
+{
+	struct vti_where_insn *in;
+
+	if (!c->w->names.is_event)
+		return refuse(c, n, "names of events are not looked up here");
+	v->type = VTI_TYPE_UNSIGNED;
+	in = add_insn(c, vti_where_event_name, n, v->reg);
+	set_field(c, in, a->field);
+	in->text = vti_where_text(&c->w->tree, b);
+	return 0;
+}
+
 static int compile_texts(struct compiler *c, const struct vti_where_node *n, struct value *v)
 {
 	const struct vti_where_node *a = node_at(c, n->left), *b = node_at(c, n->right), *swap = a;
 	struct vti_where_insn *in;
+	bool name;
 
-	if (!is_text(c, a) || !is_text(c, b))
-		return refuse(c, n, "a text is compared with a number");
-	if (n->op != VTI_WHERE_EQ && n->op != VTI_WHERE_NE)
-		return refuse(c, n, "texts are compared by == or !=");
 	if (a->op == VTI_WHERE_STRING) {
 		a = b;
 		b = swap;
 	}
+	name = is_event_id(c, a) && b->op == VTI_WHERE_STRING;
+	if (!name && (!is_text(c, a) || !is_text(c, b)))
+		return refuse(c, n, "a text is compared with a number");
+	if (n->op != VTI_WHERE_EQ && n->op != VTI_WHERE_NE)
+		return refuse(c, n, "texts are compared by == or !=");
+	if (name)
+		return compile_event_name(c, n, a, b, v);
 	if (a->op == VTI_WHERE_STRING)
 		return refuse(c, n, "neither side is a field");
 	v->type = VTI_TYPE_UNSIGNED;
@@ -372,46 +412,63 @@ static int compile_texts(struct compiler *c, const struct vti_where_node *n, str
 	return 0;
 }
 
-/* Whether a comparison of `events & mask` asks only if it is 0; *value: the term without the 0. */
-static bool asks_zero(const struct compiler *c, const struct vti_where_node *n, uint32_t *value)
+static void add_comparison(struct compiler *c, const struct vti_where_node *n,
+			   const struct value *v, const struct value *a, const struct value *b)
 {
-	const struct vti_where_node *l = node_at(c, n->left), *r = node_at(c, n->right);
-	const struct vti_where_node *term = l;
+	vti_where_fn *run = a->type == VTI_TYPE_REAL ? vti_where_compare_real
+			    : a->type == VTI_TYPE_SIGNED || b->type == VTI_TYPE_SIGNED
+				    ? vti_where_compare_signed
+				    : vti_where_compare;
 
-	*value = n->left;
-	if (l->op == VTI_WHERE_NUMBER && l->number == 0) {
-		*value = n->right;
-		term = r;
-	} else if (r->op != VTI_WHERE_NUMBER || r->number != 0) {
-		return false;
+	fill_truth(add_binary(c, run, n, v, a, b));
+}
+
+/* Compares `events` or `events & mask` with `value` by == or !=, bit by bit. */
+static int compile_same_events(struct compiler *c, const struct vti_where_node *n, uint32_t term,
+			       uint32_t value, struct value *v)
+{
+	const struct vti_where_node *t = node_at(c, term);
+	struct value a = {0}, b = {0};
+	struct vti_where_insn *in;
+	int code = compile(c, value, &b);
+
+	if (code == 0)
+		code = compile(c, term, &a);
+	if (code < 0)
+		return code;
+	if (b.type == VTI_TYPE_REAL) {
+		make_real(c, n, &a);
+		add_comparison(c, n, v, &a, &b);
+		return 0;
 	}
-	return (n->op == VTI_WHERE_EQ || n->op == VTI_WHERE_NE) && term->op == VTI_WHERE_AND &&
-	       (is_events(c, node_at(c, term->left)) || is_events(c, node_at(c, term->right)));
+	/* The last instruction is that of the term: the comparison takes its place. */
+	in = &c->w->insns[c->w->ninsns - 1];
+	in->run = vti_where_events_same;
+	in->op = n->op;
+	in->masked = t->op == VTI_WHERE_AND;
+	in->out = v->reg;
+	in->b = b.reg;
+	in->b_signed = b.type == VTI_TYPE_SIGNED;
+	return 0;
 }
 
 static int compile_comparison(struct compiler *c, const struct vti_where_node *n, struct value *v)
 {
+	const struct vti_where_node *left = node_at(c, n->left), *right = node_at(c, n->right);
+	bool same = n->op == VTI_WHERE_EQ || n->op == VTI_WHERE_NE;
 	struct value a = {0}, b = {0};
-	uint32_t value;
 	int code;
 
-	if (is_text(c, node_at(c, n->left)) || is_text(c, node_at(c, n->right)))
+	if (is_text(c, left) || is_text(c, right))
 		return compile_texts(c, n, v);
 	v->type = VTI_TYPE_UNSIGNED;
-	if (asks_zero(c, n, &value)) {
-		code = compile_truth(c, value, &a);
-		if (code == 0)
-			add_binary(c, vti_where_logic, n, v, &a, &a);
-		return code;
-	}
+	if (same && is_of_events(c, left))
+		return compile_same_events(c, n, n->left, n->right, v);
+	if (same && is_of_events(c, right))
+		return compile_same_events(c, n, n->right, n->left, v);
 	code = compile_sides(c, n, &a, &b);
 	if (code == 0)
-		fill_truth(add_binary(c,
-				      a.type == VTI_TYPE_REAL ? vti_where_compare_real
-				      : a.type == VTI_TYPE_SIGNED || b.type == VTI_TYPE_SIGNED
-					      ? vti_where_compare_signed
-					      : vti_where_compare,
-				      n, v, &a, &b));
+		add_comparison(c, n, v, &a, &b);
 	return code;
 }
 

@@ -79,7 +79,16 @@ int vti_where_resolve(struct vti_where_tree *t, const struct vt_kind_desc *desc,
 #define VTI_WHERE_ROWS 256
 
 /* What is known of a value. */
-enum vti_where_state { VTI_UNKNOWN, VTI_KNOWN, VTI_LEAST /* it is this much or more */ };
+enum vti_where_state {
+	VTI_UNKNOWN,
+	VTI_KNOWN,
+	VTI_LEAST, /* it is this much or more */
+	VTI_MOST,  /* this much or less */
+	VTI_NSTATES
+};
+
+/* The orders of two sides: less, equal, more. */
+#define VTI_ORDERS 3
 
 /*
  * A column of values.  Integers are a sign and a magnitude, so that a difference of two unsigned
@@ -107,10 +116,12 @@ struct vti_where_insn {
 	unsigned field;
 	uint64_t pm_bit;  /* of a sample: the bit in pm_has and pm_least; 0: none */
 	uint64_t has;	  /* of a sample: vt_sample_has_bits() */
+	bool masked;	  /* of a comparison of `events`: only bits of `a` are compared with `b` */
 	const char *text; /* of a comparison or a place */
 	int other;	  /* the field that a text is compared with; -1: with `text` */
 	enum vt_where_place place;
-	uint8_t truth[27]; /* of a comparison, by the states and the order of its sides */
+	/* Of a comparison, by the states and the order of its sides. */
+	uint8_t truth[VTI_NSTATES][VTI_NSTATES][VTI_ORDERS];
 };
 
 struct vt_where_expr {
@@ -124,9 +135,11 @@ struct vt_where_expr {
 
 /* What an instruction runs: by where it gets its value, or by its operator and type. */
 vti_where_fn vti_where_load, vti_where_load_signed, vti_where_load_real, vti_where_load_events;
-vti_where_fn vti_where_count, vti_where_has, vti_where_in, vti_where_same_text;
-vti_where_fn vti_where_events_and, vti_where_events_any, vti_where_truth_of,
-	vti_where_truth_of_real;
+vti_where_fn vti_where_count, vti_where_has, vti_where_in, vti_where_event_name,
+	vti_where_same_text;
+vti_where_fn vti_where_events_and, vti_where_events_any, vti_where_load_events_any,
+	vti_where_events_same;
+vti_where_fn vti_where_truth_of, vti_where_truth_of_real;
 vti_where_fn vti_where_to_real, vti_where_integers, vti_where_reals, vti_where_bits;
 vti_where_fn vti_where_compare, vti_where_compare_signed, vti_where_compare_real;
 vti_where_fn vti_where_logic;

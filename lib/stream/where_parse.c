@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +74,7 @@ static size_t number_size(const char *s, bool *real)
 	return n;
 }
 
-static void read_real(struct lexer *l)
+static int read_real(struct lexer *l)
 {
 	char text[VT_WHERE_MAX_TEXT + 1];
 	double d;
@@ -83,6 +84,7 @@ static void read_real(struct lexer *l)
 	d = strtod(text, NULL);
 	memcpy(&l->number, &d, sizeof(d));
 	l->token = TOKEN_REAL;
+	return isinf(d) ? wrong(l, "too large for a floating number") : 0;
 }
 
 static int read_number(struct lexer *l)
@@ -96,10 +98,10 @@ static int read_number(struct lexer *l)
 	l->next = l->start + l->size;
 	if (is_letter(*l->next) || is_digit(*l->next) || (hex && l->size == 2))
 		return wrong(l, "not a number");
-	if (real) {
-		read_real(l);
-		return 0;
-	}
+	if (!hex && l->start[0] == '0' && is_digit(l->start[1]))
+		return wrong(l, "a decimal number does not begin with 0: write 8 or 0x8");
+	if (real)
+		return read_real(l);
 	errno = 0;
 	l->number = strtoull(l->start, NULL, hex ? 16 : 10);
 	l->token = TOKEN_NUMBER;
@@ -140,6 +142,8 @@ static int advance(struct lexer *l)
 	l->size = 0;
 	if (!*l->start) {
 		l->token = TOKEN_END;
+	} else if (*l->start == '.' && is_digit(l->start[1])) {
+		return wrong(l, "digits are missing before the point: write 0.5");
 	} else if (is_digit(*l->start)) {
 		code = read_number(l);
 	} else if (is_letter(*l->start)) {

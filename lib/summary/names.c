@@ -84,3 +84,13 @@ const struct vt_named_image *vt_names_image(const struct vt_names *n, uint64_t i
 {
 	return vt_hash_find(&n->images, &id);
 }
+
+enum vt_truth vt_names_is_event(void *names, uint64_t id, const char *name)
+{
+	const struct vt_names *n = names;
+	const struct vt_named_event *e = vt_names_event(n, id);
+
+	if (!e)
+		return VT_UNKNOWN;
+	return strcmp(vt_intern_get(n->strings, e->name), name) == 0 ? VT_TRUE : VT_FALSE;
+}

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "stream/record.h"
+#include "stream/where.h"
 
 /*
  * The events and images that a stream has declared so far, which other records name by id.  The
@@ -46,5 +47,8 @@ bool vt_names_feed(struct vt_names *n, const struct vt_record *rec);
 /* Borrowed until the next vt_names_feed().  NULL if the stream has not declared the id. */
 const struct vt_named_event *vt_names_event(const struct vt_names *n, uint64_t id);
 const struct vt_named_image *vt_names_image(const struct vt_names *n, uint64_t id);
+
+/* As vt_where_names.is_event, `names` being the struct vt_names. */
+enum vt_truth vt_names_is_event(void *names, uint64_t id, const char *name);
 
 #endif

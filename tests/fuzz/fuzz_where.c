@@ -50,6 +50,12 @@ static enum vt_truth lies_in(void *arg, const struct vt_record *rec, unsigned fi
 	return (enum vt_truth)((vt_record_u64(rec, field) + place + strlen(name)) % 3);
 }
 
+static enum vt_truth is_event(void *arg, uint64_t id, const char *name)
+{
+	(void)arg;
+	return (enum vt_truth)((id + strlen(name)) % 3);
+}
+
 /* Every field has two texts or arrays, of 0 and 3 elements. */
 struct rows {
 	uint64_t numbers[VT_MAX_FIELDS][ROWS];
@@ -95,7 +101,7 @@ static void evaluate(struct vt_where_expr *w, const struct rows *r)
 
 static void run(const char *text, uint8_t kind, uint8_t seed)
 {
-	const struct vt_where_names names = {lies_in, NULL};
+	const struct vt_where_names names = {lies_in, NULL, is_event, NULL};
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_where_expr *w;
 	struct vt_schema s;

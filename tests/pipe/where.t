@@ -49,6 +49,42 @@ t_is "as JSON, too" "$(jq -r '.kind + " " + (.id | tostring)' <"$T_OUT" | paste 
 t_ok "no more than -n" vtrace dump -n 2 -F id --where 'id > 2' samples.vt
 t_is "of those that pass" "$(paste -sd ' ' <"$T_OUT")" "3 4"
 
+t_status "nothing passes" 3 vtrace dump -F id --where 'id == 6' samples.vt
+t_is "which is said" "$(cat "$T_ERR")" "vtrace dump: 0 of 5 records pass --where"
+t_ok "kinds without the fields" vtrace dump -k EVENT,SAMPLE --where 'lat_load == 100' samples.vt
+t_is "are counted" "$(cat "$T_ERR")" "vtrace dump: 1 of 5 records pass --where; of 1 it is not known; 2 of kinds without its fields are left out"
+printf 'EVENT name=x\n' | "$make" >event.vt
+t_status "only such" 3 vtrace dump -k EVENT,SAMPLE --where 'lat_load == 100' event.vt
+t_like "is said" ': 0 of 0 records pass --where; 1 of kinds without its fields are left out$' "$T_ERR"
+t_ok "there was nothing to pick from" vtrace dump -k SAMPLE --where 'lat_load == 100' event.vt
+t_is "so nothing is said" "$(cat "$T_ERR")" ""
+
+# ---- names of events ----
+
+cat >events <<'END'
+EVENT name=cycles:u
+EVENT id=1 name=ibs_op//
+SAMPLE id=1
+SAMPLE id=2 event=1
+SAMPLE id=3 event=9
+EVENT id=1 name=other
+SAMPLE id=4 event=1
+COUNT event=1 samples=3
+END
+"$make" <events >events.vt
+by_event()
+{
+	t_ok "$1" vtrace dump -F id --where "$1" events.vt
+	t_is "$1: these" "$(paste -sd ' ' <"$T_OUT"), $(cut -d' ' -f3- "$T_ERR")" "$2"
+}
+by_event 'event == "cycles:u"' "1, 1 of 4 records pass --where; of 1 it is not known"
+by_event 'event == "ibs_op//"' "2, 1 of 4 records pass --where; of 1 it is not known"
+by_event 'event != "ibs_op//"' "1 4, 2 of 4 records pass --where; of 1 it is not known"
+t_ok "also of counts" vtrace dump -k COUNT --where 'event == "other"' events.vt
+t_is "these" "$(wc -l <"$T_OUT")" 1
+t_ok "a profile of one event" vprof --json --where 'event == "cycles:u"' events.vt
+t_is "has its samples" "$(jq -c .where <"$T_OUT")" '{"records":4,"passed":1,"unknown":1}'
+
 # ---- errors ----
 
 wrong()
@@ -61,7 +97,15 @@ wrong 'lat_load >' 'column 11: an operand is missing at the end'
 wrong 'lat_laod > 3' "column 1: SAMPLE has no field 'lat_laod'; did you mean 'lat_load'?"
 wrong 'source == drma' "column 11: SAMPLE has no field 'drma'; did you mean 'dram'?"
 wrong '1 < lat_load < 3' 'column 14: comparisons do not chain: a < b && b < c'
+wrong 'name == "x" && polcy == precise' \
+	"column 16: EVENT has no field 'polcy'; did you mean 'policy'?"
+wrong 'lat_load > 010' 'column 12: a decimal number does not begin with 0: write 8 or 0x8'
 wrong 'name < "x"' 'column 6: texts are compared by == or !='
+for program in 'vtrace dump' vprof 'vhot -o twice.vt'; do
+	# shellcheck disable=SC2086 # words
+	t_status "$program: only once" 2 $program --where 1 --where 1 samples.vt
+	t_like "and says how else" ': --where: given twice: join the expressions by &&$' "$T_ERR"
+done
 t_status "not with --blocks" 2 vtrace dump --blocks --where 1 samples.vt
 t_status "vprof refuses a wrong one" 2 vprof --where 'cpu ==' samples.vt
 t_like "with the column" 'vprof: --where: column 7: an operand is missing at the end' "$T_ERR"

@@ -23,6 +23,7 @@ struct line_column {
 /* How records of one kind are printed. */
 struct kind_layout {
 	bool shown;
+	bool lacking;		     /* it would be shown, but has no field that `where` asks for */
 	struct vt_where_expr *where; /* NULL: all of them */
 	size_t ncolumns;
 	struct line_column *columns;
@@ -36,6 +37,7 @@ struct vt_record_dump {
 	size_t nkinds;
 	char *where; /* NULL: not given */
 	struct vt_picked picked;
+	uint64_t lacking;	  /* records */
 	struct vt_places *places; /* for `where`; NULL: it does not need it */
 	bool json;
 	uint64_t limit;
@@ -231,15 +233,37 @@ bool vt_record_dump_resolves(const struct vt_record_dump *d)
 	return false;
 }
 
+/* The column of an error of vt_where_compile(). */
+static unsigned long column_of(const struct vt_error *e)
+{
+	return strtoul(e->text + strlen("column "), NULL, 10);
+}
+
+/*
+ * Whether the error of a kind says more than another one: that the expression is wrong rather than
+ * that a field is missing; else what comes after fields that the kind has; else that of SAMPLE.
+ */
+static bool tells_more(const struct vt_error *e, uint32_t kind, const struct vt_error *than)
+{
+	if (!than->code || e->code == VT_E_NOMEM)
+		return true;
+	if (e->code != than->code)
+		return than->code == VT_E_ABSENT;
+	return column_of(e) > column_of(than) ||
+	       (column_of(e) == column_of(than) && kind == VT_SAMPLE);
+}
+
 /*
  * Compiles `where` for each kind that is shown.  A kind for which it makes no sense is not; if
- * there is no other, its error is that of the first, and of those that have the fields before.
+ * there is no other, the error is that which tells most.
  */
 static int choose_records(struct vt_record_dump *d, const struct vt_schema *s,
 			  struct vt_context *context, struct vt_error *err)
 {
-	struct vt_where_names names = {.in = context ? vt_places_in : NULL};
-	struct vt_error first = VT_ERROR_INIT, e = VT_ERROR_INIT;
+	struct vt_where_names names = {.in = context ? vt_places_in : NULL,
+				       .is_event = vt_names_is_event,
+				       .event_arg = &d->names};
+	struct vt_error worst = VT_ERROR_INIT, e = VT_ERROR_INIT;
 	bool any = false;
 	uint32_t k;
 
@@ -255,15 +279,15 @@ static int choose_records(struct vt_record_dump *d, const struct vt_schema *s,
 			continue;
 		l->where = vt_where_compile(d->where, s, k, &names, &e);
 		l->shown = l->where != NULL;
+		l->lacking = !l->shown;
 		any |= l->shown;
-		if (!l->shown && (first.code != VT_E_USAGE &&
-				  (e.code == VT_E_USAGE || !first.code || k == VT_SAMPLE)))
-			first = e;
+		if (!l->shown && tells_more(&e, k, &worst))
+			worst = e;
 	}
 	if (any)
 		return 0;
-	return vt_error_set(err, first.code == VT_E_NOMEM ? VT_E_NOMEM : VT_E_USAGE, "--where: %s",
-			    first.text);
+	return vt_error_set(err, worst.code == VT_E_NOMEM ? VT_E_NOMEM : VT_E_USAGE, "--where: %s",
+			    worst.text);
 }
 
 int vt_record_dump_begin(struct vt_record_dump *d, const struct vt_schema *s,
@@ -409,6 +433,11 @@ const struct vt_picked *vt_record_dump_picked(const struct vt_record_dump *d)
 	return &d->picked;
 }
 
+uint64_t vt_record_dump_lacking(const struct vt_record_dump *d)
+{
+	return d->lacking;
+}
+
 int vt_record_dump_feed(struct vt_record_dump *d, const struct vt_record *rec, struct vt_error *err)
 {
 	const struct kind_layout *l = &d->layouts[rec->kind];
@@ -419,6 +448,7 @@ int vt_record_dump_feed(struct vt_record_dump *d, const struct vt_record *rec, s
 		return -(int)err->code;
 	if (d->places)
 		vt_places_feed(d->places, rec);
+	d->lacking += l->lacking;
 	if (!l->shown)
 		return 0;
 	if (d->limit && d->printed == d->limit)

@@ -59,6 +59,9 @@ int vt_record_dump_begin(struct vt_record_dump *d, const struct vt_schema *s,
 /* How many records `where` was asked about, of all streams: those of the kinds that are printed. */
 const struct vt_picked *vt_record_dump_picked(const struct vt_record_dump *d);
 
+/* How many records of kinds that would be printed were not, as they lack fields of `where`. */
+uint64_t vt_record_dump_lacking(const struct vt_record_dump *d);
+
 /* Takes a record of any kind.  Returns 0; 1: the limit is reached or output failed; -VT_E_NOMEM. */
 int vt_record_dump_feed(struct vt_record_dump *d, const struct vt_record *rec,
 			struct vt_error *err);

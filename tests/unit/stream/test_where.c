@@ -316,20 +316,65 @@ static void at_least(void **state)
 		const char *text;
 		enum vt_truth truth;
 	} rows[] = {
-		{"lat_load > 199", VT_TRUE},	      {"lat_load > 200", VT_UNKNOWN},
-		{"lat_load >= 200", VT_TRUE},	      {"lat_load >= 201", VT_UNKNOWN},
-		{"lat_load < 200", VT_FALSE},	      {"lat_load < 201", VT_UNKNOWN},
-		{"lat_load <= 199", VT_FALSE},	      {"lat_load <= 200", VT_UNKNOWN},
-		{"lat_load == 199", VT_FALSE},	      {"lat_load == 200", VT_UNKNOWN},
-		{"lat_load != 199", VT_TRUE},	      {"lat_load != 300", VT_UNKNOWN},
-		{"199 < lat_load", VT_TRUE},	      {"200 < lat_load", VT_UNKNOWN},
-		{"200 > lat_load", VT_FALSE},	      {"201 > lat_load", VT_UNKNOWN},
-		{"lat_load + 10 >= 210", VT_TRUE},    {"lat_load - 10 > 189", VT_TRUE},
-		{"300 - lat_load < 200", VT_UNKNOWN}, {"lat_load * 2 > 3", VT_UNKNOWN},
-		{"lat_load & 1 == 0", VT_UNKNOWN},    {"lat_load", VT_TRUE},
-		{"lat_load - 200", VT_UNKNOWN},	      {"lat_load - 201", VT_UNKNOWN},
-		{"lat_load == lat_load", VT_UNKNOWN}, {"lat_load > 199.5", VT_TRUE},
-		{"has(lat_load)", VT_TRUE},	      {"lat_load + lat_load > 399", VT_TRUE},
+		{"lat_load > 199", VT_TRUE},
+		{"lat_load > 200", VT_UNKNOWN},
+		{"lat_load >= 200", VT_TRUE},
+		{"lat_load >= 201", VT_UNKNOWN},
+		{"lat_load < 200", VT_FALSE},
+		{"lat_load < 201", VT_UNKNOWN},
+		{"lat_load <= 199", VT_FALSE},
+		{"lat_load <= 200", VT_UNKNOWN},
+		{"lat_load == 199", VT_FALSE},
+		{"lat_load == 200", VT_UNKNOWN},
+		{"lat_load != 199", VT_TRUE},
+		{"lat_load != 300", VT_UNKNOWN},
+		{"199 < lat_load", VT_TRUE},
+		{"200 < lat_load", VT_UNKNOWN},
+		{"200 > lat_load", VT_FALSE},
+		{"201 > lat_load", VT_UNKNOWN},
+		{"lat_load + 10 >= 210", VT_TRUE},
+		{"lat_load - 10 > 189", VT_TRUE},
+		{"300 - lat_load < 200", VT_TRUE},
+		{"lat_load * 2 > 3", VT_UNKNOWN},
+		{"lat_load & 1 == 0", VT_UNKNOWN},
+		{"lat_load", VT_TRUE},
+		{"lat_load - 200", VT_UNKNOWN},
+		{"lat_load - 201", VT_UNKNOWN},
+		{"300 - lat_load <= 100", VT_TRUE},
+		{"300 - lat_load < 101", VT_TRUE},
+		{"300 - lat_load > 100", VT_FALSE},
+		{"300 - lat_load >= 101", VT_FALSE},
+		{"300 - lat_load == 101", VT_FALSE},
+		{"300 - lat_load != 101", VT_TRUE},
+		{"300 - lat_load == 100", VT_UNKNOWN},
+		{"300 - lat_load > 99", VT_UNKNOWN},
+		{"100 >= 300 - lat_load", VT_TRUE},
+		{"101 < 300 - lat_load", VT_FALSE},
+		{"-lat_load < -199", VT_TRUE},
+		{"-lat_load <= -200", VT_TRUE},
+		{"-lat_load < -200", VT_UNKNOWN},
+		{"-lat_load > -200", VT_FALSE},
+		{"-lat_load", VT_TRUE},
+		{"100 - lat_load", VT_TRUE},
+		{"200 - lat_load", VT_UNKNOWN},
+		{"300 - lat_load", VT_UNKNOWN},
+		{"-(300 - lat_load) >= -100", VT_TRUE},
+		{"1000 - (300 - lat_load) >= 900", VT_TRUE},
+		{"0 - lat_load + 50 <= -150", VT_TRUE},
+		{"-lat_load - lat_load <= -400", VT_TRUE},
+		{"lat_load - lat_load < 500", VT_UNKNOWN},
+		{"lat_load + -lat_load < 500", VT_UNKNOWN},
+		{"-lat_load < lat_load", VT_TRUE},
+		{"-lat_load == lat_load", VT_FALSE},
+		{"lat_load > 300 - lat_load", VT_TRUE},
+		{"300.5 - lat_load <= 100.5", VT_TRUE},
+		{"-(lat_load + 0.5) < -200", VT_TRUE},
+		{"-(lat_load + 0.5)", VT_TRUE},
+		{"200.5 - lat_load", VT_UNKNOWN},
+		{"lat_load == lat_load", VT_UNKNOWN},
+		{"lat_load > 199.5", VT_TRUE},
+		{"has(lat_load)", VT_TRUE},
+		{"lat_load + lat_load > 399", VT_TRUE},
 	};
 	struct table *t = make_sample();
 	size_t i;
@@ -365,7 +410,31 @@ static void events(void **state)
 		{"events & (retired | taken) == retired", VT_UNKNOWN},
 		{"events & \"trap\"", VT_UNKNOWN},
 		{"events & (trap | retired)", VT_TRUE},
-		{"events == 1", VT_UNKNOWN},
+		{"events == 1", VT_FALSE},
+		{"events == load", VT_FALSE},
+		{"events != load", VT_TRUE},
+		{"load == events", VT_FALSE},
+		{"events == (retired | l2_miss)", VT_UNKNOWN},
+		{"events != (retired | l2_miss | taken)", VT_UNKNOWN},
+		{"events == -1", VT_FALSE},
+		{"events == 0", VT_FALSE},
+		{"events != 0", VT_TRUE},
+		{"!!events", VT_TRUE},
+		{"!events", VT_FALSE},
+		{"events", VT_TRUE},
+		{"events && 1", VT_TRUE},
+		{"events == 5.0", VT_UNKNOWN},
+		{"events < 3", VT_UNKNOWN},
+		{"events & (retired | taken) == taken", VT_FALSE},
+		{"events & (retired | taken) != taken", VT_TRUE},
+		{"taken == (taken | dcache_miss) & events", VT_UNKNOWN},
+		{"events & (retired | l2_miss) == 17", VT_TRUE},
+		{"events & (retired | l2_miss) == 17.0", VT_TRUE},
+		{"events & taken == 8", VT_FALSE},
+		{"events & retired == events & l2_miss", VT_FALSE},
+		{"events & retired == -1", VT_FALSE},
+		{"events == 1 / 0", VT_UNKNOWN},
+		{"events & (1 / 0) == 4", VT_UNKNOWN},
 	};
 	struct table *t = make_sample();
 	size_t i;
@@ -382,6 +451,12 @@ static void events(void **state)
 		expect(t, rows[i].text, rows[i].truth);
 	t->numbers[VT_SAMPLE_EVENTS_TOLD][0] = (1u << VT_PM_NEVENTS) - 1;
 	expect(t, "events == (retired | l2_miss | taken)", VT_TRUE);
+	expect(t, "events == 529.0 && events != 529.5 && events < 530", VT_TRUE);
+	t->numbers[VT_SAMPLE_EVENTS][0] = 0;
+	expect(t, "!events && events == 0", VT_TRUE);
+	t->numbers[VT_SAMPLE_EVENTS_TOLD][0] = 1;
+	expect(t, "!events", VT_UNKNOWN);
+	expect(t, "events == 0", VT_UNKNOWN);
 	free_table(t);
 }
 
@@ -413,6 +488,51 @@ static void words_and_texts(void **state)
 	expect(m, "key == \"a\\\"b\\\\\"", VT_TRUE);
 	free_table(m);
 	free_table(e);
+	free_table(t);
+}
+
+static enum vt_truth is_event(void *arg, uint64_t id, const char *name)
+{
+	static const char *const names[] = {"cycles", "ibs_op//", "cycles"};
+
+	++*(unsigned *)arg;
+	return id < 3 ? (enum vt_truth)(strcmp(names[id], name) == 0) : VT_UNKNOWN;
+}
+
+static void names_of_events(void **state)
+{
+	static const struct {
+		const char *text;
+		enum vt_truth truth[4]; /* of the events 0, 1, 2 and one that is not declared */
+	} rows[] = {
+		{"event == \"cycles\"", {VT_TRUE, VT_FALSE, VT_TRUE, VT_UNKNOWN}},
+		{"\"cycles\" != event", {VT_FALSE, VT_TRUE, VT_FALSE, VT_UNKNOWN}},
+		{"event == \"ibs_op//\" && event == 1", {VT_FALSE, VT_TRUE, VT_FALSE, VT_FALSE}},
+		{"event == \"\"", {VT_FALSE, VT_FALSE, VT_FALSE, VT_UNKNOWN}},
+	};
+	unsigned calls = 0;
+	const struct vt_where_names names = {.is_event = is_event, .event_arg = &calls};
+	struct vt_error err = VT_ERROR_INIT;
+	struct table *t = make_sample();
+	struct vt_where_expr *w;
+	uint8_t truth[8];
+	size_t i;
+
+	(void)state;
+	t->columns[VT_SAMPLE_EVENT].mask = SIZE_MAX;
+	for (i = 0; i < 8; i++)
+		t->numbers[VT_SAMPLE_EVENT][i] = i / 2;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		w = vt_where_compile(rows[i].text, &t->schema, VT_SAMPLE, &names, &err);
+		assert_non_null(w);
+		calls = 0;
+		vt_where_select(w, &t->block, 0, 8, truth);
+		/* Once for each run of one event. */
+		assert_int_equal(calls, 4);
+		for (calls = 0; calls < 8; calls++)
+			assert_int_equal(truth[calls], rows[i].truth[calls / 2]);
+		vt_where_free(w);
+	}
 	free_table(t);
 }
 
@@ -471,6 +591,16 @@ static void errors(void **state)
 		{"ip in image a", VT_E_USAGE, "column 13: a name in double quotes is missing here"},
 		{"3 in image \"a\"", VT_E_USAGE, "column 3: 'in' goes with the name of a field"},
 		{"pid in image \"a\"", VT_E_USAGE, "column 1: only addresses lie in places"},
+		{"cpu in image \"a\"", VT_E_USAGE, "column 1: only addresses lie in places"},
+		{"cpu == 010", VT_E_USAGE,
+		 "column 8: a decimal number does not begin with 0: write 8 or 0x8"},
+		{"cpu == 00", VT_E_USAGE,
+		 "column 8: a decimal number does not begin with 0: write 8 or 0x8"},
+		{"cpu > .5", VT_E_USAGE,
+		 "column 7: digits are missing before the point: write 0.5"},
+		{"cpu < 1e400", VT_E_USAGE, "column 7: too large for a floating number"},
+		{"event == \"x\"", VT_E_USAGE, "column 7: names of events are not looked up here"},
+		{"event < \"x\"", VT_E_USAGE, "column 7: texts are compared by == or !="},
 		{"ip in image \"a\"", VT_E_USAGE,
 		 "column 13: procedures and images are not looked up here"},
 	};
@@ -570,7 +700,7 @@ static void places(void **state)
 	struct table *t = make_sample();
 	const struct vt_record rec = {&t->block, VT_SAMPLE, 0};
 	int calls = 0;
-	const struct vt_where_names names = {lies_in, &calls};
+	const struct vt_where_names names = {.in = lies_in, .arg = &calls};
 	size_t i;
 
 	(void)state;
@@ -605,9 +735,10 @@ int main(void)
 		cmocka_unit_test(reals),	   cmocka_unit_test(precedence),
 		cmocka_unit_test(three_values),	   cmocka_unit_test(what_was_not_recorded),
 		cmocka_unit_test(at_least),	   cmocka_unit_test(events),
-		cmocka_unit_test(words_and_texts), cmocka_unit_test(errors),
-		cmocka_unit_test(limits),	   cmocka_unit_test(many_rows),
-		cmocka_unit_test(places),	   cmocka_unit_test(units),
+		cmocka_unit_test(words_and_texts), cmocka_unit_test(names_of_events),
+		cmocka_unit_test(errors),	   cmocka_unit_test(limits),
+		cmocka_unit_test(many_rows),	   cmocka_unit_test(places),
+		cmocka_unit_test(units),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
