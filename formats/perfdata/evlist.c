@@ -229,7 +229,7 @@ static enum vt_policy choose_policy(const struct pd_session *s, const struct pd_
 
 static const char *choose_event_unit(const struct pd_session *s, const struct pd_attr *a)
 {
-	const char *pmu = vti_pd_pmu_name(s, a->type);
+	const char *pmu = a->type > PD_TYPE_BREAKPOINT ? vti_pd_pmu_name(s, a->type) : "";
 
 	if (name_has_prefix(pmu, "ibs_op"))
 		return a->config & IBS_CNT_CTL ? "micro-ops" : "cycles";
