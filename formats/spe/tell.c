@@ -60,7 +60,8 @@ static void tell_addrs(uint64_t *row, const struct vt_spe_record *r)
 		row[VT_SAMPLE_MISC] = get_mode(r->addrs[VT_SPE_PC]) | VT_MISC_EXACT_IP;
 		row[VT_SAMPLE_HAS] |= VT_HAS_IP;
 	}
-	if (r->has & VT_SPE_HAS_ADDR(VT_SPE_TARGET))
+	/* 0 stands for a target that was not recorded. */
+	if (r->has & VT_SPE_HAS_ADDR(VT_SPE_TARGET) && r->addrs[VT_SPE_TARGET] & LOW_56)
 		vt_pm_set(row, VT_SAMPLE_TARGET, vt_spe_code_addr(r->addrs[VT_SPE_TARGET]));
 	if (r->has & VT_SPE_HAS_ADDR(VT_SPE_DATA)) {
 		row[VT_SAMPLE_ADDR] = vt_spe_data_addr(r->addrs[VT_SPE_DATA]);

@@ -100,6 +100,8 @@ one "an operation of unknown class" "events_told|events" \
 one "the second cache" "events_told|events" \
 	"events_told=retired|aborted|dcache_miss|l2_miss|dtlb_miss|branch|load|store|locked|trap events=retired|dcache_miss|l2_miss|load" \
 	"pc=4000 mem=0 ev4=18000a ts=1"
+one "no target of 0" "target|pm_has" "pm_has=events" "pc=4000 br=0 tgt=0 ts=1"
+one "nor one of the kernel" "target|pm_has" "pm_has=events" "pc=4000 br=0 tgt=0/1/1 ts=1"
 one "no latency that was not told" "lat_.*|pm_has" "pm_has=lat_dispatch lat_dispatch=0" "pc=4000 tot=0 ts=1"
 one "a record that ends without a time" "time|has" "has=0x181" "pc=4000 end"
 one "and one whose time cannot be converted" "time|has" "has=0x181" "pc=4000 ts=77" -n
