@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "formats/spe/decode.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +31,7 @@ struct runner {
 	bool timed;    /* the next record has a time of its own, */
 	uint64_t own;  /* this one */
 	struct vt_spe_record next;
-	char name[64]; /* in GAP records */
+	char name[VT_PT_QUEUE_NAME];
 };
 
 struct tid_row {
@@ -66,16 +64,9 @@ struct vt_aux_session {
 static void write_gap(struct vt_aux_session *s, const struct runner *r, uint64_t time,
 		      const char *reason, uint64_t offset, uint64_t bytes)
 {
-	uint64_t *row = vt_writer_row(s->w, VT_GAP);
+	const struct vt_pt_gap gap = {time, r->pid, r->tid, offset, bytes, reason, r->name};
 
-	row[VT_GAP_TIME] = time;
-	row[VT_GAP_PID] = (uint64_t)r->pid;
-	row[VT_GAP_TID] = (uint64_t)r->tid;
-	row[VT_GAP_CPU] = r->queue->cpu < 0 ? 0 : (uint64_t)r->queue->cpu;
-	row[VT_GAP_OFFSET] = offset;
-	row[VT_GAP_BYTES] = bytes;
-	vt_writer_text(s->w, VT_GAP_REASON, reason);
-	vt_writer_text(s->w, VT_GAP_INPUT, r->name);
+	vt_pt_queue_gap(r->queue, &gap, s->w);
 	s->gaps++;
 	s->unread += bytes;
 }
@@ -262,7 +253,6 @@ static struct vt_aux_session *open_session(const struct vt_format_options *opt, 
 					   struct vt_error *err)
 {
 	struct vt_aux_session *s = calloc(1, sizeof(*s));
-	const char *slash = input ? strrchr(input, '/') : NULL;
 
 	if (s)
 		s->buffers = vt_pt_buffers_new(vt_tempdir(opt->tmpdir));
@@ -271,7 +261,7 @@ static struct vt_aux_session *open_session(const struct vt_format_options *opt, 
 		vt_error_nomem(err);
 		return NULL;
 	}
-	s->input = slash ? slash + 1 : input ? input : "";
+	s->input = input;
 	vt_spe_info_init(&s->info);
 	vt_hash_init(&s->processes, sizeof(struct tid_row), sizeof(int64_t));
 	vt_hash_init(&s->by_cpu, sizeof(struct runner_row), sizeof(int64_t));
@@ -291,14 +281,6 @@ static int scan_piece(struct vt_aux_session *s, const struct vt_format_auxtrace 
 	return vt_pt_buffers_piece(s->buffers, piece, err);
 }
 
-static void name_runner(const struct vt_aux_session *s, struct runner *r)
-{
-	const bool cpu = r->queue->cpu >= 0;
-
-	snprintf(r->name, sizeof(r->name), "%.32s, %s %" PRId64, s->input, cpu ? "CPU" : "thread",
-		 cpu ? r->queue->cpu : r->queue->tid);
-}
-
 static void start_runner(struct vt_aux_session *s, struct runner *r, const struct vt_pt_queue *q)
 {
 	uint64_t bytes = 0;
@@ -311,7 +293,7 @@ static void start_runner(struct vt_aux_session *s, struct runner *r, const struc
 			     .pid = -1,
 			     .tid = q->tid > 0 ? q->tid : -1,
 			     .midr = vt_spe_info_midr(&s->info, q->cpu)};
-	name_runner(s, r);
+	vt_pt_queue_name(q, s->input, r->name);
 	if (!s->info.has_event)
 		write_gap(s, r, 0, "the recording has no event of Arm SPE", r->offset, bytes);
 	else

@@ -2,6 +2,8 @@
 #include "formats/pt/sideband/buffers.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -418,4 +420,30 @@ size_t vt_pt_buffers_count(const struct vt_pt_buffers *b)
 const struct vt_pt_queue *vt_pt_buffers_queue(const struct vt_pt_buffers *b, size_t i)
 {
 	return &b->queues[i];
+}
+
+void vt_pt_queue_name(const struct vt_pt_queue *q, const char *input, char name[VT_PT_QUEUE_NAME])
+{
+	const char *slash = input ? strrchr(input, '/') : NULL;
+	const bool cpu = q->cpu >= 0;
+
+	snprintf(name, VT_PT_QUEUE_NAME, "%.32s, %s %" PRId64,
+		 slash	 ? slash + 1
+		 : input ? input
+			 : "",
+		 cpu ? "CPU" : "thread", cpu ? q->cpu : q->tid);
+}
+
+void vt_pt_queue_gap(const struct vt_pt_queue *q, const struct vt_pt_gap *gap, struct vt_writer *w)
+{
+	uint64_t *row = vt_writer_row(w, VT_GAP);
+
+	row[VT_GAP_TIME] = gap->time;
+	row[VT_GAP_PID] = (uint64_t)gap->pid;
+	row[VT_GAP_TID] = (uint64_t)gap->tid;
+	row[VT_GAP_CPU] = q->cpu < 0 ? 0 : (uint64_t)q->cpu;
+	row[VT_GAP_OFFSET] = gap->offset;
+	row[VT_GAP_BYTES] = gap->bytes;
+	vt_writer_text(w, VT_GAP_REASON, gap->reason);
+	vt_writer_text(w, VT_GAP_INPUT, gap->name);
 }

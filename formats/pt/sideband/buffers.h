@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "formats/common/format.h"
 #include "stream/record.h"
+#include "stream/writer.h"
 
 /*
  * The bytes of AUX areas, collected from AUXTRACE records: one queue for each buffer of the
@@ -68,5 +69,24 @@ const struct vt_pt_queue *vt_pt_buffers_queue(const struct vt_pt_buffers *b, siz
  * first PSB.  *joined: b continues where a ends; nothing is missing between them.
  */
 size_t vti_pt_overlap(const uint8_t *a, size_t asize, const uint8_t *b, size_t bsize, bool *joined);
+
+/*
+ * Names a queue for GAP records, by the input's name without folders and the processor or thread:
+ * "perf.data, CPU 3".
+ */
+#define VT_PT_QUEUE_NAME 64
+void vt_pt_queue_name(const struct vt_pt_queue *q, const char *input, char name[VT_PT_QUEUE_NAME]);
+
+/* What is missing of a queue, while this thread ran; -1: not known. */
+struct vt_pt_gap {
+	uint64_t time;
+	int64_t pid, tid;
+	uint64_t offset, bytes;
+	const char *reason;
+	const char *name; /* of the queue */
+};
+
+/* Writes a GAP record; the writer keeps an error. */
+void vt_pt_queue_gap(const struct vt_pt_queue *q, const struct vt_pt_gap *gap, struct vt_writer *w);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "formats/pt/sideband/session.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +35,7 @@ struct runner {
 	uint64_t tsc, cycles;	     /* the clock where decoding stands */
 	uint64_t until;		     /* the engine has stopped before this time */
 	bool done;
-	char name[64]; /* in GAP records */
+	char name[VT_PT_QUEUE_NAME];
 };
 
 struct vt_aux_session {
@@ -63,16 +61,9 @@ struct vt_aux_session {
 static void write_runner_gap(struct vt_aux_session *s, const struct runner *r, uint64_t time,
 			     const char *reason, uint64_t offset, uint64_t bytes)
 {
-	uint64_t *row = vt_writer_row(s->w, VT_GAP);
+	const struct vt_pt_gap gap = {time, r->pid, r->tid, offset, bytes, reason, r->name};
 
-	row[VT_GAP_TIME] = time;
-	row[VT_GAP_PID] = (uint64_t)r->pid;
-	row[VT_GAP_TID] = (uint64_t)r->tid;
-	row[VT_GAP_CPU] = r->queue->cpu < 0 ? 0 : (uint64_t)r->queue->cpu;
-	row[VT_GAP_OFFSET] = offset;
-	row[VT_GAP_BYTES] = bytes;
-	vt_writer_text(s->w, VT_GAP_REASON, reason);
-	vt_writer_text(s->w, VT_GAP_INPUT, r->name);
+	vt_pt_queue_gap(r->queue, &gap, s->w);
 	s->gaps++;
 }
 
@@ -95,17 +86,6 @@ static int add_runner_row(struct vt_hash *h, int64_t key, size_t runner, struct 
 	return 0;
 }
 
-static void name_runner(struct vt_aux_session *s, struct runner *r)
-{
-	const char *slash = s->opt.input ? strrchr(s->opt.input, '/') : NULL;
-	const char *input = slash ? slash + 1 : s->opt.input ? s->opt.input : "";
-
-	if (r->queue->cpu >= 0)
-		snprintf(r->name, sizeof(r->name), "%.32s, CPU %" PRId64, input, r->queue->cpu);
-	else
-		snprintf(r->name, sizeof(r->name), "%.32s, thread %" PRId64, input, r->queue->tid);
-}
-
 static int make_runners(struct vt_aux_session *s, struct vt_error *err)
 {
 	size_t n = vt_pt_buffers_count(s->buffers), i;
@@ -122,7 +102,7 @@ static int make_runners(struct vt_aux_session *s, struct vt_error *err)
 
 		r->queue = vt_pt_buffers_queue(s->buffers, i);
 		r->pid = r->tid = -1;
-		name_runner(s, r);
+		vt_pt_queue_name(r->queue, s->opt.input, r->name);
 		/* If no record says who runs, it is the only process with code. */
 		if (r->queue->cpu >= 0 && !s->info.switches) {
 			r->pid = s->info.only_pid;
