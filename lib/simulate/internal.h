@@ -139,6 +139,8 @@ struct vti_simbranch {
 	bool mispredicted;
 };
 
+#define VTI_SAMPLE_STACK (1u << 11) /* PERF_SAMPLE_BRANCH_STACK of linux/perf_event.h */
+
 struct vti_simstack {
 	uint32_t size;
 	uint64_t count; /* so far; the n-th is at n % size */

@@ -265,6 +265,11 @@ static void write_followed(struct vti_simprocess *p, const struct vt_sim_followe
 	set_path(o, f, row);
 	if (o->ways > 1)
 		set_pair(&p->profileme, f, row);
+	/* Of a wrong path, nothing is in the stack of what was executed. */
+	if (f->insn && p->stack.size) {
+		row[VT_SAMPLE_HAS] |= VTI_SAMPLE_STACK;
+		vti_simstack_write(&p->stack, s->w);
+	}
 	s->totals.taken++;
 }
 

@@ -7,7 +7,6 @@
 #include "image/imagedata.h"
 #include "simulate/internal.h"
 
-#define SAMPLE_STACK (1u << 11) /* PERF_SAMPLE_BRANCH_STACK of linux/perf_event.h */
 
 struct process_entry {
 	int64_t pid;
@@ -32,7 +31,7 @@ static void write_model_sample(void *arg, const struct vt_sim_retired *r, uint32
 					r->addr, period);
 
 	if (p->stack.size) {
-		row[VT_SAMPLE_HAS] |= SAMPLE_STACK;
+		row[VT_SAMPLE_HAS] |= VTI_SAMPLE_STACK;
 		vti_simstack_write(&p->stack, s->w);
 	}
 	s->totals.taken++;

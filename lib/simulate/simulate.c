@@ -60,7 +60,8 @@ static void write_counter_events(struct vt_simulate *s, struct vt_writer *w)
 			s->o.stack ? BRANCHES : 0;
 	}
 	if (w && s->o.profileme.interval.mean)
-		write_event(w, i, s->o.profileme.interval.mean, "profileme", "instructions");
+		write_event(w, i, s->o.profileme.interval.mean, "profileme",
+			    "instructions")[VT_EVENT_BRANCH_TYPE] = s->o.stack ? BRANCHES : 0;
 }
 
 static void write_sampling(struct vt_simulate *s)

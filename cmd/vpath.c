@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cmd/common/app.h"
+#include "cmd/common/images.h"
+#include "cmd/common/options.h"
+#include "cmd/common/stream.h"
+#include "cmd/common/symfs.h"
+#include "cmd/common/tables.h"
+#include "cmd/programs.h"
+#include "listing/paths/score.h"
+#include "paths/executed.h"
+#include "paths/paths.h"
+
+#define DEFAULT_BRANCHES 8
+
+static const char *const method_words[] = {"counts", "history", "history+pairs", "likely", NULL};
+
+struct options {
+	uint64_t branches, top;
+	int method; /* of method_words */
+	bool top_given, across, truth, plot;
+	const char *counts, *symfs, *compress;
+	struct app_form form;
+};
+
+struct job {
+	struct app *app;
+	const struct options *o;
+	struct app_context in;
+	struct vt_blockcode *code;
+	struct vt_pathplaces places;
+	struct vt_pathsamples samples;
+	struct vt_pathgraph *graph;
+	struct vt_paths paths;
+	struct vt_reader *reader;
+	struct vt_writer *writer; /* NULL for a listing */
+	bool lists;
+};
+
+/* ---- reading ---- */
+
+/* All but samples, and paths that another stage found, is passed on. */
+static int take_path_record(void *arg, const struct vt_record *rec, struct vt_error *err)
+{
+	struct job *j = arg;
+	int code = vt_pathsamples_feed(&j->samples, rec, err);
+
+	if (code == 0 && j->writer && rec->kind != VT_SAMPLE && rec->kind != VT_PATH)
+		vt_writer_copy(j->writer, rec);
+	return code < 0 || !j->writer ? code : vt_writer_error(j->writer, err);
+}
+
+/* What the program executed, by another stream. */
+struct counted {
+	struct app_context in;
+	struct vt_pathplaces places;
+	struct vt_pathexec *exec;
+};
+
+static bool read_counts_into(struct job *j, struct counted *c)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	c->in.images.quiet = true;
+	if (!app_context_open(j->app, &c->in, j->o->symfs))
+		return false;
+	c->exec = vt_pathexec_new(c->in.context, &c->places);
+	if (!c->exec)
+		return app_no_memory(j->app);
+	vt_context_add(c->in.context,
+		       &(struct vt_consumer){.record = vt_pathexec_feed,
+					     .arg = c->exec,
+					     .kinds = VT_KIND(VT_EXEC) | VT_KIND(VT_GAP)});
+	if (!app_read_stream(j->app, j->o->counts, vt_context_feed, c->in.context))
+		return false;
+	if (!vt_pathexec_insns(c->exec))
+		return app_lacks(j->app, app_input_name(j->o->counts), APP_NO_CODE);
+	if (vt_pathexec_bad(c->exec))
+		app_say_lossy(j->app, "%s: %" PRIu64 " EXEC records contradict themselves",
+			      app_input_name(j->o->counts), vt_pathexec_bad(c->exec));
+	if (vt_pathexec_finish(c->exec, &err) < 0)
+		return app_fail(j->app, &err);
+	return vt_pathplaces_join(&j->places, j->in.images.store, &c->places, c->in.images.store) ||
+	       app_no_memory(j->app);
+}
+
+static bool read_counts(struct job *j)
+{
+	struct counted c = {.exec = NULL};
+	bool ok;
+
+	if (!j->o->counts)
+		return true;
+	vt_pathplaces_init(&c.places);
+	ok = read_counts_into(j, &c);
+	vt_pathexec_free(c.exec);
+	vt_pathplaces_fini(&c.places);
+	app_context_close(&c.in);
+	return ok;
+}
+
+static bool check_samples(struct job *j)
+{
+	const struct vt_pathsamples *s = &j->samples;
+	const char *name = vt_reader_name(j->reader);
+
+	if (!s->samples)
+		return app_need_samples(j->app, name);
+	if (!s->questions.count && s->untold)
+		return app_lacks(
+			j->app, name,
+			"no samples with a history of branches (vsim --profileme --history) "
+			"or a branch stack (perf record -b)");
+	if (s->dropped)
+		app_say_lossy(j->app, "%s: %" PRIu64 " samples left out: too many differ", name,
+			      s->dropped);
+	return true;
+}
+
+static bool start_vpath(struct job *j)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	const struct options *o = j->o;
+
+	vt_pathplaces_init(&j->places);
+	if (!j->lists)
+		app_make_stream(j->app, o->form.output);
+	if (!app_context_open(j->app, &j->in, o->symfs))
+		return false;
+	j->code = vt_blockcode_new(j->in.context);
+	if (!j->code)
+		return app_no_memory(j->app);
+	if (vt_pathsamples_init(&j->samples, j->in.context, &j->places, (uint32_t)o->branches,
+				o->truth, &err) < 0)
+		return app_fail(j->app, &err);
+	vt_context_add(j->in.context, &(struct vt_consumer){.take = vt_blockcode_feed,
+							    .arg = j->code,
+							    .kinds = VT_KIND(VT_BLOCK)});
+	vt_context_add(j->in.context, &(struct vt_consumer){.record = take_path_record, .arg = j});
+	if (o->counts)
+		app_note_input(j->app, o->counts);
+	j->reader = app_open_reader(j->app, j->app->argc ? j->app->argv[0] : NULL);
+	if (j->reader && !j->lists)
+		j->writer = app_open_writer(j->app, o->form.output, o->compress, &j->reader, 1);
+	return j->reader && (j->writer || j->lists);
+}
+
+/* ---- finding paths ---- */
+
+static bool make_paths(struct job *j)
+{
+	const struct vt_pathgraph_options go = {.images = j->in.images.store,
+						.code = j->code,
+						.places = &j->places,
+						.across = j->o->across,
+						.counted = j->o->counts != NULL};
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (vt_blockcode_finish(j->code, &err) < 0)
+		return app_fail(j->app, &err);
+	j->graph = vt_pathgraph_new(&go, &err);
+	if (!j->graph || vt_paths_init(&j->paths, j->graph, &j->samples, &err) < 0)
+		return app_fail(j->app, &err);
+	if (j->graph->left_out)
+		app_say_lossy(j->app, "%s: %" PRIu64 " procedures left out: there are too many",
+			      vt_reader_name(j->reader), j->graph->left_out);
+	return j->o->counts || vt_paths_learn(&j->paths, &err) == 0 || app_fail(j->app, &err);
+}
+
+static void tell_totals(const struct job *j)
+{
+	const struct vt_paths_totals *t = &j->paths.totals;
+	const struct vt_pathsamples *s = &j->samples;
+	const struct {
+		uint64_t n;
+		const char *what;
+	} rows[] = {
+		{s->aborted, "are of wrong paths"},
+		{s->untold, "have no history"},
+		{s->unmapped + t->outside, "are in no procedure with code"},
+		{t->none, "have no path that agrees with their history"},
+		{t->several, "have several"},
+		{t->capped, "have so many that not all were looked at"},
+		{t->looped, "have some that go round without a branch, which were left out"},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].n)
+			app_say(j->app, "%s: of %" PRIu64 " samples, %" PRIu64 " %s",
+				vt_reader_name(j->reader), s->samples, rows[i].n, rows[i].what);
+}
+
+static bool find_paths(struct job *j)
+{
+	static const enum vt_pathway ways[] = {VT_PATHWAY_COUNTS, VT_PATHWAY_HISTORY,
+					       VT_PATHWAY_HISTORY_PAIRS, VT_PATHWAY_LIKELY_PAIRS};
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (vt_paths_find(&j->paths, ways[j->o->method], &err) < 0)
+		return app_fail(j->app, &err);
+	tell_totals(j);
+	if (j->writer && vt_paths_write(&j->paths, j->writer, &err) < 0)
+		return app_fail(j->app, &err);
+	return true;
+}
+
+static bool score_paths(struct job *j)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_pathscore score;
+	const struct vt_pathscores s = {&score, (uint32_t)j->o->branches, 1, j->o->across};
+	struct vt_output *out;
+
+	if (vt_paths_score(&j->paths, &score, &err) < 0)
+		return app_fail(j->app, &err);
+	out = app_text(j->app, j->o->form.output);
+	return out &&
+	       (vt_pathscores_print(&s, j->o->form.json ? &j->app->losses : NULL, out, &err) == 0 ||
+		app_fail(j->app, &err));
+}
+
+static void stop(struct job *j)
+{
+	app_close_writer(j->app, j->writer);
+	vt_paths_fini(&j->paths);
+	vt_pathgraph_free(j->graph);
+	vt_pathsamples_fini(&j->samples);
+	vt_pathplaces_fini(&j->places);
+	vt_blockcode_free(j->code);
+	app_close_reader(j->app, j->reader);
+	app_context_close(&j->in);
+}
+
+static void run_vpath(struct app *a, const struct options *o)
+{
+	struct job j = {.app = a, .o = o, .lists = o->truth || o->top_given};
+
+	if (start_vpath(&j) && app_each_run(a, j.reader, vt_context_feed, j.in.context) &&
+	    check_samples(&j) && read_counts(&j) && make_paths(&j))
+		o->truth ? score_paths(&j) : find_paths(&j);
+	stop(&j);
+}
+
+int cmd_path(int argc, char **argv)
+{
+	struct options o = {.branches = DEFAULT_BRANCHES, .method = 3};
+	struct app app;
+	const struct vt_opt opts[] = {
+		{'n', "branches", VT_OPT_U64, &o.branches, .arg = "N", .min = 1,
+		 .max = VT_PATHWALK_BRANCHES,
+		 .help = "conditional branches of a path, up to 64 (default 8)"},
+		APP_FLAG(0, "across-calls", o.across,
+			 "follow calls and returns; else a path ends at them"),
+		APP_CHOICE(0, "method", o.method, "METHOD", method_words,
+			   "likely (default), history+pairs, history, counts"),
+		APP_STRING(0, "counts", o.counts, "FILE",
+			   "take how often edges are executed from FILE, a recording of the run"),
+		APP_FLAG(0, "truth", o.truth,
+			 "score all methods by the branch stacks of the samples"),
+		APP_OPT_SYMFS(o.symfs),
+		APP_OPT_FORM(o.form),
+		APP_OPT_COMPRESS(o.compress),
+		{.name = NULL},
+	};
+	const struct vt_opt_page page = {
+		.program = "vpath",
+		.usage = "[options] [FILE]",
+		.about = "Finds the paths that led to samples: PATH records.",
+		.opts = opts,
+		.max_operands = 1,
+	};
+
+	if (app_start(&app, &page, argc, argv))
+		run_vpath(&app, &o);
+	return app_finish(&app);
+}

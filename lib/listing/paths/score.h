@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_LISTING_PATHS_SCORE_H
+#define VT_LISTING_PATHS_SCORE_H
+
+#include <jansson.h>
+
+#include "base/error.h"
+#include "base/output.h"
+#include "paths/paths.h"
+#include "profile/losses.h"
+
+/* How often each way to find a path is right: ProfileMe (Dean et al., MICRO 1997), figure 6. */
+struct vt_pathscores {
+	const struct vt_pathscore *list; /* by branches: the n-th of n + 1, or all of `branches` */
+	uint32_t first;			 /* branches of the first */
+	uint32_t count;
+	bool across;
+};
+
+/* Prints the scores, or JSON if `losses` is not NULL.  0, -VT_E_NOMEM. */
+int vt_pathscores_print(const struct vt_pathscores *s, const struct vt_losses *losses,
+			struct vt_output *out, struct vt_error *err);
+
+/* Writes a chart of success by branches: Scalable Vector Graphics. */
+void vt_pathscores_plot(const struct vt_pathscores *s, struct vt_output *out);
+
+#endif

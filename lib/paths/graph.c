@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "paths/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "machine/insn/insn.h"
+#include "paths/internal.h"
+#include "profile/procedure_code.h"
+
+struct proc_entry {
+	uint64_t start;
+	uint32_t image;
+	int32_t pid;
+	uint32_t proc; /* UINT32_MAX: it has no code */
+	uint32_t padding;
+};
+
+/* Where control is known to arrive. */
+struct arrival {
+	uint64_t vaddr;
+	uint32_t image;
+	int32_t pid;
+};
+
+struct builder {
+	struct vt_pathgraph *g;
+	struct arrival *arrivals; /* sorted */
+	size_t narrivals;
+};
+
+/* ---- nodes of a procedure ---- */
+
+static int compare_arrivals(const void *x, const void *y)
+{
+	const struct arrival *a = x, *b = y;
+
+	if (a->image != b->image)
+		return a->image < b->image ? -1 : 1;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return (a->vaddr > b->vaddr) - (a->vaddr < b->vaddr);
+}
+
+static size_t find_arrival(const struct builder *b, const struct arrival *key)
+{
+	size_t low = 0, high = b->narrivals;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (compare_arrivals(&b->arrivals[mid], key) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static bool is_arrival(const struct builder *b, const struct vt_procedure *p, uint64_t vaddr)
+{
+	const struct arrival key = {vaddr, p->image, p->pid};
+	size_t i = find_arrival(b, &key);
+
+	return i < b->narrivals && compare_arrivals(&b->arrivals[i], &key) == 0;
+}
+
+static struct vt_pathnode *add_node(struct vt_pathgraph *g)
+{
+	struct vt_pathnode *n;
+
+	if (!vt_array_grow(&g->nodes, &g->nodes_cap, g->nnodes + 1, sizeof(*g->nodes)))
+		return NULL;
+	n = &g->nodes[g->nnodes++];
+	*n = (struct vt_pathnode){.site = VT_PATHNODE_NONE};
+	return n;
+}
+
+/* What its last instruction does. */
+static void describe_end(struct vt_pathnode *n, const struct vt_pathproc *p,
+			 const struct vt_proccode *code)
+{
+	const struct vt_cfg_insn *last = &p->cfg->insns[n->insn + n->ninsns - 1];
+	uint64_t at = last->addr - p->proc.start;
+	struct vt_flow f;
+
+	n->flags = last->flags;
+	if (at >= code->size || !vt_flow_decode(code->bytes + at, code->size - at, &f))
+		return;
+	n->flags = f.flags;
+	if (f.has_target)
+		n->target = last->addr + (uint64_t)f.target;
+}
+
+/* A string instruction with a prefix that repeats it: Intel SDM volume 2, REP. */
+static bool is_repeated(const uint8_t *bytes, size_t size)
+{
+	bool prefix = false;
+	size_t i;
+
+	for (i = 0; i < size; i++) {
+		uint8_t b = bytes[i];
+
+		if (b == 0xf2 || b == 0xf3)
+			prefix = true;
+		else if (b != 0x66 && b != 0x67 && (b & 0xf0) != 0x40)
+			return prefix && ((b >= 0xa4 && b <= 0xa7) || (b >= 0xaa && b <= 0xaf) ||
+					  (b >= 0x6c && b <= 0x6f));
+	}
+	return false;
+}
+
+static bool has_repeated(const struct vt_pathproc *p, const struct vt_pathnode *n,
+			 const struct vt_proccode *code)
+{
+	uint32_t i;
+
+	for (i = n->insn; i < n->insn + n->ninsns; i++) {
+		const struct vt_cfg_insn *insn = &p->cfg->insns[i];
+		uint64_t at = insn->addr - p->proc.start;
+
+		if (at + insn->length <= code->size && is_repeated(code->bytes + at, insn->length))
+			return true;
+	}
+	return false;
+}
+
+/* The nodes of a block: each but the last ends in a call. */
+static bool add_block_nodes(struct vt_pathgraph *g, uint32_t proc, uint32_t block,
+			    const struct vt_proccode *code)
+{
+	struct vt_pathproc *p = &g->procs[proc];
+	const struct vt_cfg_block *b = &p->cfg->blocks[block];
+	uint32_t i, first = b->insn;
+
+	for (i = b->insn; i < b->insn + b->ninsns; i++) {
+		const struct vt_cfg_insn *insn = &p->cfg->insns[i];
+		bool last = i + 1 == b->insn + b->ninsns;
+		struct vt_pathnode *n;
+
+		p->node[i] = (uint32_t)g->nnodes;
+		if (!last && !(insn->flags & VT_FACT_CALL))
+			continue;
+		n = add_node(g);
+		if (!n)
+			return false;
+		n->proc = proc;
+		n->insn = first;
+		n->ninsns = i + 1 - first;
+		n->start = p->cfg->insns[first].addr;
+		n->end = insn->addr + insn->length;
+		n->incomplete = last && b->incomplete;
+		describe_end(n, p, code);
+		if (first > b->insn)
+			n->site = (uint32_t)g->nnodes - 2;
+		n->repeats = has_repeated(p, n, code);
+		first = i + 1;
+	}
+	return true;
+}
+
+/* Control leaves the procedure; where it goes to is known of returns, calls and direct jumps. */
+static void mark_exit(struct vt_pathgraph *g, const struct vt_pathproc *p, uint32_t node)
+{
+	struct vt_pathnode *n = &g->nodes[node];
+	bool jumps = n->target && (n->target < p->proc.start || n->target >= p->proc.end);
+
+	n->leaves |= !jumps && !(n->flags & (VT_FACT_RETURN | VT_FACT_CALL));
+}
+
+/* Marks where control comes from elsewhere, and what is behind a call that ends a block. */
+static void mark_entries(const struct builder *b, uint32_t proc)
+{
+	struct vt_pathgraph *g = b->g;
+	const struct vt_pathproc *p = &g->procs[proc];
+	const struct vt_cfg *c = p->cfg;
+	uint32_t i;
+
+	for (i = 0; i < c->nedges; i++) {
+		const struct vt_cfg_edge *e = &c->edges[i];
+		const struct vt_cfg_block *from = &c->blocks[e->from];
+		struct vt_pathnode *to;
+
+		if (e->to == VT_CFG_EXIT && e->from >= VT_CFG_FIRST && from->ninsns)
+			mark_exit(g, p, p->node[from->insn + from->ninsns - 1]);
+		if (e->to < VT_CFG_FIRST || !c->blocks[e->to].ninsns)
+			continue;
+		to = &g->nodes[p->node[c->blocks[e->to].insn]];
+		if (e->from == VT_CFG_ENTRY)
+			to->entry |=
+				to->start == p->proc.start || !is_arrival(b, &p->proc, to->start);
+		else if (e->kind == VT_EDGE_FALL && from->ninsns &&
+			 g->nodes[p->node[from->insn + from->ninsns - 1]].flags & VT_FACT_CALL)
+			to->site = p->node[from->insn + from->ninsns - 1];
+	}
+}
+
+static int make_cfg(struct builder *b, struct vt_pathproc *p, const struct vt_proccode *code,
+		    struct vt_error *err)
+{
+	const struct arrival key = {p->proc.start, p->proc.image, p->proc.pid};
+	struct vt_cfg_source src = {.code = code->bytes,
+				    .size = code->size,
+				    .start = p->proc.start,
+				    .images = b->g->images,
+				    .image = p->proc.image};
+	size_t first = find_arrival(b, &key), n = 0, i;
+	uint64_t *entries;
+
+	while (first + n < b->narrivals && b->arrivals[first + n].image == key.image &&
+	       b->arrivals[first + n].pid == key.pid && b->arrivals[first + n].vaddr < p->proc.end)
+		n++;
+	entries = malloc((n + 1) * sizeof(*entries));
+	if (!entries)
+		return vt_error_nomem(err);
+	for (i = 0; i < n; i++)
+		entries[i] = b->arrivals[first + i].vaddr;
+	src.entries = entries;
+	src.nentries = n;
+	p->cfg = vt_cfg_new(&src, err);
+	free(entries);
+	return p->cfg ? 0 : -(int)err->code;
+}
+
+static int add_nodes(struct builder *b, uint32_t proc, const struct vt_proccode *code,
+		     struct vt_error *err)
+{
+	struct vt_pathgraph *g = b->g;
+	struct vt_pathproc *p = &g->procs[proc];
+	uint32_t k;
+
+	p->node = malloc(((size_t)p->cfg->ninsns + 1) * sizeof(*p->node));
+	if (!p->node)
+		return vt_error_nomem(err);
+	for (k = 0; k < p->cfg->ninsns; k++)
+		p->node[k] = VT_PATHNODE_NONE;
+	p->first = (uint32_t)g->nnodes;
+	for (k = VT_CFG_FIRST; k < p->cfg->nblocks; k++)
+		if (!add_block_nodes(g, proc, k, code))
+			return vt_error_nomem(err);
+	p->count = (uint32_t)g->nnodes - p->first;
+	mark_entries(b, proc);
+	return 0;
+}
+
+/* Its code; a procedure whose code is not there, or is too large, stays without nodes. */
+static int load_procedure(struct builder *b, uint32_t proc, struct vt_error *err)
+{
+	struct vt_pathgraph *g = b->g;
+	struct vt_pathproc *p = &g->procs[proc];
+	struct vt_proccode code = {0};
+	int rc;
+
+	if (g->nnodes >= VT_PATHGRAPH_NODES) {
+		g->left_out++;
+		return 0;
+	}
+	rc = vt_proccode_find(g->images, g->code, &p->proc, &code, err);
+	if (rc == 0)
+		rc = make_cfg(b, p, &code, err);
+	if (rc == 0)
+		rc = add_nodes(b, proc, &code, err);
+	else if (rc == -VT_E_NOTFOUND || rc == -VT_E_LIMIT)
+		g->no_code++;
+	vt_proccode_fini(&code);
+	return rc == -VT_E_NOTFOUND || rc == -VT_E_LIMIT ? 0 : rc;
+}
+
+/* ---- procedures ---- */
+
+static bool find_procedure(struct vt_pathgraph *g, uint32_t image, int32_t pid, uint64_t vaddr,
+			   struct vt_procedure *out)
+{
+	enum vt_unknown why;
+	struct vt_symbols *t = vt_images_symbols(g->images, image, pid, &why);
+	const struct vt_symbol *s = t ? vt_symbols_find(t, vaddr) : NULL;
+
+	if (!s)
+		return false;
+	s = vt_symbols_outermost(t, s);
+	*out = (struct vt_procedure){.image = image,
+				     .pid = pid,
+				     .start = s->start,
+				     .end = s->end,
+				     .symbol = s->name,
+				     .name = s->name};
+	return s->end > s->start;
+}
+
+static int add_procedure(struct builder *b, uint32_t image, int32_t pid, uint64_t vaddr,
+			 struct vt_error *err)
+{
+	struct vt_pathgraph *g = b->g;
+	struct vt_procedure proc;
+	struct proc_entry key = {.image = image, .pid = pid}, *e;
+	bool added;
+
+	if (!find_procedure(g, image, pid, vaddr, &proc))
+		return 0;
+	key.start = proc.start;
+	e = vt_hash_add(&g->index, &key, &added);
+	if (!e)
+		return vt_error_nomem(err);
+	if (!added)
+		return 0;
+	e->proc = (uint32_t)g->nprocs;
+	if (!vt_array_grow(&g->procs, &g->procs_cap, g->nprocs + 1, sizeof(*g->procs)))
+		return vt_error_nomem(err);
+	g->procs[g->nprocs++] = (struct vt_pathproc){.proc = proc};
+	return load_procedure(b, (uint32_t)g->nprocs - 1, err);
+}
+
+/* The procedures that one calls or jumps to. */
+static int add_reached(struct builder *b, uint32_t proc, struct vt_error *err)
+{
+	struct vt_pathgraph *g = b->g;
+	uint32_t i, first = g->procs[proc].first, n = g->procs[proc].count;
+	int code = 0;
+
+	for (i = first; i < first + n && code == 0; i++) {
+		const struct vt_procedure *p = &g->procs[proc].proc;
+		uint64_t target = g->nodes[i].target;
+
+		if (target && (target < p->start || target >= p->end))
+			code = add_procedure(b, p->image, p->pid, target, err);
+	}
+	return code;
+}
+
+uint32_t vti_pathgraph_begins(const struct vt_pathgraph *g, uint32_t image, int32_t pid,
+			      uint64_t vaddr)
+{
+	struct vt_procedure proc;
+	struct proc_entry key = {.image = image, .pid = pid};
+	const struct proc_entry *e;
+
+	if (!find_procedure((struct vt_pathgraph *)g, image, pid, vaddr, &proc))
+		return VT_PATHNODE_NONE;
+	key.start = proc.start;
+	e = vt_hash_find(&g->index, &key);
+	return e ? vti_pathproc_node(g, e->proc, vaddr) : VT_PATHNODE_NONE;
+}
+
+uint32_t vti_pathproc_node(const struct vt_pathgraph *g, uint32_t proc, uint64_t vaddr)
+{
+	const struct vt_pathproc *p = &g->procs[proc];
+	uint32_t i = p->cfg ? vt_cfg_insn_at(p->cfg, vaddr) : UINT32_MAX;
+	uint32_t n = i == UINT32_MAX ? VT_PATHNODE_NONE : p->node[i];
+
+	return n != VT_PATHNODE_NONE && g->nodes[n].start == vaddr ? n : VT_PATHNODE_NONE;
+}
+
+/* ---- places ---- */
+
+/* The vaddr of a place; false: its image is not there. */
+static bool find_vaddr(const struct vt_pathgraph *g, const struct vt_pathplace *at, uint64_t *vaddr)
+{
+	struct vt_location loc = {.symbol = NULL};
+
+	vt_images_symbol(g->images, at->image, at->pid, at->offset, &loc);
+	*vaddr = loc.vaddr;
+	return loc.symbol != NULL;
+}
+
+uint32_t vt_pathgraph_find(const struct vt_pathgraph *g, uint32_t place, uint32_t *nth)
+{
+	const struct vt_pathplace *at = vt_pathplaces_get(g->places, place);
+	struct proc_entry key = {.image = at->image, .pid = at->pid};
+	const struct proc_entry *e;
+	struct vt_procedure proc;
+	const struct vt_pathproc *p;
+	uint64_t vaddr;
+	uint32_t i, n;
+
+	if (!find_vaddr(g, at, &vaddr) ||
+	    !find_procedure((struct vt_pathgraph *)g, at->image, at->pid, vaddr, &proc))
+		return VT_PATHNODE_NONE;
+	key.start = proc.start;
+	e = vt_hash_find(&g->index, &key);
+	p = e ? &g->procs[e->proc] : NULL;
+	i = p && p->cfg ? vt_cfg_insn_at(p->cfg, vaddr) : UINT32_MAX;
+	n = i == UINT32_MAX ? VT_PATHNODE_NONE : p->node[i];
+	if (n != VT_PATHNODE_NONE)
+		*nth = i - g->nodes[n].insn;
+	return n;
+}
+
+uint64_t vt_pathgraph_insn(const struct vt_pathgraph *g, uint32_t node, uint32_t nth)
+{
+	const struct vt_pathnode *n = &g->nodes[node];
+
+	return g->procs[n->proc].cfg->insns[n->insn + nth].addr;
+}
+
+void vt_pathgraph_place(const struct vt_pathgraph *g, uint32_t node, uint32_t *image,
+			uint64_t *offset)
+{
+	const struct vt_procedure *p = &g->procs[g->nodes[node].proc].proc;
+
+	*image = p->image;
+	*offset = g->nodes[node].start;
+	vt_images_offset(g->images, p->image, g->nodes[node].start, offset);
+}
+
+/* ---- all of it ---- */
+
+static bool find_arrivals(struct builder *b)
+{
+	const struct vt_pathplaces *places = b->g->places;
+	size_t i, n = places->transfers.count;
+
+	b->arrivals = malloc((n + 1) * sizeof(*b->arrivals));
+	for (i = 0; b->arrivals && i < n; i++) {
+		const struct vt_pathtransfer *t = vt_hash_at(&places->transfers, i);
+		const struct vt_pathplace *at = vt_pathplaces_get(places, t->to);
+		const struct vt_pathplace *from = vt_pathplaces_get(places, t->from);
+		struct arrival *a = &b->arrivals[b->narrivals];
+
+		/* What follows is no target; if it is that, too, the code shows it. */
+		if (at->image == from->image && at->offset - from->offset <= VT_MAX_INSN)
+			continue;
+		*a = (struct arrival){.image = at->image, .pid = at->pid};
+		b->narrivals += find_vaddr(b->g, at, &a->vaddr);
+	}
+	if (b->arrivals)
+		qsort(b->arrivals, b->narrivals, sizeof(*b->arrivals), compare_arrivals);
+	return b->arrivals != NULL;
+}
+
+static int add_procedures(struct builder *b, struct vt_error *err)
+{
+	struct vt_pathgraph *g = b->g;
+	size_t i, n = g->places->places.count;
+	int code = 0;
+
+	for (i = 0; i < n && code == 0; i++) {
+		const struct vt_pathplace *at = vt_pathplaces_get(g->places, (uint32_t)i);
+		uint64_t vaddr;
+
+		if (find_vaddr(g, at, &vaddr))
+			code = add_procedure(b, at->image, at->pid, vaddr, err);
+	}
+	for (i = 0; i < g->nprocs && code == 0 && g->across; i++)
+		code = add_reached(b, (uint32_t)i, err);
+	return code;
+}
+
+struct vt_pathgraph *vt_pathgraph_new(const struct vt_pathgraph_options *o, struct vt_error *err)
+{
+	struct vt_pathgraph *g = calloc(1, sizeof(*g));
+	struct builder b = {.g = g};
+	int code = 0;
+
+	if (!g) {
+		vt_error_nomem(err);
+		return NULL;
+	}
+	g->images = o->images;
+	g->code = o->code;
+	g->places = o->places;
+	g->across = o->across;
+	vt_hash_init(&g->index, sizeof(struct proc_entry), offsetof(struct proc_entry, proc));
+	if (!find_arrivals(&b))
+		code = vt_error_nomem(err);
+	if (code == 0)
+		code = add_procedures(&b, err);
+	if (code == 0)
+		code = vti_pathedges_make(g, o, err);
+	free(b.arrivals);
+	if (code == 0)
+		return g;
+	vt_pathgraph_free(g);
+	return NULL;
+}
+
+void vt_pathgraph_free(struct vt_pathgraph *g)
+{
+	size_t i;
+
+	if (!g)
+		return;
+	for (i = 0; i < g->nprocs; i++) {
+		vt_cfg_free(g->procs[i].cfg);
+		free(g->procs[i].node);
+	}
+	free(g->procs);
+	free(g->nodes);
+	free(g->edges);
+	vt_hash_fini(&g->index);
+	free(g);
+}
+
+void vt_pathgraph_weigh(struct vt_pathgraph *g)
+{
+	size_t n;
+	uint32_t i;
+
+	for (n = 0; n < g->nnodes; n++) {
+		struct vt_pathedge *e = g->edges + g->nodes[n].first;
+		double sum = g->nodes[n].elsewhere;
+
+		for (i = 0; i < g->nodes[n].count; i++)
+			sum += e[i].count;
+		g->nodes[n].unknown = sum > 0 ? g->nodes[n].elsewhere / sum : 0;
+		for (i = 0; i < g->nodes[n].count; i++)
+			e[i].part = sum > 0 ? e[i].count / sum : 1.0 / g->nodes[n].count;
+	}
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+
+#include "machine/insn/insn.h"
+#include "paths/paths.h"
+
+#define ROUNDS	  6
+#define QUESTIONS 100000 /* that a round looks at */
+
+/* Of an edge that no sample tells of, relative to one sample: it may still be taken. */
+#define PRIOR 0.05
+
+/* The same of all the ways to a node that are not known. */
+#define UNSEEN 0.5
+
+/* Executions of each node, from the samples in it, in any unit. */
+static double *weigh_nodes(const struct vt_paths *p)
+{
+	const struct vt_pathgraph *g = p->g;
+	double *weight = calloc(g->nnodes + 1, sizeof(*weight));
+	size_t i;
+
+	for (i = 0; weight && i < p->samples->questions.count; i++) {
+		const struct vt_pathquestion *q = vt_hash_at(&p->samples->questions, i);
+
+		if (p->asks[i].node != VT_PATHNODE_NONE)
+			weight[p->asks[i].node] += (double)q->count;
+	}
+	for (i = 0; weight && i < g->nnodes; i++)
+		weight[i] = (weight[i] + PRIOR) / g->nodes[i].ninsns;
+	return weight;
+}
+
+/* The first estimate: control leaves a node by each of its edges alike. */
+static void start_counts(struct vt_pathgraph *g, const double *weight, uint32_t *out)
+{
+	size_t i;
+
+	for (i = 0; i < g->nedges; i++)
+		out[g->edges[i].from]++;
+	for (i = 0; i < g->nedges; i++) {
+		struct vt_pathedge *e = &g->edges[i];
+
+		e->count = weight[e->from] / out[e->from];
+		if (e->kind == VT_PATHEDGE_RETURN && weight[e->site] < e->count)
+			e->count = weight[e->site];
+	}
+	vt_pathgraph_weigh(g);
+}
+
+static int learn_once(struct vt_paths *p, size_t step, struct vt_error *err)
+{
+	struct vt_pathgraph *g = p->g;
+	size_t i;
+
+	for (i = 0; i < g->nedges; i++)
+		g->edges[i].learned = 0;
+	for (i = 0; i < g->nnodes; i++)
+		g->nodes[i].learned = 0;
+	for (i = 0; i < p->samples->questions.count; i += step) {
+		const struct vt_pathquestion *q = vt_hash_at(&p->samples->questions, i);
+
+		if (p->asks[i].node == VT_PATHNODE_NONE || q->stack)
+			continue;
+		if (vt_pathwalk_learn(p->walk, g, &p->asks[i], (double)q->count, err) < 0)
+			return -(int)err->code;
+	}
+	return 0;
+}
+
+/* What was learned of an edge counts as samples do, and what it began with as one of them. */
+static void take_learned(struct vt_pathgraph *g, const double *first)
+{
+	size_t i;
+
+	for (i = 0; i < g->nedges; i++)
+		g->edges[i].count = g->edges[i].learned + PRIOR * first[i];
+	for (i = 0; i < g->nnodes; i++)
+		g->nodes[i].elsewhere = g->nodes[i].open ? g->nodes[i].learned + UNSEEN : 0;
+	vt_pathgraph_weigh(g);
+}
+
+int vt_paths_learn(struct vt_paths *p, struct vt_error *err)
+{
+	struct vt_pathgraph *g = p->g;
+	double *weight = weigh_nodes(p), *first = malloc((g->nedges + 1) * sizeof(*first));
+	uint32_t *out = calloc(g->nnodes + 1, sizeof(*out));
+	size_t i, step = 1 + p->samples->questions.count / QUESTIONS;
+	int round, code = weight && first && out ? 0 : vt_error_nomem(err);
+
+	if (code == 0)
+		start_counts(g, weight, out);
+	for (i = 0; code == 0 && i < g->nnodes; i++)
+		g->nodes[i].elsewhere = g->nodes[i].open ? UNSEEN : 0;
+	if (code == 0)
+		vt_pathgraph_weigh(g);
+	for (i = 0; code == 0 && i < g->nedges; i++)
+		first[i] = g->edges[i].part;
+	for (round = 0; round < ROUNDS && code == 0; round++) {
+		code = learn_once(p, step, err);
+		if (code == 0)
+			take_learned(g, first);
+	}
+	free(weight);
+	free(first);
+	free(out);
+	return code;
+}

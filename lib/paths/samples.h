@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_PATHS_SAMPLES_H
+#define VT_PATHS_SAMPLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/intern.h"
+#include "paths/places.h"
+#include "profile/context.h"
+
+/* The samples of a stream that tell of the path to an instruction. */
+
+/* What is asked: the samples that ask the same are one. */
+struct vt_pathquestion {
+	uint64_t history;
+	uint64_t event;
+	uint32_t place;
+	uint32_t other; /* the other instruction of a pair; VT_PATHPLACE_NONE */
+	uint32_t distance;
+	uint32_t branches; /* bits of `history` */
+	uint32_t stack; /* of its branches, in vt_pathsamples.stacks; 0: none, or not to be used */
+	uint32_t padding;
+	uint64_t count;	 /* samples */
+	uint64_t period; /* of all of them */
+};
+
+struct vt_pathsample {
+	uint32_t question;
+	uint32_t stack; /* the true branches; 0: none */
+};
+
+struct vt_pathsamples {
+	struct vt_pathplaces *places; /* borrowed */
+	struct vt_context *context;   /* borrowed */
+	uint32_t branches;	      /* at most; 1 to 64 */
+	bool truth; /* branch stacks are the truth, and no path is taken of them */
+	struct vt_hash questions;
+	struct vt_pathsample *list; /* with `truth`, each sample */
+	size_t nlist;
+	size_t list_cap;
+	struct vt_intern *stacks; /* of uint32_t places: from, to, … the newest first */
+	struct vt_hash firsts;	  /* of pairs, by thread and event */
+	uint64_t samples;	  /* all */
+	uint64_t aborted;	  /* of wrong paths */
+	uint64_t untold;	  /* with neither a history nor a stack */
+	uint64_t unmapped;
+	uint64_t dropped; /* beyond what memory is for */
+};
+
+/* Zeroed *s becomes usable; -VT_E_NOMEM.  End with vt_pathsamples_fini() in either case. */
+int vt_pathsamples_init(struct vt_pathsamples *s, struct vt_context *c, struct vt_pathplaces *p,
+			uint32_t branches, bool truth, struct vt_error *err);
+void vt_pathsamples_fini(struct vt_pathsamples *s);
+
+/* A vt_consume_record_fn for SAMPLE records.  -VT_E_NOMEM. */
+int vt_pathsamples_feed(void *samples, const struct vt_record *rec, struct vt_error *err);
+
+/* The most branches of a stack that are kept. */
+#define VT_PATHS_STACK 256
+
+/* Stores the places of a stack: from, to, from, … of 2 * VT_PATHS_STACK at most.  Returns how many.
+ */
+size_t vt_pathsamples_stack(const struct vt_pathsamples *s, uint32_t stack, uint32_t *places);
+
+#endif

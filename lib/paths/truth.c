@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "machine/insn/insn.h"
+#include "paths/paths.h"
+
+/* The way back along a stack. */
+struct way {
+	const struct vt_pathgraph *g;
+	const struct vt_pathask *ask;
+	uint32_t *nodes;
+	uint32_t n;
+	uint32_t branches;
+	bool done;
+};
+
+/* One node further back, from whose end control came by a branch or past it.  False: too many. */
+static bool go_back(struct way *w, uint32_t node)
+{
+	if (w->n == VT_PATHS_NODES)
+		return false;
+	w->nodes[w->n++] = node;
+	w->branches += (w->g->nodes[node].flags & VT_FACT_CONDITIONAL) != 0;
+	w->done = w->branches == w->ask->branches;
+	return true;
+}
+
+/* Back to the node that begins where a branch went, through those in between.  False: no such way.
+ */
+static bool fall_back(struct way *w, uint32_t to)
+{
+	const struct vt_pathnode *nodes = w->g->nodes;
+	uint32_t at = w->nodes[w->n - 1];
+
+	while (at != to && !w->done) {
+		if (!at || nodes[at - 1].proc != nodes[at].proc ||
+		    nodes[at - 1].end != nodes[at].start ||
+		    nodes[at - 1].flags & (VT_FACT_CALL | VT_FACT_RETURN | VT_FACT_JUMP))
+			return false;
+		at--;
+		if (!go_back(w, at))
+			return false;
+	}
+	return true;
+}
+
+/* Back over a branch that was taken.  False: no such way. */
+static bool jump_back(struct way *w, uint32_t from_place, uint32_t to_place)
+{
+	const struct vt_pathnode *nodes = w->g->nodes;
+	uint32_t nth = 0, into = 0;
+	uint32_t from = from_place == VT_PATHPLACE_NONE ? VT_PATHNODE_NONE
+							: vt_pathgraph_find(w->g, from_place, &nth);
+	uint32_t to = to_place == VT_PATHPLACE_NONE ? VT_PATHNODE_NONE
+						    : vt_pathgraph_find(w->g, to_place, &into);
+
+	/* A repeated instruction goes back to itself. */
+	if (from != VT_PATHNODE_NONE && from_place == to_place &&
+	    !(nodes[from].flags & VT_FACT_BRANCH && nth + 1 == nodes[from].ninsns))
+		return true;
+	if (to == VT_PATHNODE_NONE || into || !fall_back(w, to))
+		return false;
+	if (w->done)
+		return true;
+	if (!w->g->across && (from == VT_PATHNODE_NONE || nodes[from].proc != nodes[to].proc ||
+			      nodes[from].flags & (VT_FACT_CALL | VT_FACT_RETURN))) {
+		w->done = true;
+		return true;
+	}
+	return from != VT_PATHNODE_NONE && nth + 1 == nodes[from].ninsns && go_back(w, from);
+}
+
+int vt_paths_true(const struct vt_pathgraph *g, const struct vt_pathask *ask, const uint32_t *stack,
+		  size_t nstack, uint32_t *nodes, uint32_t *n, bool *whole)
+{
+	struct way w = {.g = g, .ask = ask, .nodes = nodes, .n = 1};
+	size_t i;
+
+	nodes[0] = ask->node;
+	w.done = ask->branches == 0;
+	for (i = 0; i + 1 < nstack && !w.done; i += 2)
+		if (!jump_back(&w, stack[i], stack[i + 1]))
+			return -1;
+	*n = w.n;
+	*whole = w.done;
+	return (int)w.branches;
+}
