@@ -11,6 +11,9 @@
 /* --values without a procedure: those with the most samples. */
 #define TOP_OF_VALUES 10
 
+/* --paths without a procedure. */
+#define TOP_OF_PATHS 10
+
 static const char *const format_words[] = {"auto", "hex", "dec", "float", "char", "symbol", NULL};
 
 static bool check_vlist_options(struct app *a, struct vlist_options *o)
@@ -27,6 +30,9 @@ static bool check_vlist_options(struct app *a, struct vlist_options *o)
 		{o->intel && o->att, "--intel and --att exclude each other"},
 		{o->replay && (a->argc || o->all || o->with_values || o->source || o->events.count),
 		 "--replay lists pairs of accesses, not procedures"},
+		{o->paths && (o->all || o->with_values || o->source || o->replay || o->before ||
+			      o->events.count || app_cycles_asked(c)),
+		 "--paths goes with no other listing"},
 	};
 	const struct app_rule more[] = {
 		{o->before && (cycles || o->with_values || o->replay),
@@ -52,7 +58,7 @@ static bool check_vlist_options(struct app *a, struct vlist_options *o)
 	if (o->all && !o->top)
 		o->top = UINT64_MAX;
 	if (!a->argc && !o->top && !o->replay && !cycles)
-		o->top = o->with_values ? TOP_OF_VALUES : 1;
+		o->top = o->paths ? TOP_OF_PATHS : o->with_values ? TOP_OF_VALUES : 1;
 	o->listing.view = o->source		     ? VT_LIST_SOURCE
 			  : o->assembly || o->before ? VT_LIST_ASM
 						     : VT_LIST_MIXED;
@@ -103,6 +109,8 @@ static void run_vlist(struct app *a, struct vlist_options *o)
 		return;
 	if (o->replay)
 		vlist_list_replays(a, o);
+	else if (o->paths)
+		vlist_list_paths(a, o);
 	else
 		vlist_list_procedures(a, o);
 }
@@ -129,6 +137,7 @@ int cmd_list(int argc, char **argv)
 		APP_FLAG(0, "values", o.with_values,
 			 "each instruction's hot lists of values (vhot)"),
 		APP_FLAG(0, "replay", o.replay, "pairs of accesses that conflict (vreplay)"),
+		APP_FLAG(0, "paths", o.paths, "paths that led to samples (vpath)"),
 		APP_OPT_CYCLES(o.cycles),
 		APP_STRING(0, "diff", o.before, "FILE",
 			   "row by row beside what FILE, a stream of before, has"),
@@ -150,6 +159,7 @@ int cmd_list(int argc, char **argv)
 			 "[options] --values [FILE]\n"
 			 "[options] --diff BEFORE [FILE] PROCEDURE...\n"
 			 "[options] --replay [FILE]\n"
+			 "[options] --paths [FILE] [PROCEDURE...]\n"
 			 "[options] --calc|--summary|--cfg [FILE] PROCEDURE...\n"
 			 "[options] --summary|--stall KIND [--image FILE] [FILE]",
 		.about = "Lists procedures of a stream or a trace: assembly and source, samples of "

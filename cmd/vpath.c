@@ -9,6 +9,7 @@
 #include "cmd/common/symfs.h"
 #include "cmd/common/tables.h"
 #include "cmd/programs.h"
+#include "listing/paths/paths.h"
 #include "listing/paths/score.h"
 #include "paths/executed.h"
 #include "paths/paths.h"
@@ -20,7 +21,7 @@ static const char *const method_words[] = {"counts", "history", "history+pairs",
 struct options {
 	uint64_t branches, top;
 	int method; /* of method_words */
-	bool top_given, across, truth, plot;
+	bool top_given, method_given, across, truth, plot;
 	const char *counts, *symfs, *compress;
 	struct app_form form;
 };
@@ -133,7 +134,10 @@ static bool start_vpath(struct job *j)
 	if (!j->code)
 		return app_no_memory(j->app);
 	if (vt_pathsamples_init(&j->samples, j->in.context, &j->places, (uint32_t)o->branches,
-				o->truth, &err) < 0)
+				o->truth	  ? VT_PATHSTACKS_TRUE
+				: o->method_given ? VT_PATHSTACKS_UNUSED
+						  : VT_PATHSTACKS_USED,
+				&err) < 0)
 		return app_fail(j->app, &err);
 	vt_context_add(j->in.context, &(struct vt_consumer){.take = vt_blockcode_feed,
 							    .arg = j->code,
@@ -193,6 +197,27 @@ static void tell_totals(const struct job *j)
 				vt_reader_name(j->reader), s->samples, rows[i].n, rows[i].what);
 }
 
+static bool list_paths(struct job *j)
+{
+	struct vt_listpaths *list = vt_listpaths_new(j->in.images.store);
+	const struct app_form *form = &j->o->form;
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_output *out = NULL;
+	int code;
+
+	if (!list)
+		return app_no_memory(j->app);
+	code = vt_listpaths_take(list, &j->paths, &err);
+	if (code == 0)
+		out = app_text(j->app, form->output);
+	if (out)
+		code = vt_listpaths_print(list, j->o->top, form->json ? &j->app->losses : NULL,
+					  app_table_form(form), app_form_color(j->app, form), out,
+					  &err);
+	vt_listpaths_free(list);
+	return code == 0 || app_fail(j->app, &err);
+}
+
 static bool find_paths(struct job *j)
 {
 	static const enum vt_pathway ways[] = {VT_PATHWAY_COUNTS, VT_PATHWAY_HISTORY,
@@ -202,9 +227,9 @@ static bool find_paths(struct job *j)
 	if (vt_paths_find(&j->paths, ways[j->o->method], &err) < 0)
 		return app_fail(j->app, &err);
 	tell_totals(j);
-	if (j->writer && vt_paths_write(&j->paths, j->writer, &err) < 0)
-		return app_fail(j->app, &err);
-	return true;
+	if (!j->writer)
+		return list_paths(j);
+	return vt_paths_write(&j->paths, j->writer, &err) == 0 || app_fail(j->app, &err);
 }
 
 static bool score_paths(struct job *j)
@@ -236,17 +261,22 @@ static void stop(struct job *j)
 
 static void run_vpath(struct app *a, const struct options *o)
 {
-	struct job j = {.app = a, .o = o, .lists = o->truth || o->top_given};
+	struct job j = {
+		.app = a, .o = o, .lists = o->truth || o->top_given || app_form_count(&o->form)};
 
-	if (start_vpath(&j) && app_each_run(a, j.reader, vt_context_feed, j.in.context) &&
-	    check_samples(&j) && read_counts(&j) && make_paths(&j))
+	if (app_form_count(&o->form) > 1)
+		app_usage(a, "--json, --csv and --tsv exclude each other");
+	else if (o->truth && (o->form.csv || o->form.tsv || o->top_given || o->method_given))
+		app_usage(a, "--truth goes with neither --top, --method, --csv nor --tsv");
+	else if (start_vpath(&j) && app_each_run(a, j.reader, vt_context_feed, j.in.context) &&
+		 check_samples(&j) && read_counts(&j) && make_paths(&j))
 		o->truth ? score_paths(&j) : find_paths(&j);
 	stop(&j);
 }
 
 int cmd_path(int argc, char **argv)
 {
-	struct options o = {.branches = DEFAULT_BRANCHES, .method = 3};
+	struct options o = {.branches = DEFAULT_BRANCHES, .method = 3, .top = 20};
 	struct app app;
 	const struct vt_opt opts[] = {
 		{'n', "branches", VT_OPT_U64, &o.branches, .arg = "N", .min = 1,
@@ -254,8 +284,12 @@ int cmd_path(int argc, char **argv)
 		 .help = "conditional branches of a path, up to 64 (default 8)"},
 		APP_FLAG(0, "across-calls", o.across,
 			 "follow calls and returns; else a path ends at them"),
-		APP_CHOICE(0, "method", o.method, "METHOD", method_words,
-			   "likely (default), history+pairs, history, counts"),
+		{0, "method", VT_OPT_CHOICE, &o.method, .arg = "METHOD", .choices = method_words,
+		 .given = &o.method_given,
+		 .help = "likely (default), history+pairs, history or counts; branch stacks are\n"
+			 "not used"},
+		{0, "top", VT_OPT_U64, &o.top, .arg = "N", .given = &o.top_given,
+		 .help = "list the N paths executed most; 0: all"},
 		APP_STRING(0, "counts", o.counts, "FILE",
 			   "take how often edges are executed from FILE, a recording of the run"),
 		APP_FLAG(0, "truth", o.truth,

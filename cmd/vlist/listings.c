@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cmd/vlist/listings.h"
 
+#include <inttypes.h>
 #include <sys/stat.h>
 
 #include "cmd/common/options.h"
@@ -8,6 +9,7 @@
 #include "cmd/common/stream.h"
 #include "listing/code/diff.h"
 #include "listing/code/report.h"
+#include "listing/paths/paths.h"
 #include "listing/values/conflicts.h"
 
 /* ---- what is listed ---- */
@@ -195,5 +197,49 @@ void vlist_list_replays(struct app *a, const struct vlist_options *o)
 		app_no_memory(a);
 	}
 	vt_listreplay_free(list);
+	app_context_close(&in);
+}
+
+/* ---- paths ---- */
+
+static bool print_paths(struct app *a, const struct vlist_options *o, struct vt_listpaths *list)
+{
+	const char *name = app_input_name(o->input);
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_output *out;
+
+	if (vt_listpaths_bad(list))
+		app_say_lossy(a, "%s: %" PRIu64 " PATH records contradict themselves, left out",
+			      name, vt_listpaths_bad(list));
+	if (!vt_listpaths_count(list))
+		return app_lacks(a, name, "no paths (vpath finds them)");
+	if (a->argc && !vt_listpaths_pick(list, a->argv, (size_t)a->argc)) {
+		app_say(a, "%s: no path leads to a procedure of that name", name);
+		app_raise(a, APP_INPUT);
+		return false;
+	}
+	out = app_text(a, o->form.output);
+	return out && (vt_listpaths_print(list, o->top, o->form.json ? &a->losses : NULL,
+					  app_table_form(&o->form), app_form_color(a, &o->form),
+					  out, &err) == 0 ||
+		       app_fail(a, &err));
+}
+
+void vlist_list_paths(struct app *a, const struct vlist_options *o)
+{
+	struct app_context in = {0};
+	bool ready = app_context_open(a, &in, o->symfs);
+	struct vt_listpaths *list = ready ? vt_listpaths_new(in.images.store) : NULL;
+
+	if (list) {
+		vt_context_add(in.context, &(struct vt_consumer){.record = vt_listpaths_feed,
+								 .arg = list,
+								 .kinds = VT_KIND(VT_PATH)});
+		if (app_read_stream(a, o->input, vt_context_feed, in.context))
+			print_paths(a, o, list);
+	} else if (ready) {
+		app_no_memory(a);
+	}
+	vt_listpaths_free(list);
 	app_context_close(&in);
 }

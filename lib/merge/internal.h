@@ -80,6 +80,12 @@ struct vti_machine {
 	bool streams;			 /* there were some before */
 };
 
+/* Paths of PATH records, by what they are. */
+struct vti_paths {
+	struct vt_hash own; /* of the current stream */
+	struct vt_hash all;
+};
+
 struct vt_merge {
 	struct vt_intern *strings;
 	struct vti_machine machine;
@@ -93,7 +99,8 @@ struct vt_merge {
 	uint64_t bad;
 	struct vt_packs *packs;
 	struct vt_stream_tally tally; /* of the current stream */
-	struct vti_trees *trees;      /* NULL: without call trees */
+	struct vti_paths paths;
+	struct vti_trees *trees;    /* NULL: without call trees */
 	const uint32_t *own_events; /* while a stream ends: the index of each event of the tally */
 };
 
@@ -102,6 +109,9 @@ struct vt_merge {
  * memory.
  */
 bool vti_join_image_id(struct vt_merge *m, uint64_t id, uint32_t *index);
+
+/* The id of an event in the stream that is written, once its events are. */
+uint32_t vti_written_event_id(const struct vt_merge *m, uint32_t index);
 
 /* The id of an image in the stream that is written, once its images are. */
 uint32_t vti_written_image_id(const struct vt_merge *m, uint32_t index);
@@ -127,5 +137,22 @@ int vti_join_conflicts(struct vt_merge *m, struct vt_error *err);
 
 /* Writes CONFLICT records and what META records say of all.  -VT_E_NOMEM. */
 int vti_write_conflicts(const struct vt_merge *m, struct vt_writer *w, struct vt_error *err);
+
+void vti_paths_init(struct vti_paths *p);
+void vti_paths_fini(struct vti_paths *p);
+
+/* Takes a PATH record of the current stream; counts what contradicts itself.  False: out of memory.
+ */
+bool vti_feed_path(struct vt_merge *m, const struct vt_record *rec);
+
+/*
+ * End the current stream: add its events to the tally, and then its paths to those before; `events`
+ * as own_events.  False: out of memory.
+ */
+bool vti_declare_paths(struct vt_merge *m);
+bool vti_join_paths(struct vt_merge *m, const uint32_t *events);
+
+/* Writes PATH records, the most executed first.  -VT_E_NOMEM. */
+int vti_write_paths(const struct vt_merge *m, struct vt_writer *w, struct vt_error *err);
 
 #endif

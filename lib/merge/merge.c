@@ -37,6 +37,7 @@ struct vt_merge *vt_merge_new(uint64_t seed)
 	if (!m)
 		return NULL;
 	init_tables(m);
+	vti_paths_init(&m->paths);
 	m->strings = vt_intern_new();
 	m->hots = vt_hotprofile_new(seed);
 	m->packs = vt_packs_new();
@@ -59,6 +60,7 @@ void vt_merge_free(struct vt_merge *m)
 	vt_hash_fini(&m->conflicts.pairs);
 	vt_hash_fini(&m->conflicts.events);
 	free(m->conflicts.rows);
+	vti_paths_fini(&m->paths);
 	vt_tally_fini(&m->tally);
 	vt_hotprofile_free(m->hots);
 	vt_packs_free(m->packs);
@@ -93,6 +95,7 @@ int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t 
 	bool (*feed)(struct vt_merge * m, const struct vt_record *rec) =
 		b->kind == VT_META	 ? feed_meta
 		: b->kind == VT_CONFLICT ? vti_feed_conflict
+		: b->kind == VT_PATH	 ? vti_feed_path
 					 : NULL;
 	struct vt_record rec = {b, b->kind, first};
 
@@ -234,7 +237,7 @@ static bool join_tally(struct vt_merge *m, const uint32_t *events)
 
 /* ---- call trees ---- */
 
-static uint32_t written_event_id(const struct vt_merge *m, uint32_t index)
+uint32_t vti_written_event_id(const struct vt_merge *m, uint32_t index)
 {
 	return ((const struct vti_merged_event *)vt_hash_at(&m->events, index))->id;
 }
@@ -276,7 +279,7 @@ static bool join_tree_image(void *arg, uint64_t id, uint32_t *index)
 
 static uint32_t written_tree_event(const void *arg, uint32_t index)
 {
-	return written_event_id(arg, index);
+	return vti_written_event_id(arg, index);
 }
 
 static uint32_t written_tree_image(const void *arg, uint32_t index)
@@ -330,6 +333,8 @@ static int join_stream(struct vt_merge *m, struct vt_error *err)
 
 	if (code == 0)
 		code = join_trees(m, events, err);
+	if (code == 0 && !vti_join_paths(m, events))
+		code = vt_error_nomem(err);
 	free(events);
 	return code;
 }
@@ -341,7 +346,7 @@ int vt_merge_end_stream(struct vt_merge *m, struct vt_error *err)
 	if (code < 0)
 		return code;
 	m->bad += vt_profile_bad(m->tally.profile);
-	code = finish_trees(m, err);
+	code = vti_declare_paths(m) ? finish_trees(m, err) : vt_error_nomem(err);
 	if (code == 0)
 		code = join_stream(m, err);
 	if (code < 0)
@@ -429,7 +434,7 @@ static void describe_place(const struct vt_merge *m, const void *entry, struct r
 
 	r->number[0] = vti_written_image_id(m, p->image);
 	r->number[1] = p->offset;
-	r->number[2] = written_event_id(m, p->event);
+	r->number[2] = vti_written_event_id(m, p->event);
 }
 
 static void describe_loss(const struct vt_merge *m, const void *entry, struct rank *r)
@@ -437,7 +442,7 @@ static void describe_loss(const struct vt_merge *m, const void *entry, struct ra
 	const struct vt_tally_loss *l = entry;
 
 	r->text[0] = vt_intern_get(m->strings, (uint32_t)l->source);
-	r->number[0] = written_event_id(m, (uint32_t)l->event);
+	r->number[0] = vti_written_event_id(m, (uint32_t)l->event);
 }
 
 static void describe_gap(const struct vt_merge *m, const void *entry, struct rank *r)
@@ -498,7 +503,7 @@ static void write_merged_place(const struct vt_merge *m, struct vt_writer *w, vo
 	(void)number;
 	row[VT_COUNT_IMAGE] = vti_written_image_id(m, p->image);
 	row[VT_COUNT_OFFSET] = p->offset;
-	row[VT_COUNT_EVENT] = written_event_id(m, p->event);
+	row[VT_COUNT_EVENT] = vti_written_event_id(m, p->event);
 	row[VT_COUNT_SAMPLES] = p->samples;
 	row[VT_COUNT_PERIOD] = p->period;
 }
@@ -510,7 +515,7 @@ static void write_merged_loss(const struct vt_merge *m, struct vt_writer *w, voi
 	uint64_t *row = vt_writer_row(w, VT_LOST);
 
 	(void)number;
-	row[VT_LOST_EVENT] = written_event_id(m, (uint32_t)l->event);
+	row[VT_LOST_EVENT] = vti_written_event_id(m, (uint32_t)l->event);
 	row[VT_LOST_COUNT] = l->count;
 	write_merged_string(m, w, VT_LOST_SOURCE, (uint32_t)l->source);
 }
@@ -613,7 +618,8 @@ int vt_merge_write(struct vt_merge *m, struct vt_writer *w, struct vt_error *err
 			parts[i].write(m, w, vt_hash_at(parts[i].table, ranks[k].index), k);
 		free(ranks);
 	}
-	if (write_trees(m, w, err) < 0 || vti_write_conflicts(m, w, err) < 0)
+	if (write_trees(m, w, err) < 0 || vti_write_conflicts(m, w, err) < 0 ||
+	    vti_write_paths(m, w, err) < 0)
 		return -(int)err->code;
 	vt_plugin_names_write(vt_hotprofile_plugins(m->hots), w);
 	return write_hots(m, w, err);

@@ -100,7 +100,7 @@ int vt_paths_learn(struct vt_paths *p, struct vt_error *err);
 /* Finds the path of each question.  -VT_E_NOMEM. */
 int vt_paths_find(struct vt_paths *p, enum vt_pathway way, struct vt_error *err);
 
-/* Scores all ways on the samples, of which vt_pathsamples.truth was set.  -VT_E_NOMEM. */
+/* Scores all ways on the samples, which have stacks for that.  -VT_E_NOMEM. */
 int vt_paths_score(struct vt_paths *p, struct vt_pathscore *score, struct vt_error *err);
 
 /*

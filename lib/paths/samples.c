@@ -22,12 +22,12 @@ struct first {
 };
 
 int vt_pathsamples_init(struct vt_pathsamples *s, struct vt_context *c, struct vt_pathplaces *p,
-			uint32_t branches, bool truth, struct vt_error *err)
+			uint32_t branches, enum vt_pathstacks use, struct vt_error *err)
 {
 	s->context = c;
 	s->places = p;
 	s->branches = branches;
-	s->truth = truth;
+	s->use = use;
 	vt_hash_init(&s->questions, sizeof(struct vt_pathquestion),
 		     offsetof(struct vt_pathquestion, count));
 	vt_hash_init(&s->firsts, sizeof(struct first), offsetof(struct first, place));
@@ -125,7 +125,7 @@ static bool add_question(struct vt_pathsamples *s, const struct vt_pathquestion 
 	struct vt_pathquestion *known;
 
 	if ((s->questions.count >= MAX_QUESTIONS && !vt_hash_find(&s->questions, q)) ||
-	    (s->truth && s->nlist >= MAX_SAMPLES)) {
+	    (s->use == VT_PATHSTACKS_TRUE && s->nlist >= MAX_SAMPLES)) {
 		s->dropped++;
 		return true;
 	}
@@ -134,7 +134,7 @@ static bool add_question(struct vt_pathsamples *s, const struct vt_pathquestion 
 		return false;
 	known->count++;
 	known->period = period < UINT64_MAX - known->period ? known->period + period : UINT64_MAX;
-	if (!s->truth)
+	if (s->use != VT_PATHSTACKS_TRUE)
 		return true;
 	if (!vt_array_grow(&s->list, &s->list_cap, s->nlist + 1, sizeof(*s->list)))
 		return false;
@@ -174,12 +174,13 @@ static bool take_sample(struct vt_pathsamples *s, const struct vt_record *rec)
 		s->unmapped++;
 		return true;
 	}
-	if (!take_target(s, rec, q.place) || !take_stack(s, rec, &stack))
+	if (!take_target(s, rec, q.place) ||
+	    (s->use != VT_PATHSTACKS_UNUSED && !take_stack(s, rec, &stack)))
 		return false;
 	if (told)
 		take_history(s, rec, &q);
 	/* Without a history, the stack is what tells, and not the truth. */
-	if (!s->truth && stack) {
+	if (s->use == VT_PATHSTACKS_USED && stack) {
 		q = (struct vt_pathquestion){.event = q.event,
 					     .place = q.place,
 					     .other = VT_PATHPLACE_NONE,

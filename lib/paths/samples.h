@@ -33,13 +33,20 @@ struct vt_pathsample {
 	uint32_t stack; /* the true branches; 0: none */
 };
 
+/* What branch stacks are for. */
+enum vt_pathstacks {
+	VT_PATHSTACKS_USED, /* they tell the path */
+	VT_PATHSTACKS_UNUSED,
+	VT_PATHSTACKS_TRUE, /* they tell whether the path is right that the history tells */
+};
+
 struct vt_pathsamples {
 	struct vt_pathplaces *places; /* borrowed */
 	struct vt_context *context;   /* borrowed */
 	uint32_t branches;	      /* at most; 1 to 64 */
-	bool truth; /* branch stacks are the truth, and no path is taken of them */
+	enum vt_pathstacks use;
 	struct vt_hash questions;
-	struct vt_pathsample *list; /* with `truth`, each sample */
+	struct vt_pathsample *list; /* with VT_PATHSTACKS_TRUE, each sample */
 	size_t nlist;
 	size_t list_cap;
 	struct vt_intern *stacks; /* of uint32_t places: from, to, … the newest first */
@@ -53,7 +60,7 @@ struct vt_pathsamples {
 
 /* Zeroed *s becomes usable; -VT_E_NOMEM.  End with vt_pathsamples_fini() in either case. */
 int vt_pathsamples_init(struct vt_pathsamples *s, struct vt_context *c, struct vt_pathplaces *p,
-			uint32_t branches, bool truth, struct vt_error *err);
+			uint32_t branches, enum vt_pathstacks use, struct vt_error *err);
 void vt_pathsamples_fini(struct vt_pathsamples *s);
 
 /* A vt_consume_record_fn for SAMPLE records.  -VT_E_NOMEM. */

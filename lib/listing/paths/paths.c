@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "listing/paths/paths.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/pattern.h"
+#include "listing/code/source.h"
+#include "listing/json.h"
+#include "profile/context.h"
+
+struct listed_block {
+	uint64_t offset; /* the key, with the next two */
+	uint32_t image;
+	uint32_t padding;
+};
+
+struct listed_path {
+	uint64_t offset;
+	uint32_t image;
+	uint32_t method;
+	uint64_t branches;
+	double samples;
+	double executions;
+	double probability;
+	size_t first; /* of its blocks, in vt_listpaths.blocks */
+	size_t count;
+};
+
+struct vt_listpaths {
+	struct vt_images *images;
+	struct listed_path *paths;
+	size_t npaths;
+	size_t paths_cap;
+	uint32_t *blocks; /* indices in `known` */
+	size_t nblocks;
+	size_t blocks_cap;
+	struct vt_hash known; /* struct listed_block: what JSON numbers */
+	uint64_t bad;
+};
+
+struct vt_listpaths *vt_listpaths_new(struct vt_images *images)
+{
+	struct vt_listpaths *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->images = images;
+	vt_hash_init(&l->known, sizeof(struct listed_block), sizeof(struct listed_block));
+	return l;
+}
+
+void vt_listpaths_free(struct vt_listpaths *l)
+{
+	if (!l)
+		return;
+	vt_hash_fini(&l->known);
+	free(l->paths);
+	free(l->blocks);
+	free(l);
+}
+
+uint64_t vt_listpaths_bad(const struct vt_listpaths *l)
+{
+	return l->bad;
+}
+
+size_t vt_listpaths_count(const struct vt_listpaths *l)
+{
+	return l->npaths;
+}
+
+/* ---- taking paths ---- */
+
+static bool add_listed_block(struct vt_listpaths *l, uint32_t image, uint64_t offset)
+{
+	const struct listed_block key = {.offset = offset, .image = image};
+	void *entry;
+
+	if (!vt_array_grow(&l->blocks, &l->blocks_cap, l->nblocks + 1, sizeof(*l->blocks)))
+		return false;
+	entry = vt_hash_add(&l->known, &key, NULL);
+	if (entry)
+		l->blocks[l->nblocks++] = (uint32_t)vt_hash_index(&l->known, entry);
+	return entry != NULL;
+}
+
+static struct listed_path *add_listed_path(struct vt_listpaths *l)
+{
+	if (!vt_array_grow(&l->paths, &l->paths_cap, l->npaths + 1, sizeof(*l->paths)))
+		return NULL;
+	l->paths[l->npaths] = (struct listed_path){.first = l->nblocks};
+	return &l->paths[l->npaths++];
+}
+
+static bool is_amount(double v)
+{
+	return isfinite(v) && v >= 0;
+}
+
+/* Whether a PATH record makes sense. */
+static bool is_sound(const struct vt_record *rec)
+{
+	struct vt_words images = vt_record_words(rec, VT_PATH_IMAGES);
+	struct vt_words offsets = vt_record_words(rec, VT_PATH_OFFSETS);
+	double probability = vt_record_f64(rec, VT_PATH_PROBABILITY);
+
+	return images.count && images.count == offsets.count &&
+	       is_amount(vt_record_f64(rec, VT_PATH_SAMPLES)) &&
+	       is_amount(vt_record_f64(rec, VT_PATH_EXECUTIONS)) && is_amount(probability) &&
+	       probability <= 1.000001;
+}
+
+int vt_listpaths_feed(void *list, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_listpaths *l = list;
+	struct vt_words images, offsets;
+	struct listed_path *p;
+	size_t i;
+
+	if (rec->kind != VT_PATH)
+		return 0;
+	if (!is_sound(rec)) {
+		l->bad++;
+		return 0;
+	}
+	p = add_listed_path(l);
+	if (!p)
+		return vt_error_nomem(err);
+	images = vt_record_words(rec, VT_PATH_IMAGES);
+	offsets = vt_record_words(rec, VT_PATH_OFFSETS);
+	p->image = (uint32_t)vt_record_u64(rec, VT_PATH_IMAGE);
+	p->offset = vt_record_u64(rec, VT_PATH_OFFSET);
+	p->method = (uint32_t)vt_record_u64(rec, VT_PATH_METHOD);
+	p->branches = vt_record_u64(rec, VT_PATH_BRANCHES);
+	p->samples = vt_record_f64(rec, VT_PATH_SAMPLES);
+	p->executions = vt_record_f64(rec, VT_PATH_EXECUTIONS);
+	p->probability = vt_record_f64(rec, VT_PATH_PROBABILITY);
+	p->count = images.count;
+	for (i = 0; i < images.count; i++)
+		if (!add_listed_block(l, (uint32_t)images.data[i], offsets.data[i]))
+			return vt_error_nomem(err);
+	return 0;
+}
+
+static bool take_path(struct vt_listpaths *l, const struct vt_paths *all,
+		      const struct vt_path *path)
+{
+	const struct vt_pathplace *place = vt_pathplaces_get(all->samples->places, path->place);
+	const char *nodes = vt_intern_get(all->lists, path->nodes);
+	struct listed_path *p = add_listed_path(l);
+	size_t i;
+
+	if (!p)
+		return false;
+	p->image = place->image;
+	p->offset = place->offset;
+	p->method = path->method;
+	p->branches = path->branches;
+	p->samples = (double)path->samples;
+	p->executions = path->executions;
+	p->probability = path->probability;
+	p->count = vt_intern_size(all->lists, path->nodes) / sizeof(uint32_t);
+	for (i = 0; i < p->count; i++) {
+		uint32_t node, image;
+		uint64_t offset;
+
+		memcpy(&node, nodes + i * sizeof(node), sizeof(node));
+		vt_pathgraph_place(all->g, node, &image, &offset);
+		if (!add_listed_block(l, image, offset))
+			return false;
+	}
+	return true;
+}
+
+int vt_listpaths_take(struct vt_listpaths *l, const struct vt_paths *p, struct vt_error *err)
+{
+	uint32_t *order = vt_paths_rank(p);
+	bool ok = order != NULL;
+	size_t i;
+
+	for (i = 0; ok && i < p->list.count; i++)
+		ok = take_path(l, p, vt_hash_at(&p->list, order[i]));
+	free(order);
+	return ok ? 0 : vt_error_nomem(err);
+}
+
+/* ---- places ---- */
+
+struct path_spot {
+	const char *procedure; /* NULL: unknown, `why` is the reason */
+	const char *symbol;
+	const char *image; /* NULL: in none */
+	const char *file;  /* NULL: no line is known */
+	unsigned line;
+	uint64_t vaddr;
+	uint64_t within; /* bytes from the procedure's start */
+	enum vt_unknown why;
+};
+
+static struct path_spot find_spot(const struct vt_listpaths *l, uint32_t image, uint64_t offset)
+{
+	const struct vt_image *i = vt_images_get(l->images, image);
+	struct path_spot s = {.vaddr = offset, .why = VT_UNKNOWN_NO_MAP};
+	struct vt_location loc = {.vaddr = offset};
+	struct vt_lines *lines;
+	struct vt_line line;
+
+	if (!i)
+		return s;
+	s.image = i->name;
+	s.why = vt_images_symbol(l->images, image, 0, offset, &loc);
+	s.vaddr = loc.vaddr;
+	if (s.why == VT_KNOWN) {
+		s.procedure = vt_images_display(l->images, image, 0, loc.symbol);
+		s.symbol = loc.symbol->name;
+		s.within = loc.vaddr - loc.symbol->start;
+	}
+	lines = vt_images_lines(l->images, image);
+	if (lines && vt_lines_at(lines, loc.vaddr, &line) && line.line) {
+		s.file = vt_source_name(line.file);
+		s.line = line.line;
+	}
+	return s;
+}
+
+static bool is_named(const struct path_spot *s, char *const *names, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n && s->procedure; i++)
+		if (strcmp(names[i], s->symbol) == 0 || vt_pattern_names(names[i], s->procedure))
+			return true;
+	return false;
+}
+
+size_t vt_listpaths_pick(struct vt_listpaths *l, char *const *names, size_t n)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < l->npaths; i++) {
+		const struct path_spot s = find_spot(l, l->paths[i].image, l->paths[i].offset);
+
+		if (is_named(&s, names, n))
+			l->paths[kept++] = l->paths[i];
+	}
+	l->npaths = kept;
+	return kept;
+}
+
+/* The most executed first; what came first of equal ones. */
+static int compare_paths(const void *x, const void *y)
+{
+	const struct listed_path *a = x, *b = y;
+
+	if (a->executions != b->executions)
+		return a->executions > b->executions ? -1 : 1;
+	if (a->samples != b->samples)
+		return a->samples > b->samples ? -1 : 1;
+	return (a->first > b->first) - (a->first < b->first);
+}
+
+/* ---- tables ---- */
+
+static void put_spot(struct vt_table *t, const struct path_spot *s, bool people)
+{
+	vt_table_number(t, s->vaddr);
+	if (!s->procedure)
+		vt_table_printf(t, "[%s]", vt_unknown_text(s->why));
+	else if (people)
+		vt_table_printf(t, "%s+0x%" PRIx64, s->procedure, s->within);
+	else
+		vt_table_str(t, s->procedure);
+	if (s->file)
+		vt_table_printf(t, "%s:%u", s->file, s->line);
+	else
+		vt_table_empty(t);
+	if (s->image)
+		vt_table_str(t, s->image);
+	else
+		vt_table_empty(t);
+}
+
+static void put_numbers(struct vt_table *t, const struct listed_path *p, size_t number, bool people)
+{
+	vt_table_number(t, number);
+	vt_table_printf(t, "%.0f", p->executions);
+	vt_table_printf(t, "%.0f", p->samples);
+	if (people)
+		vt_table_printf(t, "%.1f%%", 100 * p->probability);
+	else
+		vt_table_real(t, p->probability);
+	vt_table_number(t, p->branches);
+	vt_table_str(t, vt_path_method_name(p->method));
+}
+
+static void put_path(const struct vt_listpaths *l, struct vt_table *t, size_t number, bool people)
+{
+	const struct listed_path *p = &l->paths[number];
+	size_t i;
+	int k;
+
+	for (i = 0; i < p->count; i++) {
+		const struct listed_block *b = vt_hash_at(&l->known, l->blocks[p->first + i]);
+		const struct path_spot s = find_spot(l, b->image, b->offset);
+
+		vt_table_row(t, people && i ? VT_STYLE_FAINT : VT_STYLE_PLAIN);
+		if (!people || i == 0)
+			put_numbers(t, p, number + 1, people);
+		else
+			for (k = 0; k < 6; k++)
+				vt_table_empty(t);
+		put_spot(t, &s, people);
+	}
+}
+
+static struct vt_table *make_table(const struct vt_listpaths *l, size_t n, bool people)
+{
+	struct vt_table *t = vt_table_new();
+	size_t i;
+
+	if (!t)
+		return NULL;
+	vt_table_column(t, "path", "path", VT_FORMAT_NUMBER);
+	vt_table_column(t, "executions", "executions", VT_FORMAT_RIGHT_TEXT);
+	vt_table_column(t, "samples", "samples", VT_FORMAT_RIGHT_TEXT);
+	vt_table_column(t, "probability", "likely", people ? VT_FORMAT_RIGHT_TEXT : VT_FORMAT_REAL);
+	vt_table_column(t, "branches", "branches", VT_FORMAT_NUMBER);
+	vt_table_column(t, "method", "method", VT_FORMAT_TEXT);
+	vt_table_column(t, "address", "address", VT_FORMAT_HEX);
+	vt_table_column(t, "procedure", "block", VT_FORMAT_NAME);
+	vt_table_column(t, "line", "line", VT_FORMAT_PATH);
+	vt_table_column(t, "image", "image", VT_FORMAT_PATH);
+	for (i = 0; i < n; i++)
+		put_path(l, t, i, people);
+	return t;
+}
+
+/* ---- JSON ---- */
+
+static void set_spot(json_t *o, const struct path_spot *s)
+{
+	json_object_set_new(o, "address", vt_json_hex(s->vaddr));
+	if (s->procedure)
+		json_object_set_new(o, "procedure",
+				    vt_json_text(s->procedure, strlen(s->procedure)));
+	if (s->file)
+		json_object_set_new(o, "file", vt_json_text(s->file, strlen(s->file)));
+	if (s->file)
+		json_object_set_new(o, "line", json_integer(s->line));
+	if (s->image)
+		json_object_set_new(o, "image", vt_json_text(s->image, strlen(s->image)));
+}
+
+static json_t *make_blocks(const struct vt_listpaths *l, const bool *used)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < l->known.count; i++) {
+		const struct listed_block *b = vt_hash_at(&l->known, i);
+		const struct path_spot s = find_spot(l, b->image, b->offset);
+		json_t *o;
+
+		if (!used[i])
+			continue;
+		o = json_object();
+		json_object_set_new(o, "id", json_integer((json_int_t)i));
+		set_spot(o, &s);
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+static json_t *make_path(const struct vt_listpaths *l, const struct listed_path *p, bool *used)
+{
+	const struct path_spot s = find_spot(l, p->image, p->offset);
+	json_t *o = json_object(), *blocks = json_array();
+	size_t i;
+
+	json_object_set_new(o, "executions", vt_json_real(p->executions));
+	json_object_set_new(o, "samples", vt_json_real(p->samples));
+	json_object_set_new(o, "probability", vt_json_real(p->probability));
+	json_object_set_new(o, "branches", vt_json_u64(p->branches));
+	json_object_set_new(o, "method", json_string(vt_path_method_name(p->method)));
+	set_spot(o, &s);
+	for (i = 0; i < p->count; i++) {
+		used[l->blocks[p->first + i]] = true;
+		json_array_append_new(blocks, json_integer(l->blocks[p->first + i]));
+	}
+	json_object_set_new(o, "blocks", blocks);
+	return o;
+}
+
+static int print_json(const struct vt_listpaths *l, size_t n, const struct vt_losses *losses,
+		      struct vt_output *out, struct vt_error *err)
+{
+	bool *used = calloc(l->known.count + 1, sizeof(*used));
+	json_t *doc = vt_json_doc("vpath/1"), *paths = json_array();
+	size_t i;
+
+	if (!used || !doc || !paths) {
+		free(used);
+		json_decref(doc);
+		json_decref(paths);
+		return vt_error_nomem(err);
+	}
+	for (i = 0; i < n; i++)
+		json_array_append_new(paths, make_path(l, &l->paths[i], used));
+	vt_json_losses(doc, losses);
+	json_object_set_new(doc, "paths", paths);
+	json_object_set_new(doc, "paths_left_out", vt_json_u64(l->npaths - n));
+	json_object_set_new(doc, "blocks", make_blocks(l, used));
+	vt_json_write(out, doc, true);
+	free(used);
+	return 0;
+}
+
+int vt_listpaths_print(struct vt_listpaths *l, uint64_t top, const struct vt_losses *losses,
+		       enum vt_table_form form, bool color, struct vt_output *out,
+		       struct vt_error *err)
+{
+	size_t n = top && top < l->npaths ? (size_t)top : l->npaths;
+	struct vt_table *t;
+	int code;
+
+	if (l->npaths)
+		qsort(l->paths, l->npaths, sizeof(*l->paths), compare_paths);
+	if (losses)
+		return print_json(l, n, losses, out, err);
+	t = make_table(l, n, form == VT_TABLE_TEXT);
+	if (!t)
+		return vt_error_nomem(err);
+	code = vt_table_print(t, out, form, color, err);
+	if (form == VT_TABLE_TEXT)
+		vt_table_print_left_out(out, l->npaths - n);
+	vt_table_free(t);
+	return code;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_LISTING_PATHS_PATHS_H
+#define VT_LISTING_PATHS_PATHS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/output.h"
+#include "base/table.h"
+#include "image/images.h"
+#include "paths/paths.h"
+#include "profile/losses.h"
+#include "stream/record.h"
+
+/* Lists paths, the most executed first: those of PATH records, or of an analysis. */
+struct vt_listpaths;
+
+/* `images` is borrowed; the caller feeds it the same stream.  NULL when memory runs out. */
+struct vt_listpaths *vt_listpaths_new(struct vt_images *images);
+void vt_listpaths_free(struct vt_listpaths *l);
+
+/*
+ * A vt_consume_record_fn; `list` is the struct vt_listpaths.  Takes PATH records, ignores others.
+ * A record that contradicts itself is counted: see vt_listpaths_bad().  0 or -VT_E_NOMEM.
+ */
+int vt_listpaths_feed(void *list, const struct vt_record *rec, struct vt_error *err);
+uint64_t vt_listpaths_bad(const struct vt_listpaths *l);
+
+/* Takes all paths of an analysis.  0 or -VT_E_NOMEM. */
+int vt_listpaths_take(struct vt_listpaths *l, const struct vt_paths *p, struct vt_error *err);
+
+/* The number of paths. */
+size_t vt_listpaths_count(const struct vt_listpaths *l);
+
+/*
+ * Keeps the paths that lead to procedures with one of these names, which may have * and ?; returns
+ * how many there are.
+ */
+size_t vt_listpaths_pick(struct vt_listpaths *l, char *const *names, size_t n);
+
+/*
+ * Prints at most `top` paths (0: all) as a table, with a row for each block.  With `losses`, prints
+ * a JSON document that includes them.  -VT_E_NOMEM.
+ */
+int vt_listpaths_print(struct vt_listpaths *l, uint64_t top, const struct vt_losses *losses,
+		       enum vt_table_form form, bool color, struct vt_output *out,
+		       struct vt_error *err);
+
+#endif
