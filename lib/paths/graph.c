@@ -503,7 +503,11 @@ void vt_pathgraph_weigh(struct vt_pathgraph *g)
 		for (i = 0; i < g->nodes[n].count; i++)
 			sum += e[i].count;
 		g->nodes[n].unknown = sum > 0 ? g->nodes[n].elsewhere / sum : 0;
-		for (i = 0; i < g->nodes[n].count; i++)
+		g->nodes[n].calls = 0;
+		for (i = 0; i < g->nodes[n].count; i++) {
 			e[i].part = sum > 0 ? e[i].count / sum : 1.0 / g->nodes[n].count;
+			if (e[i].kind == VT_PATHEDGE_CALL)
+				g->nodes[n].calls += e[i].part;
+		}
 	}
 }

@@ -50,6 +50,7 @@ struct vt_pathnode {
 	bool open;	  /* control may also come from where no edge does */
 	bool leaves;	  /* it goes on to where no edge does */
 	bool repeats;	  /* an instruction of it is repeated */
+	double calls;	  /* `part` of all edges of calls to it */
 	double unknown;	  /* of open ones: the share of control that comes from elsewhere */
 	double elsewhere; /* that, as a count */
 	double learned;	  /* likewise, of vt_paths_learn() */

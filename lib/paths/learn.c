@@ -4,8 +4,8 @@
 #include "machine/insn/insn.h"
 #include "paths/paths.h"
 
-#define ROUNDS	  6
-#define QUESTIONS 100000 /* that a round looks at */
+#define ROUNDS	  4
+#define QUESTIONS 20000 /* that a round looks at */
 
 /* Of an edge that no sample tells of, relative to one sample: it may still be taken. */
 #define PRIOR 0.05

@@ -9,11 +9,11 @@
 #include "machine/insn/insn.h"
 
 /* Bounds on the work for an instruction. */
-#define MAX_STATES 4096
-#define MAX_LINKS  16384
-#define MAX_STACKS 4096
-#define SLOTS	   16384 /* of hash tables; a power of 2 */
-#define MAX_ROOTS  128	 /* states behind a branch that are followed */
+#define MAX_STATES 2048
+#define MAX_LINKS  8192
+#define MAX_STACKS 2048
+#define SLOTS	   8192	 /* of hash tables; a power of 2 */
+#define MAX_ROOTS  64	 /* states behind a branch that are followed */
 #define MAX_DEPTH  256	 /* of calls that are open */
 #define MAX_STEPS  65536 /* of a path by counts */
 
@@ -28,7 +28,7 @@
 #define TOO_SHORT 0.02
 
 /* Of an instruction with so many states, edges with a lesser part are not followed. */
-#define ALL	   256
+#define ALL	   128
 #define ALL_LEARNT 64 /* likewise, to learn */
 #define RARE	   0.02
 
@@ -235,17 +235,9 @@ static double weigh_pair(const struct vt_pathwalk *w, const struct state *s)
 static double share_of_edge(const struct vt_pathwalk *w, const struct state *s,
 			    const struct vt_pathedge *e)
 {
-	const struct vt_pathnode *n = &w->g->nodes[e->to];
-	double calls = 0;
-	uint32_t i;
-
 	if (!s->key.stack || e->kind != VT_PATHEDGE_CALL)
 		return e->part;
-	if (w->stacks[s->key.stack].site != e->from)
-		return 0;
-	for (i = n->first; i < n->first + n->count; i++)
-		calls += w->g->edges[i].kind == VT_PATHEDGE_CALL ? w->g->edges[i].part : 0;
-	return calls;
+	return w->stacks[s->key.stack].site == e->from ? w->g->nodes[e->to].calls : 0;
 }
 
 /* Where an edge leads to, backwards.  NONE: nowhere. */
