@@ -21,8 +21,8 @@ static const char *const method_words[] = {"counts", "history", "history+pairs",
 struct options {
 	uint64_t branches, top;
 	int method; /* of method_words */
-	bool top_given, method_given, across, truth, plot;
-	const char *counts, *symfs, *compress;
+	bool top_given, method_given, across, truth;
+	const char *counts, *plot, *symfs, *compress;
 	struct app_form form;
 };
 
@@ -199,7 +199,7 @@ static void tell_totals(const struct job *j)
 
 static bool list_paths(struct job *j)
 {
-	struct vt_listpaths *list = vt_listpaths_new(j->in.images.store);
+	struct vt_listpaths *list = vt_listpaths_new(j->in.images.store, "vpath/1");
 	const struct app_form *form = &j->o->form;
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_output *out = NULL;
@@ -232,19 +232,35 @@ static bool find_paths(struct job *j)
 	return vt_paths_write(&j->paths, j->writer, &err) == 0 || app_fail(j->app, &err);
 }
 
+/* Draws the scores, and prints them. */
+static bool show_scores(struct job *j, const struct vt_pathscores *s)
+{
+	const struct options *o = j->o;
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_output *out;
+
+	if (o->plot && vt_pathscores_draw(s, o->plot, &err) < 0)
+		return app_fail(j->app, &err);
+	out = app_text(j->app, o->form.output);
+	return out &&
+	       (vt_pathscores_print(s, o->form.json ? &j->app->losses : NULL, out, &err) == 0 ||
+		app_fail(j->app, &err));
+}
+
 static bool score_paths(struct job *j)
 {
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_pathscore score;
-	const struct vt_pathscores s = {&score, (uint32_t)j->o->branches, 1, j->o->across};
-	struct vt_output *out;
+	uint32_t last = (uint32_t)j->o->branches, first = j->o->plot ? 1 : last, i;
+	struct vt_pathscore *list = calloc(last - first + 1, sizeof(*list));
+	const struct vt_pathscores s = {list, first, last - first + 1, j->o->across};
+	bool ok = list || app_no_memory(j->app);
 
-	if (vt_paths_score(&j->paths, &score, &err) < 0)
-		return app_fail(j->app, &err);
-	out = app_text(j->app, j->o->form.output);
-	return out &&
-	       (vt_pathscores_print(&s, j->o->form.json ? &j->app->losses : NULL, out, &err) == 0 ||
-		app_fail(j->app, &err));
+	for (i = first; ok && i <= last; i++)
+		ok = vt_paths_score(&j->paths, i, &list[i - first], &err) == 0 ||
+		     app_fail(j->app, &err);
+	ok = ok && show_scores(j, &s);
+	free(list);
+	return ok;
 }
 
 static void stop(struct job *j)
@@ -268,8 +284,11 @@ static void run_vpath(struct app *a, const struct options *o)
 		app_usage(a, "--json, --csv and --tsv exclude each other");
 	else if (o->truth && (o->form.csv || o->form.tsv || o->top_given || o->method_given))
 		app_usage(a, "--truth goes with neither --top, --method, --csv nor --tsv");
-	else if (start_vpath(&j) && app_each_run(a, j.reader, vt_context_feed, j.in.context) &&
-		 check_samples(&j) && read_counts(&j) && make_paths(&j))
+	else if (o->plot && !o->truth)
+		app_usage(a, "--plot goes with --truth");
+	else if ((!o->plot || app_may_write(a, o->plot)) && start_vpath(&j) &&
+		 app_each_run(a, j.reader, vt_context_feed, j.in.context) && check_samples(&j) &&
+		 read_counts(&j) && make_paths(&j))
 		o->truth ? score_paths(&j) : find_paths(&j);
 	stop(&j);
 }
@@ -294,6 +313,8 @@ int cmd_path(int argc, char **argv)
 			   "take how often edges are executed from FILE, a recording of the run"),
 		APP_FLAG(0, "truth", o.truth,
 			 "score all methods by the branch stacks of the samples"),
+		APP_STRING(0, "plot", o.plot, "FILE.svg",
+			   "with --truth: draw the scores for 1 to N branches as well"),
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_FORM(o.form),
 		APP_OPT_COMPRESS(o.compress),

@@ -229,7 +229,8 @@ void vlist_list_paths(struct app *a, const struct vlist_options *o)
 {
 	struct app_context in = {0};
 	bool ready = app_context_open(a, &in, o->symfs);
-	struct vt_listpaths *list = ready ? vt_listpaths_new(in.images.store) : NULL;
+	struct vt_listpaths *list =
+		ready ? vt_listpaths_new(in.images.store, "vlist-paths/1") : NULL;
 
 	if (list) {
 		vt_context_add(in.context, &(struct vt_consumer){.record = vt_listpaths_feed,

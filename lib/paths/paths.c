@@ -211,11 +211,13 @@ struct opinion {
 struct scorer {
 	struct vt_paths *p;
 	struct vt_pathscore *score;
+	struct vt_pathask ask;
 	struct opinion opinions[VT_NPATHWAYS];
-	uint32_t *nodes; /* of the true path */
+	uint32_t *nodes;   /* of the true path */
+	uint32_t branches; /* that are asked for */
 };
 
-static int ask_all(struct scorer *s, size_t question, struct vt_error *err)
+static int ask_all(struct scorer *s, struct vt_error *err)
 {
 	struct found f;
 	int way;
@@ -223,7 +225,7 @@ static int ask_all(struct scorer *s, size_t question, struct vt_error *err)
 	for (way = 0; way < VT_NPATHWAYS; way++) {
 		struct opinion *o = &s->opinions[way];
 
-		if (find_path(s->p, &s->p->asks[question], (enum vt_pathway)way, &f, err) < 0)
+		if (find_path(s->p, &s->ask, (enum vt_pathway)way, &f, err) < 0)
 			return -(int)err->code;
 		if (!vt_array_grow(&o->nodes, &o->cap, (size_t)f.n + 1, sizeof(*o->nodes)))
 			return vt_error_nomem(err);
@@ -258,6 +260,11 @@ static void judge(struct scorer *s, uint32_t n)
 			score->bins[bin].samples++;
 			score->bins[bin].right += right;
 			score->bins[bin].sum += o->probability;
+			if (o->probability < .85 || o->probability >= .95)
+				continue;
+			score->near.samples++;
+			score->near.right += right;
+			score->near.sum += o->probability;
 		}
 	}
 }
@@ -265,7 +272,7 @@ static void judge(struct scorer *s, uint32_t n)
 /* Whether a sample has a true path, which is in s->nodes then. */
 static bool find_truth(struct scorer *s, const struct vt_pathsample *sample, uint32_t *n)
 {
-	const struct vt_pathask *ask = &s->p->asks[sample->question];
+	const struct vt_pathask *ask = &s->ask;
 	uint32_t stack[2 * VT_PATHS_STACK];
 	bool whole;
 	int branches;
@@ -274,7 +281,7 @@ static bool find_truth(struct scorer *s, const struct vt_pathsample *sample, uin
 		s->score->outside++;
 		return false;
 	}
-	if (ask->branches < s->p->samples->branches) {
+	if (ask->branches < s->branches) {
 		s->score->brief++;
 		return false;
 	}
@@ -301,9 +308,12 @@ static int score_samples(struct scorer *s, struct vt_pathsample *list, struct vt
 	size_t i;
 
 	for (i = 0; i < s->p->samples->nlist; i++) {
+		s->ask = s->p->asks[list[i].question];
+		if (s->ask.branches > s->branches)
+			s->ask.branches = s->branches;
 		if (!find_truth(s, &list[i], &n))
 			continue;
-		if (list[i].question != asked && ask_all(s, list[i].question, err) < 0)
+		if (list[i].question != asked && ask_all(s, err) < 0)
 			return -(int)err->code;
 		asked = list[i].question;
 		judge(s, n);
@@ -311,12 +321,15 @@ static int score_samples(struct scorer *s, struct vt_pathsample *list, struct vt
 	return 0;
 }
 
-int vt_paths_score(struct vt_paths *p, struct vt_pathscore *score, struct vt_error *err)
+int vt_paths_score(struct vt_paths *p, uint32_t branches, struct vt_pathscore *score,
+		   struct vt_error *err)
 {
 	size_t n = p->samples->nlist;
 	struct vt_pathsample *list = malloc((n + 1) * sizeof(*list));
-	struct scorer s = {
-		.p = p, .score = score, .nodes = malloc(VT_PATHS_NODES * sizeof(uint32_t))};
+	struct scorer s = {.p = p,
+			   .score = score,
+			   .branches = branches,
+			   .nodes = malloc(VT_PATHS_NODES * sizeof(uint32_t))};
 	int code = list && s.nodes ? 0 : vt_error_nomem(err), way;
 
 	memset(score, 0, sizeof(*score));

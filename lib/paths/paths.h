@@ -72,8 +72,8 @@ struct vt_pathscore {
 	struct {
 		uint64_t samples;
 		uint64_t right;
-		double sum; /* of probabilities */
-	} bins[VT_PATHS_BINS];
+		double sum;	     /* of probabilities */
+	} bins[VT_PATHS_BINS], near; /* near: .85 to .95 */
 };
 
 struct vt_paths {
@@ -100,8 +100,12 @@ int vt_paths_learn(struct vt_paths *p, struct vt_error *err);
 /* Finds the path of each question.  -VT_E_NOMEM. */
 int vt_paths_find(struct vt_paths *p, enum vt_pathway way, struct vt_error *err);
 
-/* Scores all ways on the samples, which have stacks for that.  -VT_E_NOMEM. */
-int vt_paths_score(struct vt_paths *p, struct vt_pathscore *score, struct vt_error *err);
+/*
+ * Scores all ways on the samples, which have stacks for that, on paths over `branches` conditional
+ * branches, no more than the samples were taken with.  -VT_E_NOMEM.
+ */
+int vt_paths_score(struct vt_paths *p, uint32_t branches, struct vt_pathscore *score,
+		   struct vt_error *err);
 
 /*
  * The true path to an instruction by the stack of branches taken last: *n nodes, the newest first;

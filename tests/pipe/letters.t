@@ -29,6 +29,7 @@ sort >table <<'END'
 -k --kinds
 -l --length
 -m --model
+-n --branches
 -n --count
 -n --every
 -n --top
@@ -45,7 +46,7 @@ END
 
 # -F is perf's in both: `perf record -F` is a frequency, `perf script -F` names fields.  So is -b of
 # record, branches, where nothing is sorted.  -n is how many: of the rows that are listed, the
-# records that are printed, the instructions of one sample.
+# records that are printed, the instructions of one sample, the branches of one path.
 for program in $(vtrace help | awk '/^  [a-z]/ { print $1 }'); do
 	vtrace help "$program" | sed -n "s/^  \(-.\), \(--[a-z-]*\).*/\1 \2 $program/p"
 done >used

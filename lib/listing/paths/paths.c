@@ -32,6 +32,7 @@ struct listed_path {
 
 struct vt_listpaths {
 	struct vt_images *images;
+	const char *schema;
 	struct listed_path *paths;
 	size_t npaths;
 	size_t paths_cap;
@@ -42,13 +43,14 @@ struct vt_listpaths {
 	uint64_t bad;
 };
 
-struct vt_listpaths *vt_listpaths_new(struct vt_images *images)
+struct vt_listpaths *vt_listpaths_new(struct vt_images *images, const char *schema)
 {
 	struct vt_listpaths *l = calloc(1, sizeof(*l));
 
 	if (!l)
 		return NULL;
 	l->images = images;
+	l->schema = schema;
 	vt_hash_init(&l->known, sizeof(struct listed_block), sizeof(struct listed_block));
 	return l;
 }
@@ -399,7 +401,7 @@ static int print_json(const struct vt_listpaths *l, size_t n, const struct vt_lo
 		      struct vt_output *out, struct vt_error *err)
 {
 	bool *used = calloc(l->known.count + 1, sizeof(*used));
-	json_t *doc = vt_json_doc("vpath/1"), *paths = json_array();
+	json_t *doc = vt_json_doc(l->schema), *paths = json_array();
 	size_t i;
 
 	if (!used || !doc || !paths) {

@@ -16,8 +16,11 @@
 /* Lists paths, the most executed first: those of PATH records, or of an analysis. */
 struct vt_listpaths;
 
-/* `images` is borrowed; the caller feeds it the same stream.  NULL when memory runs out. */
-struct vt_listpaths *vt_listpaths_new(struct vt_images *images);
+/*
+ * `images` is borrowed; the caller feeds it the same stream.  `schema` is that of JSON: "vpath/1".
+ * NULL when memory runs out.
+ */
+struct vt_listpaths *vt_listpaths_new(struct vt_images *images, const char *schema);
 void vt_listpaths_free(struct vt_listpaths *l);
 
 /*

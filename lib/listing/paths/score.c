@@ -49,6 +49,14 @@ static void print_bins(const struct vt_pathscore *p, struct vt_output *out)
 	}
 }
 
+static void print_near(const struct vt_pathscore *p, struct vt_output *out)
+{
+	if (p->near.samples)
+		vt_output_printf(out, " .85 to .95  %9" PRIu64 "  %6.2f%%  %6.2f%%\n",
+				 p->near.samples, 100 * p->near.sum / (double)p->near.samples,
+				 share(p->near.right, p->near.samples));
+}
+
 static void print_rest(const struct vt_pathscore *p, struct vt_output *out)
 {
 	const struct {
@@ -130,6 +138,7 @@ int vt_pathscores_print(const struct vt_pathscores *s, const struct vt_losses *l
 				 s->across ? "across calls" : "within procedures");
 		print_ways(s, out);
 		print_bins(&s->list[s->count - 1], out);
+		print_near(&s->list[s->count - 1], out);
 		print_rest(&s->list[s->count - 1], out);
 		return 0;
 	}
@@ -151,7 +160,7 @@ int vt_pathscores_print(const struct vt_pathscores *s, const struct vt_losses *l
 
 /* ---- a chart ---- */
 
-void vt_pathscores_plot(const struct vt_pathscores *s, struct vt_output *out)
+int vt_pathscores_draw(const struct vt_pathscores *s, const char *path, struct vt_error *err)
 {
 	double x[VT_PATHWALK_BRANCHES], y[VT_NPATHWAYS][VT_PATHWALK_BRANCHES];
 	struct vt_chart_series series[VT_NPATHWAYS];
@@ -163,6 +172,7 @@ void vt_pathscores_plot(const struct vt_pathscores *s, struct vt_output *out)
 				   .y_max = 100,
 				   .series = series,
 				   .nseries = VT_NPATHWAYS};
+	struct vt_output out;
 	uint32_t i;
 	int way;
 
@@ -174,5 +184,8 @@ void vt_pathscores_plot(const struct vt_pathscores *s, struct vt_output *out)
 		series[way] = (struct vt_chart_series){vt_pathway_name((enum vt_pathway)way), x,
 						       y[way], i};
 	}
-	vt_chart_write(&c, out);
+	if (vt_output_open(&out, path, err) < 0)
+		return -(int)err->code;
+	vt_chart_write(&c, &out);
+	return vt_output_close(&out, err);
 }

@@ -21,7 +21,7 @@ struct vt_pathscores {
 int vt_pathscores_print(const struct vt_pathscores *s, const struct vt_losses *losses,
 			struct vt_output *out, struct vt_error *err);
 
-/* Writes a chart of success by branches: Scalable Vector Graphics. */
-void vt_pathscores_plot(const struct vt_pathscores *s, struct vt_output *out);
+/* Draws success by branches into a file: Scalable Vector Graphics.  0, or an error of writing. */
+int vt_pathscores_draw(const struct vt_pathscores *s, const char *path, struct vt_error *err);
 
 #endif

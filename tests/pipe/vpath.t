@@ -1,0 +1,180 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# vpath: the paths that led to samples, against what python makes of their branch stacks; merged,
+# listed, and from damaged records.
+
+. "$(dirname "$0")/../lib.sh"
+
+orders=$ROOT/tests/data/demo/orders.vt
+symfs=$ROOT/tests/data/demo/symfs
+args=(-m alpha21264 --symfs "$symfs" --profileme 200 --pairs 50 --history 12 --branches 32)
+
+t_ok "samples with histories and stacks" vsim "${args[@]}" -o s.vt "$orders"
+
+# ---- options ----
+
+t_status "no branches" 2 vpath -n 0 s.vt
+t_status "too many branches" 2 vpath -n 65 s.vt
+t_status "an unknown method" 2 vpath --method guess s.vt
+t_status "a chart of nothing" 2 vpath --plot x.svg s.vt
+t_status "two forms" 2 vpath --json --csv s.vt
+t_status "the truth of a list" 2 vpath --truth --top 3 s.vt
+t_status "samples without histories" 3 vpath --symfs "$symfs" --top 1 "$ROOT/tests/data/demo/perf.data"
+t_like "what makes them" 'no samples with a history of branches \(vsim --profileme --history\)' "$T_ERR"
+t_status "counts of nothing" 3 vpath --symfs "$symfs" --counts s.vt --top 1 s.vt
+
+# ---- exact, by the branch stacks ----
+
+t_ok "exact paths" vpath --symfs "$symfs" --across-calls -n 6 -o exact.vt s.vt
+cat >oracle.py <<'END'
+# Paths over 6 conditional branches by the branch stacks of samples, from code alone.
+import collections
+import subprocess
+import sys
+
+symfs, stream, paths = sys.argv[1:]
+
+
+def dump(kind, fields, name):
+    out = subprocess.run(['vtrace', 'dump', '-k', kind, '-F', fields, name], check=True,
+                         capture_output=True, text=True).stdout
+    return [line.split('\t') for line in out.splitlines()]
+
+
+images = {path: int(number) for number, path in dump('IMAGE', 'id,path', stream)}
+maps = [(int(start, 0), int(length, 0), int(offset or '0', 0), images[image])
+        for start, length, offset, image in dump('MAP', 'start,length,offset,image', stream)
+        if image in images]
+
+
+def place(address):
+    for start, length, offset, image in reversed(maps):
+        if start <= address < start + length:
+            return image, address - start + offset
+    return None
+
+
+got = collections.Counter()
+blocks = set()
+lists = []
+for image, offset, numbers, offsets, branches, samples, method in dump(
+        'PATH', 'image,offset,images,offsets,branches,samples,method', paths):
+    assert method == 'exact', method
+    path = list(zip(map(int, numbers.split(',')), (int(x, 0) for x in offsets.split(','))))
+    blocks.update(path)
+    got[images[image], int(offset, 0), int(branches), tuple(path)] += int(float(samples))
+
+
+def conditional(data, at):
+    return 0x70 <= data[at] <= 0x7f or (data[at] == 0x0f and 0x80 <= data[at + 1] <= 0x8f)
+
+
+def ends_conditional(data, end):
+    return 0x70 <= data[end - 2] <= 0x7f or (data[end - 6] == 0x0f and
+                                             0x80 <= data[end - 5] <= 0x8f)
+
+
+def walk(ip, sources, targets, files):
+    at = place(ip)
+    starts = sorted(b for b in blocks if b[0] == at[0])
+    here = max(b for b in starts if b <= at)
+    path, n = [here], 0
+    for source, target in zip(sources, targets):
+        goal = place(target)
+        while path[-1] != goal:
+            before = max(b for b in starts if b < path[-1])
+            path.append(before)
+            n += ends_conditional(files[at[0]], path[-2][1])
+            if n == 6:
+                return n, path
+        source = place(source)
+        if source[0] != at[0]:
+            return None
+        path.append(max(b for b in starts if b <= source))
+        n += conditional(files[at[0]], source[1])
+        if n == 6:
+            return n, path
+    return n, path
+
+
+files = {}
+for path, number in images.items():
+    try:
+        files[number] = open(symfs + path, 'rb').read()
+    except OSError:
+        files[number] = b''
+want = collections.Counter()
+left = 0
+for ip, sources, targets, events in dump('SAMPLE', 'ip,br_from,br_to,events', stream):
+    if 'retired' not in events or not sources:
+        continue
+    where = place(int(ip, 0))
+    numbers = [[int(x, 0) for x in column.split(',')] for column in (sources, targets)]
+    found = walk(int(ip, 0), *numbers, files) if where and files[where[0]] else None
+    if not found or found[0] != 6:
+        left += 1
+        continue
+    want[where[0], where[1], 6, tuple(reversed(found[1]))] += 1
+wrong = sum((want - got).values())
+print('wrong', wrong)
+print('checked', 'most' if sum(want.values()) > 1000 and left * 10 < sum(want.values()) else
+      (sum(want.values()), left))
+END
+t_ok "paths by python" "$PYTHON" oracle.py "$symfs" s.vt exact.vt
+t_is "are the same" "$(cat "$T_OUT")" "wrong 0
+checked most"
+
+# ---- likely ----
+
+for how in "" "--counts $orders"; do
+	# shellcheck disable=SC2086
+	t_ok "scores $how" vpath --symfs "$symfs" --across-calls --truth --json $how s.vt
+	t_is "no only path is wrong $how" \
+		"$(jq '[.scores[0].methods[].only_wrong] | add' "$T_OUT")" 0
+	t_is "likely is right more often $how" "$(jq '.scores[0].methods |
+		map({(.method): .right}) | add | .likely > .counts * 1.2 and .likely > .history * 1.2' \
+		"$T_OUT")" true
+	t_is "in four of five $how" \
+		"$(jq '.scores[0] | .methods[4].right > .8 * .samples and .samples > 6000' "$T_OUT")" true
+done
+t_ok "scores within procedures" vpath --symfs "$symfs" --truth -n 4 --plot scores.svg s.vt
+t_is "for each number of branches" "$(grep -cE '^ +[1-4]  +[0-9]+ +[0-9.]+%' "$T_OUT")" 4
+t_like "a chart" '^<svg ' scores.svg
+for m in counts history history+pairs likely; do
+	t_ok "$m" vpath --symfs "$symfs" --across-calls --method $m -o $m.vt s.vt
+	t_is "$m by name" "$(vtrace dump -k PATH -F method $m.vt | sort -u)" $m
+done
+t_ok "again" vpath --symfs "$symfs" --across-calls --method likely -o again.vt s.vt
+vtrace dump -k PATH likely.vt >want
+vtrace dump -k PATH again.vt >got
+t_same "the same again" got want
+t_is "all samples are in paths" "$(vtrace dump -k PATH -F samples likely.vt | awk '{ n += $1 } END { print n }')" \
+	"$(vtrace dump -k SAMPLE -F events s.vt | grep -c retired)"
+
+# ---- merged and listed ----
+
+t_ok "paths are added" vtrace merge -o twice.vt likely.vt likely.vt
+vtrace dump -k PATH -F offset,offsets,samples,executions likely.vt |
+	awk -F '\t' '{ print $1, $2, 2 * $3, 2 * $4 }' | sort >want
+vtrace dump -k PATH -F offset,offsets,samples,executions twice.vt | awk -F '\t' '{ print $1, $2, $3 + 0, $4 + 0 }' | sort >got
+t_same "each twice" got want
+t_ok "a listing" vlist --symfs "$symfs" --paths --top 1 likely.vt
+t_like "by blocks" 'find\+0x[0-9a-f]+ +orders.c:[0-9]+' "$T_OUT"
+t_ok "of a procedure" vlist --symfs "$symfs" --paths --csv likely.vt find
+t_is "all lead to it" "$(awk -F , 'NR > 1 { last[$1] = $8 } END { for (p in last) print last[p] }' "$T_OUT" | sort -u)" find
+t_status "of a procedure without paths" 3 vlist --symfs "$symfs" --paths likely.vt nosuch
+t_status "without paths" 3 vlist --paths s.vt
+t_ok "JSON" vpath --symfs "$symfs" --across-calls --top 2 --json s.vt
+t_is "ids of blocks are those of blocks" \
+	"$(jq '([.paths[].blocks[]] | unique) == ([.blocks[].id] | sort)' "$T_OUT")" true
+
+# ---- bad input ----
+
+head -c $(($(stat -c %s likely.vt) - 20)) likely.vt >cut.vt
+t_status "a stream that is cut" 1 vtrace merge -o merged.vt cut.vt
+t_status "is listed as far as it goes" 1 vlist --symfs "$symfs" --paths cut.vt
+head -c $(($(stat -c %s s.vt) / 2)) s.vt >cut.vt
+t_status "samples that are cut" 1 vpath --symfs "$symfs" --top 1 cut.vt
+t_ok "no code" vpath --across-calls --method likely --top 1 s.vt
+t_done

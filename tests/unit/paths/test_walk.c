@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "paths/walk.h"
+
+static struct vt_error err;
+
+#define NOBIT VT_PATHEDGE_NOBIT
+
+/* A graph with a node for each number below n; edges are sorted by `to`. */
+struct made {
+	struct vt_pathgraph g;
+	struct vt_pathnode nodes[16];
+	struct vt_pathedge edges[32];
+};
+
+static void make(struct made *m, size_t n, const struct vt_pathedge *edges, size_t nedges)
+{
+	size_t i;
+
+	memset(m, 0, sizeof(*m));
+	memcpy(m->edges, edges, nedges * sizeof(*edges));
+	m->g.nodes = m->nodes;
+	m->g.nnodes = n;
+	m->g.edges = m->edges;
+	m->g.nedges = nedges;
+	for (i = 0; i < n; i++)
+		m->nodes[i].ninsns = 4;
+	for (i = nedges; i-- > 0;) {
+		m->nodes[edges[i].to].first = (uint32_t)i;
+		m->nodes[edges[i].to].count++;
+	}
+	vt_pathgraph_weigh(&m->g);
+}
+
+#define MAKE(m, n, edges) make(m, n, edges, sizeof(edges) / sizeof((edges)[0]))
+
+static struct vt_pathanswer find(struct vt_pathwalk *w, const struct vt_pathask *ask, bool pairs)
+{
+	struct vt_pathanswer a;
+
+	assert_int_equal(vt_pathwalk_find(w, ask, pairs, &a, &err), 0);
+	return a;
+}
+
+static void expect_path(const struct vt_pathanswer *a, const uint32_t *nodes, uint32_t n)
+{
+	assert_true(a->some);
+	assert_int_equal(a->nnodes, n);
+	assert_memory_equal(a->nodes, nodes, n * sizeof(*nodes));
+}
+
+/*
+ * Two ways round a branch: 0 branches to 1 (taken) or 2, which both go on to 3, which branches back
+ * to 0 if it is taken, and else to 4.  1 is executed 3 times as often as 2.
+ */
+static const struct vt_pathedge diamond[] = {
+	{.from = 3, .to = 0, .bit = 1, .count = 100},
+	{.from = 0, .to = 1, .bit = 1, .count = 75},
+	{.from = 0, .to = 2, .bit = 0, .count = 25},
+	{.from = 1, .to = 3, .bit = NOBIT, .count = 75},
+	{.from = 2, .to = 3, .bit = NOBIT, .count = 25},
+	{.from = 3, .to = 4, .bit = 0, .count = 1},
+};
+
+static void history_chooses(void **state)
+{
+	static const uint32_t taken[] = {3, 1, 0}, not_taken[] = {3, 2, 0};
+	struct vt_pathask ask = {.node = 3, .branches = 1, .history = 1};
+	struct vt_pathanswer a;
+	struct vt_pathwalk *w;
+	struct made m;
+
+	(void)state;
+	MAKE(&m, 5, diamond);
+	w = vt_pathwalk_new(&m.g);
+	a = find(w, &ask, false);
+	expect_path(&a, taken, 3);
+	assert_true(a.only);
+	assert_true(a.probability == 1);
+	ask.history = 0;
+	a = find(w, &ask, false);
+	expect_path(&a, not_taken, 3);
+	assert_true(a.only);
+	vt_pathwalk_free(w);
+}
+
+static void no_path_agrees(void **state)
+{
+	/* Into 0, the branch of 3 was taken. */
+	const struct vt_pathask ask = {.node = 0, .branches = 1, .history = 0};
+	struct vt_pathanswer a;
+	struct vt_pathwalk *w;
+	struct made m;
+
+	(void)state;
+	MAKE(&m, 5, diamond);
+	w = vt_pathwalk_new(&m.g);
+	a = find(w, &ask, false);
+	assert_false(a.some);
+	assert_false(a.only);
+	vt_pathwalk_free(w);
+}
+
+/* Two branches lead to 2 by the direction 1: 0 with 30 executions, 1 with 10. */
+static const struct vt_pathedge merge[] = {
+	{.from = 3, .to = 0, .bit = 0, .count = 30},
+	{.from = 3, .to = 1, .bit = 1, .count = 10},
+	{.from = 0, .to = 2, .bit = 1, .count = 30},
+	{.from = 1, .to = 2, .bit = 1, .count = 10},
+};
+
+static void the_likeliest(void **state)
+{
+	static const uint32_t often[] = {2, 0}, seldom[] = {2, 1, 3};
+	struct vt_pathask ask = {.node = 2, .branches = 1, .history = 1};
+	struct vt_pathanswer a;
+	struct vt_pathwalk *w;
+	const uint32_t *nodes;
+	struct made m;
+	uint32_t n;
+
+	(void)state;
+	MAKE(&m, 4, merge);
+	w = vt_pathwalk_new(&m.g);
+	a = find(w, &ask, false);
+	expect_path(&a, often, 2);
+	assert_false(a.only);
+	assert_true(a.probability == .75);
+	/* A branch more decides. */
+	ask.branches = 2;
+	ask.history = 3;
+	a = find(w, &ask, false);
+	expect_path(&a, seldom, 3);
+	assert_true(a.only);
+	/* Counts alone do not see that. */
+	assert_true(vt_pathwalk_counts(w, &ask, &nodes, &n));
+	assert_int_equal(n, 3);
+	assert_int_equal(nodes[1], 0);
+	vt_pathwalk_free(w);
+}
+
+static void unknown_callers(void **state)
+{
+	const struct vt_pathask ask = {.node = 2, .branches = 1, .history = 1};
+	struct vt_pathanswer a;
+	struct vt_pathwalk *w;
+	struct made m;
+
+	(void)state;
+	MAKE(&m, 4, merge);
+	/* As often as by the two known ways: such a path has the direction 1 in half of the cases.
+	 */
+	m.nodes[2].open = true;
+	m.nodes[2].elsewhere = 40;
+	vt_pathgraph_weigh(&m.g);
+	w = vt_pathwalk_new(&m.g);
+	a = find(w, &ask, false);
+	assert_true(a.open);
+	assert_true(a.probability == .375 / .75);
+	vt_pathwalk_free(w);
+}
+
+/* The nodes have 4 instructions: 0 and 1 are 1 to 4 before the first of 2. */
+static void pairs_choose(void **state)
+{
+	static const uint32_t seldom[] = {2, 1};
+	struct vt_pathask ask = {.node = 2,
+				 .branches = 1,
+				 .history = 1,
+				 .paired = true,
+				 .other = 1,
+				 .other_nth = 1,
+				 .distance = 3};
+	struct vt_pathanswer a;
+	struct vt_pathwalk *w;
+	struct made m;
+
+	(void)state;
+	MAKE(&m, 4, merge);
+	w = vt_pathwalk_new(&m.g);
+	a = find(w, &ask, true);
+	expect_path(&a, seldom, 2);
+	assert_true(a.only);
+	/* Too far off for it: 2 before, and not 1. */
+	ask.other_nth = 2;
+	ask.distance = 1;
+	assert_false(find(w, &ask, true).some);
+	/* Nearer than its distance: instructions of a wrong path were in between. */
+	ask.distance = 4;
+	a = find(w, &ask, true);
+	expect_path(&a, seldom, 2);
+	/* Out of reach of both: neither is left out. */
+	ask.distance = 5;
+	ask.other = 3;
+	a = find(w, &ask, true);
+	assert_false(a.only);
+	assert_true(a.probability == .75);
+	vt_pathwalk_free(w);
+}
+
+/*
+ * 0 and 1 call 2, which returns to behind the calls, 3 and 4: a walk from 3 comes out at 0, and one
+ * from 2 at either.
+ */
+static const struct vt_pathedge calls[] = {
+	{.from = 5, .to = 0, .bit = 1, .count = 9},
+	{.from = 5, .to = 1, .bit = 1, .count = 1},
+	{.from = 0, .to = 2, .bit = NOBIT, .kind = VT_PATHEDGE_CALL, .count = 9},
+	{.from = 1, .to = 2, .bit = NOBIT, .kind = VT_PATHEDGE_CALL, .count = 1},
+	{.from = 2, .to = 3, .site = 0, .bit = NOBIT, .kind = VT_PATHEDGE_RETURN, .count = 9},
+	{.from = 2, .to = 4, .site = 1, .bit = NOBIT, .kind = VT_PATHEDGE_RETURN, .count = 1},
+};
+
+static void calls_match_returns(void **state)
+{
+	static const uint32_t path[] = {4, 2, 1, 5}, open[] = {2, 0, 5};
+	struct vt_pathask ask = {.node = 4, .branches = 1, .history = 1};
+	struct vt_pathanswer a;
+	struct vt_pathwalk *w;
+	const uint32_t *nodes;
+	struct made m;
+	uint32_t n;
+
+	(void)state;
+	MAKE(&m, 6, calls);
+	w = vt_pathwalk_new(&m.g);
+	a = find(w, &ask, false);
+	expect_path(&a, path, 4);
+	assert_true(a.only);
+	assert_true(vt_pathwalk_counts(w, &ask, &nodes, &n));
+	assert_int_equal(n, 4);
+	assert_int_equal(nodes[2], 1);
+	ask.node = 2;
+	a = find(w, &ask, false);
+	expect_path(&a, open, 3);
+	assert_true(a.probability == .9);
+	vt_pathwalk_free(w);
+}
+
+static void stops_at_the_entry(void **state)
+{
+	/* 1 is entered by a call as often as by the branch of 0. */
+	static const struct vt_pathedge edges[] = {
+		{.from = 0, .to = 1, .bit = 1, .count = 1},
+		{.from = 1, .to = 1, .bit = NOBIT, .kind = VT_PATHEDGE_STOP, .count = 1},
+	};
+	const struct vt_pathask ask = {.node = 1, .branches = 1, .history = 0};
+	static const uint32_t path[] = {1};
+	struct vt_pathanswer a;
+	struct vt_pathwalk *w;
+	struct made m;
+
+	(void)state;
+	MAKE(&m, 2, edges);
+	w = vt_pathwalk_new(&m.g);
+	a = find(w, &ask, false);
+	expect_path(&a, path, 1);
+	assert_true(a.only);
+	vt_pathwalk_free(w);
+}
+
+/* Blocks that jump to each other for ever. */
+static void loops_without_branches(void **state)
+{
+	static const struct vt_pathedge edges[] = {
+		{.from = 1, .to = 0, .bit = NOBIT, .count = 1},
+		{.from = 0, .to = 1, .bit = NOBIT, .count = 1},
+		{.from = 2, .to = 1, .bit = 1, .count = 1},
+	};
+	static const uint32_t path[] = {0, 1, 2};
+	const struct vt_pathask ask = {.node = 0, .branches = 1, .history = 1};
+	struct vt_pathanswer a;
+	struct vt_pathwalk *w;
+	struct made m;
+
+	(void)state;
+	MAKE(&m, 3, edges);
+	w = vt_pathwalk_new(&m.g);
+	a = find(w, &ask, false);
+	assert_true(a.looped);
+	assert_false(a.only);
+	expect_path(&a, path, 3);
+	vt_pathwalk_free(w);
+}
+
+/* 64 branches with two ways to each: 2^64 paths, whose states merge. */
+static void many_paths(void **state)
+{
+	static const struct vt_pathedge edges[] = {
+		{.from = 0, .to = 0, .bit = 1, .count = 3},
+		{.from = 1, .to = 0, .bit = 1, .count = 1},
+		{.from = 0, .to = 1, .bit = 1, .count = 3},
+		{.from = 1, .to = 1, .bit = 1, .count = 1},
+	};
+	const struct vt_pathask ask = {.node = 0, .branches = 64, .history = UINT64_MAX};
+	struct vt_pathanswer a;
+	struct vt_pathwalk *w;
+	double expected = 1;
+	struct made m;
+	int i;
+
+	(void)state;
+	MAKE(&m, 2, edges);
+	w = vt_pathwalk_new(&m.g);
+	a = find(w, &ask, false);
+	assert_true(a.some);
+	assert_false(a.capped);
+	assert_int_equal(a.nnodes, 65);
+	for (i = 0; i < 64; i++)
+		expected *= .75;
+	assert_true(a.probability > expected * (1 - 1e-12) &&
+		    a.probability < expected * (1 + 1e-12));
+	vt_pathwalk_free(w);
+}
+
+static void learns_what_histories_say(void **state)
+{
+	struct vt_pathask ask = {.node = 2, .branches = 2, .history = 3};
+	struct vt_pathwalk *w;
+	struct made m;
+
+	(void)state;
+	MAKE(&m, 4, merge);
+	w = vt_pathwalk_new(&m.g);
+	assert_int_equal(vt_pathwalk_learn(w, &m.g, &ask, 5, &err), 0);
+	/* The only path is 3, 1, 2. */
+	assert_true(m.edges[0].learned == 0);
+	assert_true(m.edges[1].learned == 5);
+	assert_true(m.edges[2].learned == 0);
+	assert_true(m.edges[3].learned == 5);
+	ask.branches = 1;
+	assert_int_equal(vt_pathwalk_learn(w, &m.g, &ask, 4, &err), 0);
+	assert_true(m.edges[2].learned == 3);
+	assert_true(m.edges[3].learned == 6);
+	vt_pathwalk_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(history_chooses),    cmocka_unit_test(no_path_agrees),
+		cmocka_unit_test(the_likeliest),      cmocka_unit_test(unknown_callers),
+		cmocka_unit_test(pairs_choose),	      cmocka_unit_test(calls_match_returns),
+		cmocka_unit_test(stops_at_the_entry), cmocka_unit_test(loops_without_branches),
+		cmocka_unit_test(many_paths),	      cmocka_unit_test(learns_what_histories_say),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
