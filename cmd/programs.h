@@ -13,6 +13,7 @@ int cmd_decode(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_encode(int argc, char **argv);
+int cmd_event(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_flame(int argc, char **argv);
 int cmd_freq(int argc, char **argv);

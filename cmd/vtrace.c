@@ -34,6 +34,7 @@ static const struct program programs[] = {
 	{"sim", "vsim", cmd_sim, "run executed code through a model of a processor"},
 	{"freq", "vfreq", cmd_freq, "estimate execution frequencies and CPI from samples"},
 	{"culprit", "vculprit", cmd_culprit, "explain why instructions stalled"},
+	{"event", "vevent", cmd_event, "estimate events and latencies from samples of instructions"},
 	{"path", "vpath", cmd_path, "find the paths that led to samples"},
 	{"replay", "vreplay", cmd_replay, "find pairs of memory accesses that conflict"},
 	{"interp", "vinterp", cmd_interp, "interpret the instructions after samples: their values"},

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "cmd/common/app.h"
+#include "cmd/common/images.h"
+#include "cmd/common/options.h"
+#include "cmd/common/stream.h"
+#include "cmd/common/tables.h"
+#include "cmd/common/where.h"
+#include "cmd/programs.h"
+#include "events/code.h"
+#include "events/gather.h"
+#include "listing/events/report.h"
+#include "profile/block_code.h"
+
+#define NO_FOLLOWED                                                                                \
+	"no samples of single instructions (vsim --profileme, IBS with --raw-samples, SPE, perf "  \
+	"mem record): see profileme(7)"
+
+struct options {
+	const char *by, *what, *histogram, *bins, *cpu, *symfs, *compress;
+	struct vt_opt_list events;
+	struct app_form form;
+	struct app_where where;
+	uint64_t top;
+	bool top_given, together;
+};
+
+struct job {
+	struct app *app;
+	const struct options *o;
+	struct vt_evreport report;
+	struct app_context in;
+	struct vt_evgather *gather;
+	struct vt_blockcode *code;
+	struct vt_cpu cpu;
+	struct vt_core core;
+	bool has_core;
+	struct vt_reader *reader;
+	struct vt_writer *writer; /* NULL for a listing */
+};
+
+/* What a stream of estimates keeps of its input: what places and code are, and what is missing. */
+#define KEPT                                                                                       \
+	(VT_KIND(VT_EVENT) | VT_KIND(VT_IMAGE) | VT_KIND(VT_MAP) | VT_KIND(VT_THREAD) |            \
+	 VT_KIND(VT_KSYMBOL) | VT_KIND(VT_META) | VT_KIND(VT_BLOCK) | VT_KIND(VT_LOST) |           \
+	 VT_KIND(VT_GAP) | VT_KIND(VT_FILE) | VT_KIND(VT_SYMBOL) | VT_KIND(VT_LINE) |              \
+	 VT_KIND(VT_TIMECONV))
+
+static int take_record(void *arg, const struct vt_record *rec, struct vt_error *err)
+{
+	struct job *j = arg;
+	int code = vt_cpu_feed(&j->cpu, rec, err);
+
+	if (code < 0 || !j->writer || vt_record_is_meta(rec, VT_EV_META))
+		return code;
+	vt_writer_copy(j->writer, rec);
+	return vt_writer_error(j->writer, err);
+}
+
+/* ---- options ---- */
+
+static bool parse_by(struct job *j)
+{
+	static const char *const words[] = {NULL, "source", "page", "addr"};
+	const char *by = j->o->by;
+	unsigned i;
+
+	j->report.level = VT_LEVEL_PROCEDURE;
+	if (!by)
+		return true;
+	for (i = 0; vt_level_words[i]; i++)
+		if (strcmp(by, vt_level_words[i]) == 0) {
+			j->report.level = (enum vt_level)i;
+			return true;
+		}
+	for (i = VT_EVBY_SOURCE; i <= VT_EVBY_ADDR; i++)
+		if (strcmp(by, words[i]) == 0) {
+			j->report.by = (enum vt_evby)i;
+			return true;
+		}
+	return app_usage(j->app,
+			 "--by: '%s' is none of procedure, image, line, instruction, inlined, "
+			 "source, page, addr",
+			 by);
+}
+
+static bool parse_histogram(struct job *j)
+{
+	const struct options *o = j->o;
+	struct vt_error err = VT_ERROR_INIT;
+	unsigned stat;
+
+	j->report.histogram = -1;
+	if (!o->histogram)
+		return !o->bins || app_usage(j->app, "--bins goes with --histogram");
+	stat = vt_evstat_named(o->histogram, strlen(o->histogram));
+	if (stat == VT_EV_STATS || !vt_evstat_is_latency(stat))
+		return app_usage(j->app, "--histogram: '%s' is no latency, such as lat_load",
+				 o->histogram);
+	j->report.histogram = (int)stat;
+	if (!o->bins || strcmp(o->bins, "auto") == 0)
+		return true;
+	if (vt_parse_u64(o->bins, "--bins", &j->report.bins, &err) < 0)
+		return app_fail(j->app, &err);
+	return (j->report.bins >= 1 && j->report.bins <= 1000) ||
+	       app_usage(j->app, "--bins: auto, or from 1 to 1000");
+}
+
+static bool lists(const struct options *o)
+{
+	return o->top_given || o->by || o->histogram || o->what || o->together || o->events.count ||
+	       app_form_count(&o->form);
+}
+
+static bool check_usage(struct job *j)
+{
+	const struct options *o = j->o;
+	const struct app_rule rules[] = {
+		{app_form_count(&o->form) > 1, "--json, --csv and --tsv exclude each other"},
+		{o->histogram && (o->by || o->what || o->top_given),
+		 "--histogram is of all places: it goes with none of --by, --what and --top"},
+		{o->compress && lists(o), "--compress goes with no listing"},
+	};
+
+	return APP_CHECK_RULES(j->app, rules) && parse_by(j) && parse_histogram(j);
+}
+
+/* ---- reading ---- */
+
+static bool start(struct job *j)
+{
+	struct app *a = j->app;
+
+	if (!lists(j->o))
+		app_make_stream(a, j->o->form.output);
+	if (!app_context_open(a, &j->in, j->o->symfs))
+		return false;
+	j->gather = vt_evgather_new(j->in.context, j->report.by);
+	j->code = vt_blockcode_new(j->in.context);
+	if (!j->gather || !j->code)
+		return app_no_memory(a);
+	vt_evgather_warn(j->gather, app_bad_record, a);
+	vt_context_add(j->in.context, &(struct vt_consumer){.take = vt_evgather_feed,
+							    .arg = j->gather,
+							    .kinds = VT_EVGATHER_KINDS});
+	vt_context_add(j->in.context, &(struct vt_consumer){.take = vt_blockcode_feed,
+							    .arg = j->code,
+							    .kinds = VT_KIND(VT_BLOCK)});
+	vt_context_add(j->in.context,
+		       &(struct vt_consumer){.record = take_record, .arg = j, .kinds = KEPT});
+	j->reader = app_open_reader(a, a->argc ? a->argv[0] : NULL);
+	if (j->reader && !lists(j->o))
+		j->writer = app_open_writer(a, j->o->form.output, j->o->compress, &j->reader, 1);
+	return j->reader && (j->writer || lists(j->o));
+}
+
+static bool choose_core(struct job *j)
+{
+	const char *name = j->o->cpu;
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (strcmp(name, "auto") == 0)
+		name = vt_core_for_cpu(j->cpu.model, j->cpu.id, j->cpu.description);
+	if (!name)
+		return true;
+	if (vt_core_load(&j->core, name, &err) < 0)
+		return app_fail(j->app, &err);
+	j->core.cache = vt_opcache_new();
+	j->has_core = true;
+	return true;
+}
+
+static bool finish(struct job *j)
+{
+	struct vt_evseen seen = vt_evgather_seen(j->gather);
+	const struct vt_evcode_source src = {.stats = vt_evgather_stats(j->gather),
+					     .images = j->in.images.store,
+					     .code = j->code,
+					     .core = j->has_core ? &j->core : NULL};
+	const char *name = vt_reader_name(j->reader);
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (!seen.samples && !seen.estimates)
+		return app_lacks(j->app, name, NO_FOLLOWED);
+	if (!seen.samples && j->report.by != VT_EVBY_PLACE)
+		return app_lacks(j->app, name, "no samples: its estimates are by place");
+	if (vt_blockcode_finish(j->code, &err) < 0)
+		return app_fail(j->app, &err);
+	vt_evstats_settle(vt_evgather_stats(j->gather));
+	if (vt_evgather_groups(j->gather))
+		vt_evstats_settle(vt_evgather_groups(j->gather));
+	/* What only estimates are of was checked when they were made. */
+	return !seen.samples || vt_evcode_run(&src, &err) == 0 || app_fail(j->app, &err);
+}
+
+static void print(struct job *j)
+{
+	const struct options *o = j->o;
+	struct vt_output *out = app_text(j->app, o->form.output);
+	struct vt_error err = VT_ERROR_INIT;
+
+	j->report.gather = j->gather;
+	j->report.context = j->in.context;
+	j->report.images = j->in.images.store;
+	j->report.events = o->events.items;
+	j->report.nevents = o->events.count;
+	j->report.what = o->what;
+	j->report.together = o->together;
+	j->report.top = o->top;
+	j->report.json = o->form.json;
+	j->report.form = app_table_form(&o->form);
+	j->report.color = out && app_form_color(j->app, &o->form);
+	j->report.losses = &j->app->losses;
+	if (out && vt_evreport_print(&j->report, out, &err) < 0)
+		app_fail(j->app, &err);
+}
+
+static void run_vevent(struct app *a, const struct options *o)
+{
+	struct job j = {.app = a, .o = o};
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (check_usage(&j) && start(&j) &&
+	    app_each_run(a, j.reader, vt_context_feed, j.in.context) && choose_core(&j) &&
+	    finish(&j)) {
+		if (!j.writer)
+			print(&j);
+		else if (vt_evstats_write(vt_evgather_stats(j.gather), j.writer, &err) < 0)
+			app_fail(a, &err);
+	}
+	app_close_writer(a, j.writer);
+	vt_evgather_free(j.gather);
+	vt_blockcode_free(j.code);
+	app_context_close(&j.in);
+	app_close_reader(a, j.reader);
+	vt_cpu_fini(&j.cpu);
+	vt_opcache_free(j.core.cache);
+}
+
+int cmd_event(int argc, char **argv)
+{
+	struct options o = {
+		.top = 20, .cpu = "auto", .where = {.kind = VT_SAMPLE, .what = "samples"}};
+	struct app app;
+	const struct vt_opt opts[] = {
+		APP_STRING('b', "by", o.by, "WHAT",
+			   "one row for each procedure (default), image, line, instruction,\n"
+			   "inlined function, source (which level of memory answered), page or\n"
+			   "addr of data"),
+		{'n', "top", VT_OPT_U64, &o.top, .arg = "N", .given = &o.top_given,
+		 .help = "the N first rows (default 20); 0: all"},
+		APP_LIST('e', "event", o.events, "NAME",
+			 "the samples of this event only; repeat for more"),
+		APP_STRING('w', "what", o.what, "WHAT",
+			   "only these, as in dcache_miss,lat_load; the first sorts"),
+		APP_FLAG(0, "together", o.together,
+			 "add up the samples of several events, each by its own periods"),
+		APP_STRING(0, "histogram", o.histogram, "LATENCY",
+			   "the distribution of one, as in lat_load"),
+		APP_STRING(0, "bins", o.bins, "N", "its rows: auto (default), or N of equal width"),
+		APP_STRING('m', "model", o.cpu, "NAME",
+			   "the machine whose micro-operations divide samples of these: a name\n"
+			   "or a file, as in vsim --model; auto (default): by what the stream\n"
+			   "says of its processor"),
+		APP_OPT_WHERE(o.where.text),
+		APP_OPT_SYMFS(o.symfs),
+		APP_OPT_FORM(o.form),
+		APP_OPT_COMPRESS(o.compress),
+		{.name = NULL},
+	};
+	const struct vt_opt_page page = {
+		.program = "vevent",
+		.usage = "[options] [FILE]",
+		.about = "Estimates from samples of single instructions how often each event "
+			 "happened, and how\nlong each stage took, at each place.",
+		.opts = opts,
+		.max_operands = 1,
+	};
+
+	if (app_start(&app, &page, argc, argv)) {
+		app_where_start(&app, &o.where, o.symfs);
+		run_vevent(&app, &o);
+	}
+	app_where_end(&o.where);
+	vt_opt_list_fini(&o.events);
+	return app_finish(&app);
+}
