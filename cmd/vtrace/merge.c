@@ -69,8 +69,8 @@ static bool add_inputs(struct merge *m)
 	if (vt_merge_bad(m->merge))
 		app_say_lossy(m->app,
 			      "%" PRIu64
-			      " records of executed code or of packed images that contradict "
-			      "themselves, left out",
+			      " records of executed code, of packed images or of estimates "
+			      "that contradict themselves, left out",
 			      vt_merge_bad(m->merge));
 	return true;
 }
@@ -118,7 +118,8 @@ int cmd_merge(int argc, char **argv)
 		.about = "Adds up the profiles of several runs or machines: COUNT records as they "
 			 "are,\n"
 			 "samples by image, offset and event, hot lists (HOT) by place and kind of "
-			 "value.\n"
+			 "value,\n"
+			 "estimates (EVSTAT) by image, offset, event and what they are of.\n"
 			 "With --chains, call chains are added up, too: chains with equal places.",
 		.opts = opts,
 		.max_operands = UINT_MAX,

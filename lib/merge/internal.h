@@ -2,8 +2,11 @@
 #ifndef VT_MERGE_INTERNAL_H
 #define VT_MERGE_INTERNAL_H
 
+#include <stdlib.h>
+
 #include "base/hash.h"
 #include "base/intern.h"
+#include "events/stats.h"
 #include "image/packs.h"
 #include "merge/merge.h"
 #include "merge/tally.h"
@@ -100,7 +103,9 @@ struct vt_merge {
 	struct vt_packs *packs;
 	struct vt_stream_tally tally; /* of the current stream */
 	struct vti_paths paths;
-	struct vti_trees *trees;    /* NULL: without call trees */
+	struct vt_evstats *evstats;	/* by index of image and event */
+	struct vt_evstats *own_evstats; /* of the current stream, by its ids */
+	struct vti_trees *trees;	/* NULL: without call trees */
 	const uint32_t *own_events; /* while a stream ends: the index of each event of the tally */
 };
 
@@ -154,5 +159,18 @@ bool vti_join_paths(struct vt_merge *m, const uint32_t *events);
 
 /* Writes PATH records, the most executed first.  -VT_E_NOMEM. */
 int vti_write_paths(const struct vt_merge *m, struct vt_writer *w, struct vt_error *err);
+
+/* Takes EVSTAT and META records of the current stream.  -VT_E_NOMEM. */
+int vti_feed_evstats(struct vt_merge *m, const struct vt_block *b, uint32_t first, uint32_t count,
+		     struct vt_error *err);
+
+/* Declares the events of these, before those of the stream are joined.  False: out of memory. */
+bool vti_declare_evstats(struct vt_merge *m);
+
+/* Adds them to those before; `events` as in vt_merge.own_events.  -VT_E_NOMEM. */
+int vti_join_evstats(struct vt_merge *m, const uint32_t *events, struct vt_error *err);
+
+/* Writes EVSTAT records, and META records of their events.  -VT_E_NOMEM. */
+int vti_write_evstats(struct vt_merge *m, struct vt_writer *w, struct vt_error *err);
 
 #endif

@@ -41,8 +41,10 @@ struct vt_merge *vt_merge_new(uint64_t seed)
 	m->strings = vt_intern_new();
 	m->hots = vt_hotprofile_new(seed);
 	m->packs = vt_packs_new();
+	m->evstats = vt_evstats_new();
+	m->own_evstats = vt_evstats_new();
 	ok = vt_tally_init(&m->tally, m->strings);
-	if (ok && m->strings && m->hots && m->packs)
+	if (ok && m->strings && m->hots && m->packs && m->evstats && m->own_evstats)
 		return m;
 	vt_merge_free(m);
 	return NULL;
@@ -65,6 +67,8 @@ void vt_merge_free(struct vt_merge *m)
 	vt_hotprofile_free(m->hots);
 	vt_packs_free(m->packs);
 	vt_intern_free(m->strings);
+	vt_evstats_free(m->evstats);
+	vt_evstats_free(m->own_evstats);
 	vti_trees_free(m->trees);
 	free(m);
 }
@@ -102,6 +106,8 @@ int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t 
 	for (; feed && rec.row < first + count; rec.row++)
 		if (!feed(m, &rec))
 			return vt_error_nomem(err);
+	if (vti_feed_evstats(m, b, first, count, err) < 0)
+		return -VT_E_NOMEM;
 	if (vt_hotprofile_feed(m->hots, b, first, count, err) < 0)
 		return -(int)err->code;
 	for (rec.row = first; rec.row < first + count; rec.row++) {
@@ -335,6 +341,8 @@ static int join_stream(struct vt_merge *m, struct vt_error *err)
 		code = join_trees(m, events, err);
 	if (code == 0 && !vti_join_paths(m, events))
 		code = vt_error_nomem(err);
+	if (code == 0)
+		code = vti_join_evstats(m, events, err);
 	free(events);
 	return code;
 }
@@ -346,7 +354,9 @@ int vt_merge_end_stream(struct vt_merge *m, struct vt_error *err)
 	if (code < 0)
 		return code;
 	m->bad += vt_profile_bad(m->tally.profile);
-	code = vti_declare_paths(m) ? finish_trees(m, err) : vt_error_nomem(err);
+	code = finish_trees(m, err);
+	if (code == 0 && (!vti_declare_paths(m) || !vti_declare_evstats(m)))
+		code = vt_error_nomem(err);
 	if (code == 0)
 		code = join_stream(m, err);
 	if (code < 0)
@@ -619,7 +629,7 @@ int vt_merge_write(struct vt_merge *m, struct vt_writer *w, struct vt_error *err
 		free(ranks);
 	}
 	if (write_trees(m, w, err) < 0 || vti_write_conflicts(m, w, err) < 0 ||
-	    vti_write_paths(m, w, err) < 0)
+	    vti_write_paths(m, w, err) < 0 || vti_write_evstats(m, w, err) < 0)
 		return -(int)err->code;
 	vt_plugin_names_write(vt_hotprofile_plugins(m->hots), w);
 	return write_hots(m, w, err);

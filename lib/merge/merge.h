@@ -10,8 +10,9 @@
 #include "value/hot_profile.h"
 
 /*
- * Sums the profiles of several streams: counts of events, hot lists, and pairs of conflicting
- * accesses (CONFLICT records).
+ * Sums the profiles of several streams: counts of events, hot lists, pairs of conflicting accesses
+ * (CONFLICT records), and estimates from followed instructions (EVSTAT), whose intervals are those
+ * of the sums.
  *
  *	m = vt_merge_new(seed);
  *	for each stream: vt_merge_feed() with its records, then vt_merge_end_stream();
@@ -58,8 +59,8 @@ int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t 
 int vt_merge_end_stream(struct vt_merge *m, struct vt_error *err);
 
 /*
- * Records of executed code and of packed images that contradict themselves and were left out, in
- * all streams.
+ * Records of executed code, of packed images and of estimates that contradict themselves and were
+ * left out, in all streams.
  */
 uint64_t vt_merge_bad(const struct vt_merge *m);
 
@@ -67,9 +68,9 @@ uint64_t vt_merge_bad(const struct vt_merge *m);
 const struct vt_hot_damage *vt_merge_damage(const struct vt_merge *m);
 
 /*
- * Writes EVENT, IMAGE with what is packed of it, LOST, GAP, COUNT, CHAIN, CONFLICT, META, MODULE,
- * LABEL and HOT records, ordered by name, path, image and offset.  Errors of the writer stick to
- * it; -VT_E_NOMEM.
+ * Writes EVENT, IMAGE with what is packed of it, LOST, GAP, COUNT, CHAIN, CONFLICT, EVSTAT, META,
+ * MODULE, LABEL and HOT records, ordered by name, path, image and offset.  Errors of the writer
+ * stick to it; -VT_E_NOMEM.
  */
 int vt_merge_write(struct vt_merge *m, struct vt_writer *w, struct vt_error *err);
 

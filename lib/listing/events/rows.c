@@ -188,19 +188,33 @@ int vti_evrows_init(struct vti_evrows *r, const struct vt_evreport *report, stru
 
 struct ordered {
 	double weight;
-	size_t index;
+	const struct vti_evrow *row;
+	const struct vt_rank *rank;	 /* NULL: of a group */
+	const struct vti_evgroup *group; /* NULL: of a rank */
 };
+
+static int compare_names(const struct ordered *a, const struct ordered *b)
+{
+	if (a->rank)
+		return vt_rank_compare(a->rank, b->rank);
+	if (a->group->known != b->group->known)
+		return a->group->known < b->group->known ? -1 : 1;
+	return a->group->value < b->group->value ? -1 : a->group->value > b->group->value;
+}
 
 static int compare_ordered(const void *pa, const void *pb)
 {
 	const struct ordered *a = pa, *b = pb;
+	int c;
 
 	if (a->weight != b->weight)
 		return a->weight > b->weight ? -1 : 1;
-	return a->index < b->index ? -1 : a->index > b->index;
+	c = compare_names(a, b);
+	if (c)
+		return c;
+	return a->row->event < b->row->event ? -1 : a->row->event > b->row->event;
 }
 
-/* Equal rows stay in the order of their first samples. */
 int vti_evrows_sort(struct vti_evrows *r, unsigned stat, struct vt_error *err)
 {
 	struct ordered *order = calloc(r->rows.count + 1, sizeof(*order));
@@ -215,12 +229,16 @@ int vti_evrows_sort(struct vti_evrows *r, unsigned stat, struct vt_error *err)
 	for (i = 0; i < r->rows.count; i++) {
 		const struct vti_evrow *row = vt_hash_at(&r->rows, i);
 
-		order[i] = (struct ordered){
-			stat < VT_EV_STATS ? row->total[stat].sum : row->all.sum, i};
+		order[i].weight = stat < VT_EV_STATS ? row->total[stat].sum : row->all.sum;
+		order[i].row = row;
+		if (r->ranking)
+			order[i].rank = vt_ranking_at(r->ranking, row->name);
+		else
+			order[i].group = vt_hash_at(&r->groups, row->name);
 	}
 	qsort(order, r->rows.count, sizeof(*order), compare_ordered);
 	for (i = 0; i < r->rows.count; i++)
-		r->order[i] = vt_hash_at(&r->rows, order[i].index);
+		r->order[i] = order[i].row;
 	free(order);
 	return 0;
 }
