@@ -4,18 +4,13 @@
 #include "cmd/common/app.h"
 #include "cmd/common/images.h"
 #include "cmd/common/options.h"
+#include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
 #include "cmd/common/where.h"
 #include "cmd/programs.h"
-#include "events/code.h"
-#include "events/gather.h"
 #include "listing/events/report.h"
 #include "profile/block_code.h"
-
-#define NO_FOLLOWED                                                                                \
-	"no samples of single instructions (vsim --profileme, IBS with --raw-samples, SPE, perf "  \
-	"mem record): see profileme(7)"
 
 struct options {
 	const char *by, *what, *histogram, *bins, *cpu, *symfs, *compress;
@@ -31,11 +26,8 @@ struct job {
 	const struct options *o;
 	struct vt_evreport report;
 	struct app_context in;
-	struct vt_evgather *gather;
+	struct app_events events;
 	struct vt_blockcode *code;
-	struct vt_cpu cpu;
-	struct vt_core core;
-	bool has_core;
 	struct vt_reader *reader;
 	struct vt_writer *writer; /* NULL for a listing */
 };
@@ -50,10 +42,9 @@ struct job {
 static int take_record(void *arg, const struct vt_record *rec, struct vt_error *err)
 {
 	struct job *j = arg;
-	int code = vt_cpu_feed(&j->cpu, rec, err);
 
-	if (code < 0 || !j->writer || vt_record_is_meta(rec, VT_EV_META))
-		return code;
+	if (!j->writer || vt_record_is_meta(rec, VT_EV_META))
+		return 0;
 	vt_writer_copy(j->writer, rec);
 	return vt_writer_error(j->writer, err);
 }
@@ -136,14 +127,11 @@ static bool start(struct job *j)
 		app_make_stream(a, j->o->form.output);
 	if (!app_context_open(a, &j->in, j->o->symfs))
 		return false;
-	j->gather = vt_evgather_new(j->in.context, j->report.by);
 	j->code = vt_blockcode_new(j->in.context);
-	if (!j->gather || !j->code)
+	if (!j->code)
 		return app_no_memory(a);
-	vt_evgather_warn(j->gather, app_bad_record, a);
-	vt_context_add(j->in.context, &(struct vt_consumer){.take = vt_evgather_feed,
-							    .arg = j->gather,
-							    .kinds = VT_EVGATHER_KINDS});
+	if (!app_events_open(a, &j->events, j->in.context, j->report.by))
+		return false;
 	vt_context_add(j->in.context, &(struct vt_consumer){.take = vt_blockcode_feed,
 							    .arg = j->code,
 							    .kinds = VT_KIND(VT_BLOCK)});
@@ -155,43 +143,14 @@ static bool start(struct job *j)
 	return j->reader && (j->writer || lists(j->o));
 }
 
-static bool choose_core(struct job *j)
-{
-	const char *name = j->o->cpu;
-	struct vt_error err = VT_ERROR_INIT;
-
-	if (strcmp(name, "auto") == 0)
-		name = vt_core_for_cpu(j->cpu.model, j->cpu.id, j->cpu.description);
-	if (!name)
-		return true;
-	if (vt_core_load(&j->core, name, &err) < 0)
-		return app_fail(j->app, &err);
-	j->core.cache = vt_opcache_new();
-	j->has_core = true;
-	return true;
-}
-
 static bool finish(struct job *j)
 {
-	struct vt_evseen seen = vt_evgather_seen(j->gather);
-	const struct vt_evcode_source src = {.stats = vt_evgather_stats(j->gather),
-					     .images = j->in.images.store,
-					     .code = j->code,
-					     .core = j->has_core ? &j->core : NULL};
-	const char *name = vt_reader_name(j->reader);
 	struct vt_error err = VT_ERROR_INIT;
 
-	if (!seen.samples && !seen.estimates)
-		return app_lacks(j->app, name, NO_FOLLOWED);
-	if (!seen.samples && j->report.by != VT_EVBY_PLACE)
-		return app_lacks(j->app, name, "no samples: its estimates are by place");
 	if (vt_blockcode_finish(j->code, &err) < 0)
 		return app_fail(j->app, &err);
-	vt_evstats_settle(vt_evgather_stats(j->gather));
-	if (vt_evgather_groups(j->gather))
-		vt_evstats_settle(vt_evgather_groups(j->gather));
-	/* What only estimates are of was checked when they were made. */
-	return !seen.samples || vt_evcode_run(&src, &err) == 0 || app_fail(j->app, &err);
+	return app_events_finish(j->app, &j->events, vt_reader_name(j->reader), j->o->cpu,
+				 j->in.images.store, j->code);
 }
 
 static void print(struct job *j)
@@ -200,7 +159,7 @@ static void print(struct job *j)
 	struct vt_output *out = app_text(j->app, o->form.output);
 	struct vt_error err = VT_ERROR_INIT;
 
-	j->report.gather = j->gather;
+	j->report.gather = j->events.gather;
 	j->report.context = j->in.context;
 	j->report.images = j->in.images.store;
 	j->report.events = o->events.items;
@@ -222,20 +181,17 @@ static void run_vevent(struct app *a, const struct options *o)
 	struct vt_error err = VT_ERROR_INIT;
 
 	if (check_usage(&j) && start(&j) &&
-	    app_each_run(a, j.reader, vt_context_feed, j.in.context) && choose_core(&j) &&
-	    finish(&j)) {
+	    app_each_run(a, j.reader, vt_context_feed, j.in.context) && finish(&j)) {
 		if (!j.writer)
 			print(&j);
-		else if (vt_evstats_write(vt_evgather_stats(j.gather), j.writer, &err) < 0)
+		else if (vt_evstats_write(vt_evgather_stats(j.events.gather), j.writer, &err) < 0)
 			app_fail(a, &err);
 	}
 	app_close_writer(a, j.writer);
-	vt_evgather_free(j.gather);
+	app_events_close(&j.events);
 	vt_blockcode_free(j.code);
 	app_context_close(&j.in);
 	app_close_reader(a, j.reader);
-	vt_cpu_fini(&j.cpu);
-	vt_opcache_free(j.core.cache);
 }
 
 int cmd_event(int argc, char **argv)

@@ -35,6 +35,9 @@ static bool check_vlist_options(struct app *a, struct vlist_options *o)
 		 "--paths goes with no other listing"},
 	};
 	const struct app_rule more[] = {
+		{o->with_events && (cycles || o->with_values || o->replay || o->source ||
+				    o->events.count > 1 || o->before),
+		 "--events goes with no other listing, and with one event"},
 		{o->before && (cycles || o->with_values || o->replay),
 		 "--diff goes with no other listing"},
 		{o->before && o->listing.partial, "--context does not go with --diff"},
@@ -136,6 +139,8 @@ int cmd_list(int argc, char **argv)
 			 "look for source files in DIR first; repeat for more"),
 		APP_FLAG(0, "values", o.with_values,
 			 "each instruction's hot lists of values (vhot)"),
+		APP_FLAG(0, "events", o.with_events,
+			 "events and latencies of each instruction (vevent)"),
 		APP_FLAG(0, "replay", o.replay, "pairs of accesses that conflict (vreplay)"),
 		APP_FLAG(0, "paths", o.paths, "paths that led to samples (vpath)"),
 		APP_OPT_CYCLES(o.cycles),
@@ -157,6 +162,7 @@ int cmd_list(int argc, char **argv)
 		.program = "vlist",
 		.usage = "[options] [FILE] [PROCEDURE...]\n[options] --all | --top N [FILE]\n"
 			 "[options] --values [FILE]\n"
+			 "[options] --events [FILE] [PROCEDURE...]\n"
 			 "[options] --diff BEFORE [FILE] PROCEDURE...\n"
 			 "[options] --replay [FILE]\n"
 			 "[options] --paths [FILE] [PROCEDURE...]\n"

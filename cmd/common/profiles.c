@@ -6,6 +6,8 @@
 
 #include "cmd/common/hots.h"
 #include "cmd/common/stream.h"
+#include "events/code.h"
+#include "events/gather.h"
 #include "stream/kinds.h"
 
 /* Whether it is a META record of this key whose value begins so. */
@@ -221,4 +223,115 @@ void app_profile_end(struct app_profile *p)
 	vt_hotprofile_free(p->lists);
 	vt_blockcode_free(p->code);
 	app_context_close(&p->in);
+}
+
+/* ---- events of single instructions ---- */
+
+#define NO_FOLLOWED                                                                                \
+	"no samples of single instructions (vsim --profileme, IBS with --raw-samples, SPE, perf "  \
+	"mem record): see profileme(7)"
+
+static int take_cpu(void *cpu, const struct vt_record *rec, struct vt_error *err)
+{
+	return vt_cpu_feed(cpu, rec, err);
+}
+
+bool app_events_open(struct app *a, struct app_events *e, struct vt_context *context, int by)
+{
+	*e = (struct app_events){.gather = vt_evgather_new(context, (enum vt_evby)by)};
+	if (!e->gather)
+		return app_no_memory(a);
+	vt_evgather_warn(e->gather, app_bad_record, a);
+	vt_context_add(context, &(struct vt_consumer){.take = vt_evgather_feed,
+						      .arg = e->gather,
+						      .kinds = VT_EVGATHER_KINDS});
+	vt_context_add(context, &(struct vt_consumer){.record = take_cpu,
+						      .arg = &e->cpu,
+						      .kinds = VT_KIND(VT_META)});
+	return true;
+}
+
+/* *known: a model is known. */
+static bool choose_core(struct app *a, struct app_events *e, const char *name, bool *known)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (strcmp(name, "auto") == 0)
+		name = vt_core_for_cpu(e->cpu.model, e->cpu.id, e->cpu.description);
+	*known = name != NULL;
+	if (!name)
+		return true;
+	if (vt_core_load(&e->core, name, &err) < 0)
+		return app_fail(a, &err);
+	/* Without one, it only takes longer. */
+	e->core.cache = vt_opcache_new();
+	return true;
+}
+
+bool app_events_finish(struct app *a, struct app_events *e, const char *name, const char *model,
+		       struct vt_images *images, const struct vt_blockcode *code)
+{
+	struct vt_evstats *stats = vt_evgather_stats(e->gather);
+	struct vt_evstats *groups = vt_evgather_groups(e->gather);
+	struct vt_evseen seen = vt_evgather_seen(e->gather);
+	struct vt_evcode_source src = {.stats = stats, .images = images, .code = code};
+	struct vt_error err = VT_ERROR_INIT;
+	bool known;
+
+	if (!seen.samples && !seen.estimates)
+		return app_lacks(a, name, NO_FOLLOWED);
+	if (!seen.samples && groups)
+		return app_lacks(a, name, "no samples: its estimates are by place");
+	if (!choose_core(a, e, model, &known))
+		return false;
+	src.core = known ? &e->core : NULL;
+	/* What only estimates are of was checked when they were made. */
+	if (!seen.samples)
+		return true;
+	if (vt_evstats_settle(stats, &err) < 0 || (groups && vt_evstats_settle(groups, &err) < 0) ||
+	    vt_evcode_run(&src, &err) < 0)
+		return app_fail(a, &err);
+	return true;
+}
+
+void app_events_close(struct app_events *e)
+{
+	vt_evgather_free(e->gather);
+	vt_cpu_fini(&e->cpu);
+	vt_opcache_free(e->core.cache);
+}
+
+/* What has no samples is listed by those that its estimates rest on. */
+static int count_followed(struct app_profile *p, const struct vt_evstats *s, struct vt_error *err)
+{
+	struct vt_evtotal all;
+	struct vt_evkey key;
+	size_t i;
+	int code = 0;
+
+	for (i = 0; i < vt_evstats_nplaces(s) && code == 0; i++) {
+		vt_evcounts_all(vt_evstats_place(s, i, &key), &all);
+		if (all.samples >= 1)
+			code = vt_profile_count(p->profile, VT_PROFILE_FOLLOWED, key.image,
+						key.offset, (uint64_t)all.samples, err);
+	}
+	return code;
+}
+
+bool app_profile_read_events(struct app *a, struct app_profile *p, const char *path,
+			     const char *symfs, struct app_events *e)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	*p = (struct app_profile){0};
+	if (!app_profile_open(a, p, symfs) ||
+	    !app_events_open(a, e, p->in.context, VT_EVBY_PLACE) ||
+	    !read_profile_stream(a, p, path))
+		return false;
+	if (vt_blockcode_finish(p->code, &err) < 0)
+		return app_fail(a, &err);
+	if (!app_events_finish(a, e, p->name, "auto", p->in.images.store, p->code))
+		return false;
+	return vt_evgather_seen(e->gather).samples ||
+	       count_followed(p, vt_evgather_stats(e->gather), &err) == 0 || app_fail(a, &err);
 }

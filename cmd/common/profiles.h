@@ -11,6 +11,7 @@
 #include "cmd/common/images.h"
 #include "freq/profile.h"
 #include "listing/profile/profile.h"
+#include "machine/pipeline/core.h"
 #include "profile/block_code.h"
 #include "profile/profile.h"
 #include "profile/ranking.h"
@@ -80,5 +81,34 @@ void app_profile_end(struct app_profile *p);
 
 /* Says which CHAIN records of an input were left out. */
 void app_tell_chains(struct app *a, const char *name, const struct vt_calldamage *damage);
+
+struct vt_evgather;
+
+/* What a stream's samples of followed instructions tell, or its EVSTAT records. */
+struct app_events {
+	struct vt_evgather *gather;
+	struct vt_cpu cpu;
+	struct vt_core core;
+};
+
+/* Becomes a consumer of a context; `by`: enum vt_evby.  False after app_fail(); end with
+ * app_events_close(). */
+bool app_events_open(struct app *a, struct app_events *e, struct vt_context *context, int by);
+
+/*
+ * After the last record of the stream `name`: checks the samples against the code.  `model` is a
+ * name of a machine, or "auto".  False after app_fail(), also of a stream without such samples.
+ */
+bool app_events_finish(struct app *a, struct app_events *e, const char *name, const char *model,
+		       struct vt_images *images, const struct vt_blockcode *code);
+void app_events_close(struct app_events *e);
+
+/*
+ * Reads all of a stream into a profile as app_profile_read() does, and what its samples of followed
+ * instructions tell into *e.  Where there are only estimates, what these rest on stands for
+ * samples.
+ */
+bool app_profile_read_events(struct app *a, struct app_profile *p, const char *path,
+			     const char *symfs, struct app_events *e);
 
 #endif

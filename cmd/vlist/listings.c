@@ -9,6 +9,7 @@
 #include "cmd/common/stream.h"
 #include "listing/code/diff.h"
 #include "listing/code/report.h"
+#include "listing/events/code.h"
 #include "listing/paths/paths.h"
 #include "listing/values/conflicts.h"
 
@@ -43,9 +44,11 @@ static void hint_at_input(struct app *a, const struct vlist_options *o)
 	}
 }
 
-static bool read_listed_profile(struct app *a, struct vlist_options *o, struct app_profile *data)
+static bool read_listed_profile(struct app *a, struct vlist_options *o, struct app_profile *data,
+				struct app_events *followed)
 {
-	bool ok = o->cycles.view   ? app_profile_read_freqs(a, data, o->input, o->symfs,
+	bool ok = o->with_events   ? app_profile_read_events(a, data, o->input, o->symfs, followed)
+		  : o->cycles.view ? app_profile_read_freqs(a, data, o->input, o->symfs,
 							    o->cycles.view == VT_CYCLES_GRAPH)
 		  : o->with_values ? app_profile_read_values(a, data, o->input, o->symfs)
 				   : app_profile_read(a, data, o->input, o->symfs);
@@ -67,7 +70,8 @@ static bool choose_listed(struct app *a, const struct vlist_options *o,
 	struct vt_error err = VT_ERROR_INIT;
 	int i;
 
-	if (vt_event_choice_init(events, data->profile, o->events.items, o->events.count, &err) < 0)
+	if (vt_event_choice_init(events, data->profile, o->events.items,
+				 o->with_events ? 0 : o->events.count, &err) < 0)
 		return app_fail(a, &err);
 	*r = (struct vt_listreport){.profile = data->profile,
 				    .images = data->in.images.store,
@@ -141,15 +145,41 @@ static void list_cycles(struct app *a, struct vlist_options *o, const struct app
 	app_cycles_list(a, c, data, found);
 }
 
+static void list_events(struct app *a, const struct vlist_options *o,
+			const struct app_profile *data, const struct app_events *followed,
+			const struct vt_found *found)
+{
+	const struct vt_evlisting l = {.profile = data->profile,
+				       .images = data->in.images.store,
+				       .gather = followed->gather,
+				       .event = o->events.count ? o->events.items[0] : NULL,
+				       .options = &o->listing,
+				       .losses = &a->losses,
+				       .json = o->form.json,
+				       .form = app_table_form(&o->form),
+				       .out = app_text(a, o->form.output),
+				       .color = app_form_color(a, &o->form),
+				       .note = app_note,
+				       .arg = a};
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (l.out && vt_evlisting_print(&l, found, &err) < 0)
+		app_fail(a, &err);
+}
+
 void vlist_list_procedures(struct app *a, struct vlist_options *o)
 {
 	struct app_profile data = {0};
+	struct app_events followed = {0};
 	struct vt_event_choice events = {0};
 	struct vt_listreport r = {0};
 
 	o->listing.sources = vt_sources_new(o->dirs.items, o->dirs.count);
-	if (read_listed_profile(a, o, &data) && choose_listed(a, o, &data, &r, &events)) {
-		if (o->cycles.view)
+	if (read_listed_profile(a, o, &data, &followed) &&
+	    choose_listed(a, o, &data, &r, &events)) {
+		if (o->with_events)
+			list_events(a, o, &data, &followed, &r.found);
+		else if (o->cycles.view)
 			list_cycles(a, o, &data, &r.found);
 		else if (o->before)
 			list_diffs(a, o, &data, &r);
@@ -159,6 +189,7 @@ void vlist_list_procedures(struct app *a, struct vlist_options *o)
 	vt_sources_free(o->listing.sources);
 	vt_listreport_fini(&r);
 	vt_event_choice_fini(&events);
+	app_events_close(&followed);
 	app_profile_end(&data);
 }
 

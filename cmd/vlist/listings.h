@@ -15,7 +15,7 @@
 /* The options of vlist. */
 struct vlist_options {
 	bool source, assembly, intel, att, all;
-	bool with_values, replay, paths;
+	bool with_values, with_events, replay, paths;
 	bool value_option; /* one that only --values understands was given */
 	uint64_t top;
 	struct vt_opt_list events, dirs;

@@ -244,19 +244,15 @@ void vt_evstats_total(const struct vt_evstats *s, const struct vt_evkey *key,
 	total_counts(c, stat, only_set, t);
 }
 
-/* An event that was told of some samples, and had happened in all of these. */
-void vt_evstats_settle(struct vt_evstats *s)
+/* Adds up, by event of the stream and bit, the samples that tell of it and those that had it. */
+static void add_told(const struct vt_evstats *s, double *told, double *had)
 {
-	double *told = calloc(s->events.count * VT_PM_NEVENTS + 1, sizeof(*told));
-	double *had = calloc(s->events.count * VT_PM_NEVENTS + 1, sizeof(*had));
 	struct vt_evtotal t;
 	struct vt_evkey key;
 	size_t i;
 	unsigned e;
 
-	free(s->only_set);
-	s->only_set = calloc(s->events.count + 1, sizeof(*s->only_set));
-	for (i = 0; told && had && i < s->places.count; i++) {
+	for (i = 0; i < s->places.count; i++) {
 		const struct vt_evcounts *c = vt_evstats_place(s, i, &key);
 
 		for (e = 0; e < VT_PM_NEVENTS && c; e++) {
@@ -265,13 +261,26 @@ void vt_evstats_settle(struct vt_evstats *s)
 			had[key.event * VT_PM_NEVENTS + e] += t.had;
 		}
 	}
-	for (i = 0; told && had && s->only_set && i < s->events.count; i++)
-		for (e = 0; e < VT_PM_NEVENTS; e++)
-			if (had[i * VT_PM_NEVENTS + e] > 0 &&
-			    had[i * VT_PM_NEVENTS + e] == told[i * VT_PM_NEVENTS + e])
-				s->only_set[i] |= UINT64_C(1) << e;
+}
+
+/* An event that was told of some samples, and had happened in all of these. */
+int vt_evstats_settle(struct vt_evstats *s, struct vt_error *err)
+{
+	size_t i, n = s->events.count * VT_PM_NEVENTS;
+	double *told = calloc(n + 1, sizeof(*told));
+	double *had = calloc(n + 1, sizeof(*had));
+
+	free(s->only_set);
+	s->only_set = calloc(s->events.count + 1, sizeof(*s->only_set));
+	if (told && had && s->only_set) {
+		add_told(s, told, had);
+		for (i = 0; i < n; i++)
+			if (had[i] > 0 && had[i] == told[i])
+				s->only_set[i / VT_PM_NEVENTS] |= UINT64_C(1) << i % VT_PM_NEVENTS;
+	}
 	free(told);
 	free(had);
+	return told && had && s->only_set ? 0 : vt_error_nomem(err);
 }
 
 int vt_evcounts_join(struct vt_evcounts *to, const struct vt_evcounts *from, struct vt_error *err)

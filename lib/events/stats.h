@@ -144,8 +144,8 @@ void vt_evstats_total(const struct vt_evstats *s, const struct vt_evkey *key,
 /* All samples of a place, and their weight: a total of which each sample tells. */
 void vt_evcounts_all(const struct vt_evcounts *c, struct vt_evtotal *total);
 
-/* Ends counting: finds events that are told only if they happened. */
-void vt_evstats_settle(struct vt_evstats *s);
+/* Ends counting: finds events that are told only if they happened.  -VT_E_NOMEM. */
+int vt_evstats_settle(struct vt_evstats *s, struct vt_error *err);
 
 /* Adds to a sum of totals. */
 void vt_evtotal_add(struct vt_evtotal *to, const struct vt_evtotal *t);

@@ -122,6 +122,7 @@ static const struct {
 	[VT_ESTIMATE_STALL] = {"stall cycles", "", VT_POLICY_MODEL, "estimated"},
 	[VT_PROFILE_LISTED] = {"executions", "", VT_POLICY_EXACT, "listed"},
 	[VT_PROFILE_CYCLES] = {"estimated cycles", "", VT_POLICY_EXACT, "estimated"},
+	[VT_PROFILE_FOLLOWED] = {"samples", "", VT_POLICY_EXACT, "estimated"},
 };
 
 /* The number of the first of them, for FREQ records of executed code. */

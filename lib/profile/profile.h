@@ -39,8 +39,9 @@ enum vt_profile_kind {
 	VT_ESTIMATE_STALL,  /* of these, the cycles beyond the static schedule */
 
 	/* What the caller counts by vt_profile_count(). */
-	VT_PROFILE_LISTED, /* executions that hot lists name */
-	VT_PROFILE_CYCLES, /* cycles of FREQ records, where a stream has no samples */
+	VT_PROFILE_LISTED,   /* executions that hot lists name */
+	VT_PROFILE_CYCLES,   /* cycles of FREQ records, where a stream has no samples */
+	VT_PROFILE_FOLLOWED, /* samples behind EVSTAT records, likewise */
 	VT_PROFILE_NKINDS
 };
 

@@ -51,13 +51,12 @@ static void put_check(const struct vt_evevent *e, struct vt_buf *b)
 			      c->squares / c->freedom, c->freedom);
 }
 
-static void print_event(const struct vti_evrows *r, size_t i, struct vt_output *out)
+void vti_event_header(const char *label, const struct vt_evevent *e, const struct vt_evtotal *all,
+		      struct vt_output *out)
 {
-	const struct vt_evevent *e = &r->events[i];
-	const struct vt_evtotal *all = &r->sums[i].all;
 	struct vt_buf b = VT_BUF_INIT;
 
-	vt_escape_str(&b, r->labels[i]);
+	vt_escape_str(&b, label);
 	vt_buf_printf(&b, ": %.0f samples %s", all->samples, populations[e->population]);
 	if (all->samples > 0)
 		vt_buf_printf(&b, ", each for %.6g", all->k / all->samples);
@@ -79,7 +78,7 @@ void vti_evrows_header(const struct vti_evrows *r, struct vt_output *out)
 
 	for (i = 0; i < r->nevents; i++)
 		if (r->sums[i].all.samples > 0)
-			print_event(r, i, out);
+			vti_event_header(r->labels[i], &r->events[i], &r->sums[i].all, out);
 	if (seen.others)
 		vt_output_printf(out, "Samples that follow no instruction, left out: %" PRIu64 "\n",
 				 seen.others);

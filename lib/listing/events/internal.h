@@ -41,6 +41,10 @@ void vti_evrows_fini(struct vti_evrows *r);
 /* Sorts the rows by a total, largest first; VT_EV_STATS: by their samples.  -VT_E_NOMEM. */
 int vti_evrows_sort(struct vti_evrows *r, unsigned stat, struct vt_error *err);
 
+/* Prints what is known of an event of the stream: its samples, and whether they are random. */
+void vti_event_header(const char *label, const struct vt_evevent *e, const struct vt_evtotal *all,
+		      struct vt_output *out);
+
 /* Prints the lines above a table: events, and whether their samples are random. */
 void vti_evrows_header(const struct vti_evrows *r, struct vt_output *out);
 

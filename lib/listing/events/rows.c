@@ -58,10 +58,11 @@ static bool add_counts(struct vti_evrow *row, const struct vt_evstats *s,
 
 static char *copy_label(const char *name)
 {
-	char *copy = malloc(strlen(name) + 1);
+	size_t size = strlen(name) + 1;
+	char *copy = malloc(size);
 
 	if (copy)
-		strcpy(copy, name);
+		memcpy(copy, name, size);
 	return copy;
 }
 
