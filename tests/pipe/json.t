@@ -20,6 +20,7 @@ ln -s "$demo/perf.data" p.data
 	vhot o.vt -o h.hot
 	vtrace merge h.hot -o i.hot
 	vreplay o.vt -o p.vt
+	vsim -m skylake --profileme 50 o.vt -o e.vt
 } 2>/dev/null
 
 # The table of vtrace(1): a schema, then its members; those in parentheses need not be there.
@@ -96,6 +97,10 @@ json vlist-summary/1 vlist --symfs "$symfs" --json --summary -i c.vt
 json vlist-summary/1 vlist --symfs "$symfs" --json --summary --all -i c.vt
 json vlist-calc/1 vlist --symfs "$symfs" --json --calc --top 1 -i c.vt
 json vlist-stall/1 vlist --symfs "$symfs" --json --stall dcache -i c.vt
+json vlist-events/1 vlist --symfs "$symfs" --json --events -i e.vt
+json vevent/1 vevent --symfs "$symfs" --json e.vt
+json vevent/1 vevent --symfs "$symfs" --json --by source e.vt
+json vevent-histogram/1 vevent --symfs "$symfs" --json --histogram lat_total e.vt
 json vinv/1 vinv --symfs "$symfs" --json h.hot
 json vinv/1 vinv --symfs "$symfs" --json --summary h.hot
 json vinv-curve/1 vinv --symfs "$symfs" --json --curve inv-top h.hot i.hot

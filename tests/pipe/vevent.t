@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# vevent: what samples of single instructions tell of each place, against sums of what `vtrace dump`
+# prints, and against the truth of the model that they are from.
+
+. "$(dirname "$0")/../lib.sh"
+
+orders=$ROOT/tests/data/demo/orders.vt
+symfs=$ROOT/tests/data/demo/symfs
+
+# ---- options ----
+
+t_status "no such rows" 2 vevent --by nothing "$orders"
+t_status "no such total" 2 vevent --histogram dcache_miss "$orders"
+t_status "bins without a histogram" 2 vevent --bins 4 "$orders"
+t_status "too many bins" 2 vevent --histogram lat_load --bins 1001 "$orders"
+t_status "a histogram of rows" 2 vevent --histogram lat_load --by line "$orders"
+t_status "samples of no instruction" 3 vevent --top 1 "$orders"
+t_status "vlist: so, too" 3 vlist --events "$orders"
+
+# ---- sums ----
+
+for m in skylake alpha21164; do
+	vsim -m $m --symfs "$symfs" --profileme 20 --pairs 5 --truth truth.vt -o s.vt "$orders" 2>/dev/null
+	t_ok "on $m" vevent --symfs "$symfs" -o e.vt s.vt
+	t_ok "on $m, the sums of samples" "$PYTHON" "$ROOT/tests/events_oracle.py" s.vt e.vt
+	for by in procedure line instruction image; do
+		vevent --symfs "$symfs" --by $by --top 0 --csv s.vt >want
+		vevent --symfs "$symfs" --by $by --top 0 --csv e.vt >got
+		t_same "on $m, estimates are listed as samples are, by $by" got want
+	done
+done
+t_status "an unknown latency or event" 2 vevent -w nothing s.vt
+t_status "an unknown event of the recording" 2 vevent -e nothing s.vt
+t_pipe "the check and its outcome are said" "vevent --symfs '$symfs' --top 1 s.vt | grep -q '^  A random sample'"
+mkdir empty
+t_pipe "without code there are no intervals" \
+	"vevent --symfs empty --top 1 s.vt 2>/dev/null | grep -q 'No intervals'"
+vevent --symfs "$symfs" --by source --json --top 0 s.vt >j
+t_is "by source: all samples" "$("$PYTHON" -c 'import json; d = json.load(open("j"))
+print(sum(r["samples"] for r in d["rows"]) == d["events"][0]["samples"])')" True
+vevent --symfs "$symfs" --histogram lat_total --json s.vt >j
+t_is "the histogram has all instructions" "$("$PYTHON" -c 'import json; h = json.load(open("j"))["histograms"][0]
+print(sum(r["sum"] for r in h["rows"]) == 20 * h["samples"])')" True
+vevent --symfs "$symfs" --where 'events & load' -w lat_load --top 0 --csv s.vt >got
+t_is "--where picks samples" "$(awk -F , 'NR > 1 { n += $1 } END { print n }' got)" \
+	"$(vtrace dump -k SAMPLE -F pair,events s.vt | awk -F '\t' '$1 == 1' | grep -c '\<load\>')"
+
+# ---- two runs ----
+
+vsim -m alpha21164 --profileme 20 -s 1 -o a.vt "$orders" 2>/dev/null
+vsim -m alpha21164 --profileme 20 -s 2 -o b.vt "$orders" 2>/dev/null
+vevent --symfs "$symfs" -o a.e a.vt
+vevent --symfs "$symfs" -o b.e b.vt
+t_ok "estimates of two runs are merged" vtrace merge -o ab.e a.e b.e
+vtrace merge -o ba.e b.e a.e
+sums() { vtrace dump -k EVSTAT -F image,offset,what,k,sum,sum2,had,variance "$@"; }
+t_same "in any order" <(sums ab.e) <(sums ba.e)
+{ sums a.e; sums b.e; } | awk -F '\t' '{ k = $1 FS $2 FS $3; for (i = 4; i <= 8; i++) n[k, i] += $i; a[k] }
+	END { for (k in a) print k, n[k, 4], n[k, 5], n[k, 6], n[k, 7], n[k, 8] }' | sort >want
+sums ab.e | awk -F '\t' '{ print $1 FS $2 FS $3, $4 + 0, $5 + 0, $6 + 0, $7 + 0, $8 + 0 }' | sort >got
+t_same "with the sums of both" got want
+vtrace merge -o a1.e a.e
+vevent --symfs "$symfs" --by instruction --top 0 --csv a.e >want
+vevent --symfs "$symfs" --by instruction --top 0 --csv a1.e >got
+t_same "one alone stays what it was" got want
+
+# ---- the code ----
+
+vlist --symfs "$symfs" --events --csv --all -i a.e >got
+t_is "vlist --events has all samples" \
+	"$("$PYTHON" -c 'import csv; print(sum(int(r["samples"] or 0) for r in csv.DictReader(open("got"))))')" \
+	"$(vtrace dump -k SAMPLE a.vt | wc -l)"
+t_ok "for people" vlist --symfs "$symfs" --events a.vt
+t_like "beside the code" 'retired .*lat_exec .*address .*code' "$T_OUT"
+
+# ---- the truth ----
+
+vsim -m skylake --symfs "$symfs" --profileme 100 --truth truth.vt -o s.vt "$orders" 2>/dev/null
+vevent --symfs "$symfs" -o e.vt s.vt
+"$PYTHON" "$ROOT/tests/events_check.py" e.vt truth.vt >coverage
+t_is "intervals have the truth" "$(awk '$1 == "events" { print ($2 > 100 && $3 >= 92) }' coverage)" 1
+
+# ---- damage ----
+
+head -c $(($(stat -c %s e.vt) - 3000)) e.vt >cut.vt
+t_status "what is cut is said" 1 vevent --top 1 cut.vt
+t_done
