@@ -84,6 +84,6 @@ t_is "intervals have the truth" "$(awk '$1 == "events" { print ($2 > 100 && $3 >
 
 # ---- damage ----
 
-head -c $(($(stat -c %s e.vt) - 3000)) e.vt >cut.vt
+head -c $(($(stat -c %s e.vt) - 9)) e.vt >cut.vt
 t_status "what is cut is said" 1 vevent --top 1 cut.vt
 t_done
