@@ -79,7 +79,6 @@ static void choose(struct checked *k, uint32_t event)
 	}
 	sum_event(s, event, VT_PM_RETIRED, &sum, &samples);
 	c->retired = sum.samples == samples;
-	sum_event(s, event, VT_PM_ABORTED, &sum, &samples);
 	c->fused = vt_evstats_event_at(s, event)->population != VT_EVPOP_INSTRUCTIONS;
 }
 

@@ -277,6 +277,8 @@ static int list_procedure(struct printer *p, const struct vt_procedure *proc, st
 
 	if (!list || !t) {
 		vt_listing_free(list);
+		if (!p->table)
+			vt_table_free(t);
 		return vt_error_nomem(err);
 	}
 	if (vt_listing_missing(list))
