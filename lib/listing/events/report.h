@@ -44,6 +44,6 @@ unsigned vt_evstat_named(const char *name, size_t size);
  * Prints it.  -VT_E_USAGE: a name is none of a total; -VT_E_NOTFOUND: of an event; -VT_E_NOMEM.
  * Errors of writing stick to `out`.
  */
-int vt_evreport_print(const struct vt_evreport *r, struct vt_output *out, struct vt_error *err);
+int vt_evreport_print(const struct vt_evreport *p, struct vt_output *out, struct vt_error *err);
 
 #endif

@@ -222,7 +222,7 @@ int vti_evrows_sort(struct vti_evrows *r, unsigned stat, struct vt_error *err)
 	size_t i;
 
 	free(r->order);
-	r->order = calloc(r->rows.count + 1, sizeof(*r->order));
+	r->order = calloc(r->rows.count + 1, sizeof(const struct vti_evrow *));
 	if (!order || !r->order) {
 		free(order);
 		return vt_error_nomem(err);
