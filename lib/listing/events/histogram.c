@@ -58,6 +58,8 @@ static bool make_steps(const struct vt_evbins *b, uint64_t rows, struct steps *s
 	uint32_t first = 0, last = 0, i;
 	size_t used, cap = 0;
 	double low, high, width;
+	uint64_t row;
+	int power;
 
 	if (!find_range(b, &first, &last, &used))
 		return true;
@@ -73,15 +75,17 @@ static bool make_steps(const struct vt_evbins *b, uint64_t rows, struct steps *s
 	}
 	if (!rows) {
 		/* Powers of two, from that of the least. */
-		for (width = low < 1 ? 0 : exp2(floor(log2(low))); width <= high;
-		     width = width > 0 ? 2 * width : 1)
-			if (!add_step(s, &cap, width, width > 0 ? 2 * width - 1 : 0))
+		for (power = low < 1 ? -1 : (int)floor(log2(low)); power < 0 || exp2(power) <= high;
+		     power++)
+			if (!add_step(s, &cap, power < 0 ? 0 : exp2(power),
+				      power < 0 ? 0 : exp2(power + 1) - 1))
 				return false;
 		return true;
 	}
 	width = ceil((high - low + 1) / (double)rows);
-	for (; low <= high; low += width)
-		if (!add_step(s, &cap, low, low + width - 1))
+	for (row = 0; row < rows && low + (double)row * width <= high; row++)
+		if (!add_step(s, &cap, low + (double)row * width,
+			      low + (double)(row + 1) * width - 1))
 			return false;
 	return true;
 }
