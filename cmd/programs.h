@@ -24,6 +24,7 @@ int cmd_inv(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_pack(int argc, char **argv);
+int cmd_pair(int argc, char **argv);
 int cmd_path(int argc, char **argv);
 int cmd_prof(int argc, char **argv);
 int cmd_record(int argc, char **argv);

@@ -34,6 +34,11 @@ static bool check_vlist_options(struct app *a, struct vlist_options *o)
 			      o->events.count || app_cycles_asked(c)),
 		 "--paths goes with no other listing"},
 	};
+	const struct app_rule pairs[] = {
+		{o->pairs && (cycles || o->with_values || o->replay || o->before || o->source ||
+			      o->events.count),
+		 "--pairs goes with no other listing, nor with --source and --event"},
+	};
 	const struct app_rule more[] = {
 		{o->with_events && (cycles || o->with_values || o->replay || o->source ||
 				    o->events.count > 1 || o->before),
@@ -52,7 +57,8 @@ static bool check_vlist_options(struct app *a, struct vlist_options *o)
 					 o->with_values || o->replay || o->source ||
 						 o->events.count || o->listing.partial,
 					 o->all || o->top)) ||
-	    !APP_CHECK_RULES(a, more) || !app_what(a, o->what, &o->values.what))
+	    !APP_CHECK_RULES(a, pairs) || !APP_CHECK_RULES(a, more) ||
+	    !app_what(a, o->what, &o->values.what))
 		return false;
 	if (o->with_values && o->source)
 		return app_usage(a, "--values needs assembly, which --source leaves out");
@@ -114,6 +120,8 @@ static void run_vlist(struct app *a, struct vlist_options *o)
 		vlist_list_replays(a, o);
 	else if (o->paths)
 		vlist_list_paths(a, o);
+	else if (o->pairs)
+		vlist_list_pairs(a, o);
 	else
 		vlist_list_procedures(a, o);
 }
@@ -142,6 +150,9 @@ int cmd_list(int argc, char **argv)
 		APP_FLAG(0, "events", o.with_events,
 			 "events and latencies of each instruction (vevent)"),
 		APP_FLAG(0, "replay", o.replay, "pairs of accesses that conflict (vreplay)"),
+		APP_FLAG(0, "pairs", o.pairs,
+			 "each instruction's sums of pairs of samples (vpair); PROCEDURE may be\n"
+			 "'hot', that of the most pairs"),
 		APP_FLAG(0, "paths", o.paths, "paths that led to samples (vpath)"),
 		APP_OPT_CYCLES(o.cycles),
 		APP_STRING(0, "diff", o.before, "FILE",
@@ -165,6 +176,7 @@ int cmd_list(int argc, char **argv)
 			 "[options] --events [FILE] [PROCEDURE...]\n"
 			 "[options] --diff BEFORE [FILE] PROCEDURE...\n"
 			 "[options] --replay [FILE]\n"
+			 "[options] --pairs [FILE] [PROCEDURE...]\n"
 			 "[options] --paths [FILE] [PROCEDURE...]\n"
 			 "[options] --calc|--summary|--cfg [FILE] PROCEDURE...\n"
 			 "[options] --summary|--stall KIND [--image FILE] [FILE]",

@@ -35,6 +35,7 @@ static const struct program programs[] = {
 	{"freq", "vfreq", cmd_freq, "estimate execution frequencies and CPI from samples"},
 	{"culprit", "vculprit", cmd_culprit, "explain why instructions stalled"},
 	{"event", "vevent", cmd_event, "estimate events and latencies from samples of instructions"},
+	{"pair", "vpair", cmd_pair, "measure what is in progress at the same time, from pairs"},
 	{"path", "vpath", cmd_path, "find the paths that led to samples"},
 	{"replay", "vreplay", cmd_replay, "find pairs of memory accesses that conflict"},
 	{"interp", "vinterp", cmd_interp, "interpret the instructions after samples: their values"},

@@ -15,7 +15,7 @@
 /* The options of vlist. */
 struct vlist_options {
 	bool source, assembly, intel, att, all;
-	bool with_values, with_events, replay, paths;
+	bool with_values, with_events, replay, pairs, paths;
 	bool value_option; /* one that only --values understands was given */
 	uint64_t top;
 	struct vt_opt_list events, dirs;
@@ -38,5 +38,8 @@ void vlist_list_replays(struct app *a, const struct vlist_options *o);
 
 /* Lists paths, those that lead to procedures that the operands name, or all. */
 void vlist_list_paths(struct app *a, const struct vlist_options *o);
+
+/* Lists procedures with what pairs of samples tell of their instructions. */
+void vlist_list_pairs(struct app *a, struct vlist_options *o);
 
 #endif

@@ -89,6 +89,12 @@ struct vti_paths {
 	struct vt_hash all;
 };
 
+/* What pairs of samples tell (PAIRSTAT): of the current stream under its ids, and of all. */
+struct vti_pairstats {
+	struct vt_hash own;
+	struct vt_hash all;
+};
+
 struct vt_merge {
 	struct vt_intern *strings;
 	struct vti_machine machine;
@@ -99,6 +105,7 @@ struct vt_merge {
 	struct vt_hash gaps;   /* struct vt_tally_gap */
 	struct vt_hotprofile *hots;
 	struct vti_conflicts conflicts;
+	struct vti_pairstats pairstats;
 	uint64_t bad;
 	struct vt_packs *packs;
 	struct vt_stream_tally tally; /* of the current stream */
@@ -120,6 +127,9 @@ uint32_t vti_written_event_id(const struct vt_merge *m, uint32_t index);
 
 /* The id of an image in the stream that is written, once its images are. */
 uint32_t vti_written_image_id(const struct vt_merge *m, uint32_t index);
+
+/* The same of an event, by its index. */
+uint32_t vti_written_event_id(const struct vt_merge *m, uint32_t index);
 
 /* Takes a META record of the current stream.  False: out of memory. */
 bool vti_feed_machine(struct vt_merge *m, const struct vt_record *rec);
@@ -172,5 +182,17 @@ int vti_join_evstats(struct vt_merge *m, const uint32_t *events, struct vt_error
 
 /* Writes EVSTAT records, and META records of their events.  -VT_E_NOMEM. */
 int vti_write_evstats(struct vt_merge *m, struct vt_writer *w, struct vt_error *err);
+
+void vti_init_pairstats(struct vti_pairstats *p);
+void vti_fini_pairstats(struct vti_pairstats *p);
+
+/* Takes a PAIRSTAT record of the current stream; one that cannot be is bad.  False: no memory. */
+bool vti_feed_pairstat(struct vt_merge *m, const struct vt_record *rec);
+
+/* Adds the sums of the current stream to those before, as join_stream() does.  False: likewise. */
+bool vti_join_pairstats(struct vt_merge *m, const uint32_t *events);
+
+/* Writes PAIRSTAT records, once images and events have ids.  -VT_E_NOMEM. */
+int vti_write_pairstats(const struct vt_merge *m, struct vt_writer *w, struct vt_error *err);
 
 #endif

@@ -27,6 +27,7 @@ static void init_tables(struct vt_merge *m)
 	vt_hash_init(&m->conflicts.pairs, sizeof(struct vti_merged_pair),
 		     offsetof(struct vti_merged_pair, count));
 	vt_hash_init(&m->conflicts.events, sizeof(uint32_t), sizeof(uint32_t));
+	vti_init_pairstats(&m->pairstats);
 }
 
 struct vt_merge *vt_merge_new(uint64_t seed)
@@ -61,6 +62,7 @@ void vt_merge_free(struct vt_merge *m)
 	vt_hash_fini(&m->gaps);
 	vt_hash_fini(&m->conflicts.pairs);
 	vt_hash_fini(&m->conflicts.events);
+	vti_fini_pairstats(&m->pairstats);
 	free(m->conflicts.rows);
 	vti_paths_fini(&m->paths);
 	vt_tally_fini(&m->tally);
@@ -100,6 +102,7 @@ int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t 
 		b->kind == VT_META	 ? feed_meta
 		: b->kind == VT_CONFLICT ? vti_feed_conflict
 		: b->kind == VT_PATH	 ? vti_feed_path
+		: b->kind == VT_PAIRSTAT ? vti_feed_pairstat
 					 : NULL;
 	struct vt_record rec = {b, b->kind, first};
 
@@ -335,7 +338,9 @@ static int write_trees(struct vt_merge *m, struct vt_writer *w, struct vt_error 
 static int join_stream(struct vt_merge *m, struct vt_error *err)
 {
 	uint32_t *events = join_events(m);
-	int code = events && join_tally(m, events) ? 0 : vt_error_nomem(err);
+	int code = events && join_tally(m, events) && vti_join_pairstats(m, events)
+			   ? 0
+			   : vt_error_nomem(err);
 
 	if (code == 0)
 		code = join_trees(m, events, err);
@@ -629,7 +634,8 @@ int vt_merge_write(struct vt_merge *m, struct vt_writer *w, struct vt_error *err
 		free(ranks);
 	}
 	if (write_trees(m, w, err) < 0 || vti_write_conflicts(m, w, err) < 0 ||
-	    vti_write_paths(m, w, err) < 0 || vti_write_evstats(m, w, err) < 0)
+	    vti_write_paths(m, w, err) < 0 || vti_write_evstats(m, w, err) < 0 ||
+	    vti_write_pairstats(m, w, err) < 0)
 		return -(int)err->code;
 	vt_plugin_names_write(vt_hotprofile_plugins(m->hots), w);
 	return write_hots(m, w, err);

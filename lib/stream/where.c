@@ -26,9 +26,9 @@ static void load_state(const struct vti_where_insn *in, const struct vt_block *b
 
 	memset(out->state, VTI_KNOWN, count);
 	if (bit) {
-		const struct vt_column *least = &block->columns[VT_SAMPLE_PM_LEAST];
+		const struct vt_column *least = &block->columns[in->sample + VT_SAMPLE_PM_LEAST];
 
-		c = &block->columns[VT_SAMPLE_PM_HAS];
+		c = &block->columns[in->sample + VT_SAMPLE_PM_HAS];
 		for (i = 0; i < count; i++) {
 			bool known = c->v[(first + i) & c->mask] & bit;
 			bool more = least->v[(first + i) & least->mask] & bit;
@@ -36,7 +36,7 @@ static void load_state(const struct vti_where_insn *in, const struct vt_block *b
 			out->state[i] = (uint8_t)(known + (known & more));
 		}
 	} else if (has) {
-		c = &block->columns[VT_SAMPLE_HAS];
+		c = &block->columns[in->sample + VT_SAMPLE_HAS];
 		for (i = 0; i < count; i++)
 			out->state[i] = out->v[i] || c->v[(first + i) & c->mask] & has;
 	}
@@ -200,7 +200,7 @@ struct events {
 static struct events events_at(const struct vti_where_insn *in, const struct vt_block *block,
 			       uint32_t row)
 {
-	const struct vt_column *c = block->columns;
+	const struct vt_column *c = block->columns + in->sample;
 	const struct vt_column *has = &c[VT_SAMPLE_PM_HAS], *told = &c[VT_SAMPLE_EVENTS_TOLD];
 	const struct vt_column *set = &c[VT_SAMPLE_EVENTS];
 	struct events e = {0, 0};

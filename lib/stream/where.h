@@ -58,6 +58,14 @@ struct vt_where_expr *vt_where_compile(const char *text, const struct vt_schema 
 				       const struct vt_where_names *names, struct vt_error *err);
 void vt_where_free(struct vt_where_expr *w); /* NULL is allowed */
 
+/*
+ * The same of two samples, whose fields are called `1.ip` and `2.ip`.  It is for blocks that have
+ * the columns of SAMPLE twice, VT_WHERE_PAIR_COLUMNS in all; texts, bytes and arrays are not to be
+ * asked for, so their columns may be anything.
+ */
+#define VT_WHERE_PAIR_COLUMNS (2 * VT_SAMPLE_NFIELDS)
+struct vt_where_expr *vt_where_compile_pair(const char *text, struct vt_error *err);
+
 /* Whether an expression, right or wrong, looks up places. */
 bool vt_where_asks_places(const char *text);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,19 +57,27 @@ static uint16_t take_register(struct compiler *c)
 
 /* ---- operands ---- */
 
+/* Of two samples, the first column of the one that a field belongs to; else 0. */
+static unsigned sample_of(const struct compiler *c, unsigned field)
+{
+	return c->w->tree.pair && field >= VT_SAMPLE_NFIELDS ? VT_SAMPLE_NFIELDS : 0;
+}
+
 static void set_field(const struct compiler *c, struct vti_where_insn *in, int field)
 {
 	in->field = (unsigned)field;
 	if (c->kind != VT_SAMPLE)
 		return;
-	if (vt_pm_is_field(in->field))
-		in->pm_bit = VT_PM_BIT_OF(in->field);
-	in->has = vt_sample_has_bits(in->field);
+	in->sample = sample_of(c, in->field);
+	if (vt_pm_is_field(in->field - in->sample))
+		in->pm_bit = VT_PM_BIT_OF(in->field - in->sample);
+	in->has = vt_sample_has_bits(in->field - in->sample);
 }
 
 static bool is_events(const struct compiler *c, const struct vti_where_node *n)
 {
-	return c->kind == VT_SAMPLE && n->op == VTI_WHERE_NAME && n->field == VT_SAMPLE_EVENTS;
+	return c->kind == VT_SAMPLE && n->op == VTI_WHERE_NAME && n->field >= 0 &&
+	       (unsigned)n->field - sample_of(c, (unsigned)n->field) == VT_SAMPLE_EVENTS;
 }
 
 /* Whether a term is `events` or `events & mask`. */
@@ -285,7 +294,8 @@ static int compile_events(struct compiler *c, const struct vti_where_node *n, st
 	if (mask.type == VTI_TYPE_REAL)
 		return refuse(c, n, "operators of bits take integers");
 	v->type = VTI_TYPE_UNSIGNED;
-	set_field(c, add_binary(c, vti_where_events_and, n, v, &mask, &mask), VT_SAMPLE_EVENTS);
+	set_field(c, add_binary(c, vti_where_events_and, n, v, &mask, &mask),
+		  node_at(c, left ? n->left : n->right)->field);
 	return 0;
 }
 
@@ -579,8 +589,9 @@ static int compile_all(struct vt_where_expr *w, const char *text, const struct v
 	return code;
 }
 
-struct vt_where_expr *vt_where_compile(const char *text, const struct vt_schema *s, uint32_t kind,
-				       const struct vt_where_names *names, struct vt_error *err)
+static struct vt_where_expr *compile_new(const char *text, const struct vt_kind_desc *desc,
+					 uint32_t kind, const struct vt_where_names *names,
+					 bool pair, struct vt_error *err)
 {
 	struct vt_where_expr *w = calloc(1, sizeof(*w));
 
@@ -590,10 +601,51 @@ struct vt_where_expr *vt_where_compile(const char *text, const struct vt_schema 
 	}
 	if (names)
 		w->names = *names;
-	if (compile_all(w, text, &s->kinds[kind], kind, err) == 0)
+	w->tree.pair = pair;
+	if (compile_all(w, text, desc, kind, err) == 0)
 		return w;
 	vt_where_free(w);
 	return NULL;
+}
+
+struct vt_where_expr *vt_where_compile(const char *text, const struct vt_schema *s, uint32_t kind,
+				       const struct vt_where_names *names, struct vt_error *err)
+{
+	return compile_new(text, &s->kinds[kind], kind, names, false, err);
+}
+
+/* The fields of a pair, from those of SAMPLE; what is no number has no name. */
+static void describe_pair(struct vt_field_desc *fields, const struct vt_kind_desc *sample,
+			  char (*names)[VT_MAX_NAME + 3])
+{
+	static char none[] = "";
+	uint32_t i, n = VT_SAMPLE_NFIELDS;
+
+	for (i = 0; i < 2 * n; i++) {
+		fields[i] = sample->fields[i % n];
+		snprintf(names[i], sizeof(*names), "%d.%s", i < n ? 1 : 2, fields[i].name);
+		fields[i].name = fields[i].type == VT_TYPE_U || fields[i].type == VT_TYPE_I ||
+						 fields[i].type == VT_TYPE_F
+					 ? names[i]
+					 : none;
+	}
+}
+
+struct vt_where_expr *vt_where_compile_pair(const char *text, struct vt_error *err)
+{
+	struct vt_field_desc fields[VT_WHERE_PAIR_COLUMNS];
+	char names[VT_WHERE_PAIR_COLUMNS][VT_MAX_NAME + 3], name[] = "a pair";
+	const struct vt_kind_desc desc = {
+		.name = name, .nfields = VT_WHERE_PAIR_COLUMNS, .fields = fields};
+	struct vt_where_expr *w;
+	struct vt_schema s;
+
+	if (vt_schema_init(&s, err) < 0)
+		return NULL;
+	describe_pair(fields, &s.kinds[VT_SAMPLE], names);
+	w = compile_new(text, &desc, VT_SAMPLE, NULL, true, err);
+	vt_schema_fini(&s);
+	return w;
 }
 
 void vt_where_free(struct vt_where_expr *w)

@@ -55,6 +55,7 @@ struct vti_where_tree {
 	uint32_t count;
 	uint32_t root;
 	struct vt_buf texts; /* each zero-terminated */
+	bool pair;	     /* set before parsing: names may begin with `1.` or `2.` */
 };
 
 /* The tree is zero at first; vti_where_tree_fini() in any case.  -VT_E_USAGE, -VT_E_LIMIT, … */
@@ -114,6 +115,7 @@ struct vti_where_insn {
 	uint16_t out, a, b;
 	bool a_signed, b_signed;
 	unsigned field;
+	unsigned sample;  /* the column with the first field of its sample */
 	uint64_t pm_bit;  /* of a sample: the bit in pm_has and pm_least; 0: none */
 	uint64_t has;	  /* of a sample: vt_sample_has_bits() */
 	bool masked;	  /* of a comparison of `events`: only bits of `a` are compared with `b` */

@@ -32,7 +32,7 @@ static const char *word_at(const struct resolver *r, const char *unit, unsigned 
 		word = vt_pm_event_name(i);
 	else
 		word = r->kind == VT_SAMPLE && i < VT_PM_NBITS
-			       ? r->desc->fields[VT_SAMPLE_EVENTS + i].name
+			       ? r->desc->fields[VT_SAMPLE_EVENTS + i].name + 2 * r->tree->pair
 			       : "?";
 	return strcmp(word, "?") == 0 ? NULL : word;
 }

@@ -31,6 +31,7 @@ struct lexer {
 	const char *start; /* of the token, with `size` bytes */
 	size_t size;
 	uint64_t number; /* of a real, its bits */
+	bool pair;	 /* `1.ip` is a name */
 	struct vt_error *err;
 };
 
@@ -133,6 +134,21 @@ static size_t sign_size(const char *s)
 	return strchr("+-*/%&|^~<>!().", *s) ? 1 : 0;
 }
 
+static bool is_side(const struct lexer *l)
+{
+	const char *s = l->start;
+
+	return l->pair && (*s == '1' || *s == '2') && s[1] == '.' && is_letter(s[2]);
+}
+
+static void read_name(struct lexer *l)
+{
+	l->token = TOKEN_NAME;
+	l->size = is_side(l) ? 2 : 0;
+	while (is_letter(l->start[l->size]) || is_digit(l->start[l->size]))
+		l->size++;
+}
+
 /* Reads the next token. */
 static int advance(struct lexer *l)
 {
@@ -144,12 +160,10 @@ static int advance(struct lexer *l)
 		l->token = TOKEN_END;
 	} else if (*l->start == '.' && is_digit(l->start[1])) {
 		return wrong(l, "digits are missing before the point: write 0.5");
+	} else if (is_letter(*l->start) || is_side(l)) {
+		read_name(l);
 	} else if (is_digit(*l->start)) {
 		code = read_number(l);
-	} else if (is_letter(*l->start)) {
-		l->token = TOKEN_NAME;
-		while (is_letter(l->start[l->size]) || is_digit(l->start[l->size]))
-			l->size++;
 	} else if (*l->start == '"') {
 		code = read_string(l);
 	} else {
@@ -458,7 +472,8 @@ static int parse_level(struct parser *p, enum level level)
 
 int vti_where_parse(struct vti_where_tree *t, const char *text, struct vt_error *err)
 {
-	struct parser p = {.lex = {.text = text, .next = text, .err = err}, .tree = t};
+	struct parser p = {.lex = {.text = text, .next = text, .pair = t->pair, .err = err},
+			   .tree = t};
 	int node;
 
 	if (strlen(text) > VT_WHERE_MAX_TEXT)

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "pairs/pairs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "image/addrspace.h"
+#include "pairs/internal.h"
+#include "stream/meta.h"
+#include "stream/profileme.h"
+
+struct vt_pairs *vt_pairs_new(struct vt_context *context, const struct vt_pairs_options *o,
+			      struct vt_error *err)
+{
+	struct vt_pairs *p = calloc(1, sizeof(*p));
+
+	if (!p) {
+		vt_error_nomem(err);
+		return NULL;
+	}
+	p->context = context;
+	p->o = *o;
+	p->window = o->window;
+	p->width = 1;
+	p->last = &p->members[0];
+	p->next = &p->members[1];
+	p->neighbours.where = o->metric->where;
+	p->nsides = o->split ? VT_NSPLITS : 1;
+	vt_hash_init(&p->places, sizeof(struct vt_pairplace), offsetof(struct vt_pairplace, row));
+	p->cache = calloc(VTI_CACHE, sizeof(*p->cache));
+	if (!p->cache)
+		vt_error_nomem(err);
+	else if (o->split)
+		p->split = vt_where_compile(o->split, o->schema, VT_SAMPLE, NULL, err);
+	if (p->cache && (p->split || !o->split))
+		return p;
+	vt_pairs_free(p);
+	return NULL;
+}
+
+void vt_pairs_free(struct vt_pairs *p)
+{
+	if (!p)
+		return;
+	vt_hash_fini(&p->places);
+	vti_neighbours_fini(&p->neighbours);
+	vt_where_free(p->split);
+	free(p->sides);
+	free(p->sums);
+	free(p->cache);
+	free(p);
+}
+
+void vt_pairs_set_width(struct vt_pairs *p, double width)
+{
+	p->width = width;
+}
+
+/* ---- places ---- */
+
+static void find_place(const struct vt_pairs *p, const struct vt_record *rec,
+		       struct vt_pairplace *place)
+{
+	uint64_t ip = vt_record_u64(rec, VT_SAMPLE_IP), misc = vt_record_u64(rec, VT_SAMPLE_MISC);
+	int32_t pid = (int32_t)vt_record_i64(rec, VT_SAMPLE_PID);
+	const struct vt_map *m =
+		vt_addrspace_find(vt_context_space(p->context), pid, ip, misc & VT_MISC_CPUMODE);
+
+	place->image = VT_UNMAPPED_IMAGE;
+	place->pid = 0;
+	if (!m) {
+		place->offset = vt_unmapped_cause(ip, misc, vt_record_u64(rec, VT_SAMPLE_HAS));
+		return;
+	}
+	place->image = m->image;
+	place->offset = vt_map_offset(m, ip);
+	place->pid = m->type == VT_IMAGE_ANON ? pid : 0;
+}
+
+/* Finds or adds the sums of a place. */
+static int find_row(struct vt_pairs *p, const struct vt_record *rec, uint32_t *row,
+		    struct vt_error *err)
+{
+	struct vt_pairplace key = {.event = vt_record_u64(rec, VT_SAMPLE_EVENT)}, *place;
+	struct vt_place at;
+	size_t had = p->sums_cap;
+	bool added;
+	int code;
+
+	find_place(p, rec, &key);
+	place = vt_hash_add(&p->places, &key, &added);
+	if (!place)
+		return vt_error_nomem(err);
+	*row = place->row;
+	if (!added)
+		return 0;
+	at = (struct vt_place){.offset = key.offset, .image = key.image, .pid = key.pid};
+	*row = (uint32_t)p->places.count - 1;
+	code = p->o.row ? p->o.row(p->o.arg, &at, key.event, row, err) : 0;
+	if (code < 0)
+		return code;
+	if (!vt_array_grow(&p->sums, &p->sums_cap, (*row + (size_t)1) * p->nsides,
+			   sizeof(*p->sums)))
+		return vt_error_nomem(err);
+	memset(p->sums + had, 0, (p->sums_cap - had) * sizeof(*p->sums));
+	place->row = *row;
+	return 0;
+}
+
+static int find_cached_row(struct vt_pairs *p, const struct vt_record *rec, uint64_t changes,
+			   uint32_t *row, struct vt_error *err)
+{
+	const struct vti_cached key = {
+		.ip = vt_record_u64(rec, VT_SAMPLE_IP),
+		.event = vt_record_u64(rec, VT_SAMPLE_EVENT),
+		.pid = (int32_t)vt_record_i64(rec, VT_SAMPLE_PID),
+		.mode = vt_record_u64(rec, VT_SAMPLE_MISC) & VT_MISC_CPUMODE,
+		.changes = changes,
+	};
+	uint64_t hash = (key.ip ^ (uint64_t)key.pid << 40) * UINT64_C(0x9e3779b97f4a7c15);
+	struct vti_cached *c = &p->cache[hash / (UINT64_MAX / VTI_CACHE + 1)];
+	int code = 0;
+
+	if (c->ip != key.ip || c->event != key.event || c->pid != key.pid || c->mode != key.mode ||
+	    c->changes != key.changes) {
+		*c = key;
+		code = find_row(p, rec, &c->row, err);
+		c->changes = code < 0 ? 0 : changes;
+	}
+	*row = c->row;
+	return code;
+}
+
+/* ---- groups ---- */
+
+/* Adds what the pairs of the group add, once for each sum. */
+static void end_group(struct vt_pairs *p)
+{
+	size_t i;
+
+	p->totals.alone += p->last->nth == 1;
+	for (i = 0; i < p->nshares; i++) {
+		struct vt_pairsum *s = &p->sums[p->shares[i].sum];
+
+		s->pairs += p->shares[i].pairs;
+		s->cycles += p->shares[i].cycles;
+		vt_pairsum_add(s, p->shares[i].x, p->shares[i].y);
+	}
+	p->nshares = 0;
+	p->last->nth = 0;
+}
+
+static void add_share(struct vt_pairs *p, uint32_t sum, const struct vt_pairterm *t)
+{
+	size_t i = 0;
+
+	while (i < p->nshares && p->shares[i].sum != sum)
+		i++;
+	if (i == p->nshares)
+		p->shares[p->nshares++] = (struct vti_share){.sum = sum};
+	p->shares[i].x += t->x;
+	p->shares[i].y += t->y;
+	p->shares[i].cycles += t->cycles;
+	p->shares[i].pairs++;
+}
+
+static void count_overlap(struct vt_pairs *p, uint64_t distance, double weight)
+{
+	p->totals.overlaps += weight;
+	if (distance > p->window - p->window / 10)
+		p->totals.far += weight;
+}
+
+static void measure(struct vt_pairs *p, const struct vti_member *self,
+		    const struct vti_member *other, uint8_t truth, const struct vt_pairscale *scale)
+{
+	struct vt_pairterm t;
+	bool stopped = self->f.stopped || other->f.stopped;
+
+	switch (vt_pair_measure(p->o.metric, &self->f, &other->f, (enum vt_truth)truth, scale,
+				&t)) {
+	case VT_PAIR_MEASURED:
+		p->totals.measured++;
+		add_share(p, self->sum, &t);
+		if (t.overlaps && self->distance < other->distance)
+			count_overlap(p, other->distance - self->distance, scale->weight);
+		break;
+	case VT_PAIR_APART:
+		p->totals.apart++;
+		break;
+	default:
+		p->totals.unknown += !stopped;
+		p->totals.stopped += stopped;
+	}
+}
+
+/* Weights beyond make sums meaningless; those of distances are between 0.1 and 2. */
+#define MAX_WEIGHT 1e6
+
+/* The counter of what is fetched has no longer intervals. */
+#define MAX_PERIOD (UINT64_C(1) << 48)
+
+static bool make_scale(struct vt_pairs *p, const struct vti_member *a, const struct vti_member *b,
+		       struct vt_pairscale *scale)
+{
+	*scale = (struct vt_pairscale){
+		.period = (double)a->period, .window = (double)p->window, .width = p->width};
+	memcpy(&scale->weight, &b->weight, sizeof(scale->weight));
+	if (b->distance <= a->distance || b->distance - a->distance > p->window)
+		p->totals.distance++;
+	else if (!(scale->weight > 0 && scale->weight <= MAX_WEIGHT))
+		p->totals.weight++;
+	else if (!a->period || a->period > MAX_PERIOD)
+		p->totals.period++;
+	else
+		return true;
+	return false;
+}
+
+/* `truth` is that of the expression: with the one before as its first, and the other way round. */
+static void pair_up(struct vt_pairs *p, const struct vti_member *m, const uint8_t *truth)
+{
+	const struct vti_member *a = p->last;
+	struct vt_pairscale scale;
+
+	if (a->event != m->event || a->pid != m->pid || a->tid != m->tid) {
+		p->totals.foreign++;
+		return;
+	}
+	p->totals.pairs++;
+	if (!make_scale(p, a, m, &scale))
+		return;
+	measure(p, a, m, truth[0], &scale);
+	measure(p, m, a, truth[1], &scale);
+}
+
+/* Makes the next sample the last one. */
+static void keep_member(struct vt_pairs *p)
+{
+	struct vti_member *was = p->last;
+
+	p->last = p->next;
+	p->next = was;
+}
+
+static void take_member(struct vt_pairs *p, const uint8_t *truth)
+{
+	uint64_t nth = p->next->nth;
+
+	if (nth == 1) {
+		end_group(p);
+		keep_member(p);
+	} else if (p->last->nth && nth == p->last->nth + 1 && nth <= VTI_MAX_GROUP) {
+		pair_up(p, p->next, truth);
+		keep_member(p);
+	} else {
+		p->totals.orphans++;
+		end_group(p);
+	}
+}
+
+/* ---- records ---- */
+
+#define PAIR_FIELDS                                                                                \
+	(VT_PM_BIT(PAIR) | VT_PM_BIT(PAIR_DISTANCE) | VT_PM_BIT(PAIR_CYCLES) |                     \
+	 VT_PM_BIT(PAIR_WEIGHT))
+
+static uint64_t get_period(struct vt_pairs *p, const struct vt_record *rec)
+{
+	struct vt_error ignored = VT_ERROR_INIT;
+	const struct vt_event *e;
+	uint64_t period = vt_record_u64(rec, VT_SAMPLE_PERIOD);
+
+	if (period || vt_record_u64(rec, VT_SAMPLE_HAS) & VT_HAS_PERIOD)
+		return period;
+	/* Recorders omit the period if it is the same for all samples. */
+	e = vt_context_event(p->context, vt_record_u64(rec, VT_SAMPLE_EVENT), &ignored);
+	return e ? e->period : 0;
+}
+
+static int take_sample(struct vt_pairs *p, const struct vt_record *rec, uint64_t changes,
+		       enum vt_truth met, const uint8_t *truth, struct vt_error *err)
+{
+	static const enum vt_split sides[] = {
+		[VT_FALSE] = VT_SPLIT_UNMET,
+		[VT_TRUE] = VT_SPLIT_MET,
+		[VT_UNKNOWN] = VT_SPLIT_UNKNOWN,
+	};
+	struct vti_member *m = p->next;
+	uint32_t row = 0;
+	int code;
+
+	p->totals.samples++;
+	if ((vt_record_u64(rec, VT_SAMPLE_PM_HAS) & PAIR_FIELDS) != PAIR_FIELDS ||
+	    !vt_record_u64(rec, VT_SAMPLE_PAIR)) {
+		p->totals.unpaired++;
+		end_group(p);
+		return 0;
+	}
+	m->event = vt_record_u64(rec, VT_SAMPLE_EVENT);
+	m->nth = vt_record_u64(rec, VT_SAMPLE_PAIR);
+	m->distance = vt_record_u64(rec, VT_SAMPLE_PAIR_DISTANCE);
+	m->weight = vt_record_u64(rec, VT_SAMPLE_PAIR_WEIGHT);
+	m->period = get_period(p, rec);
+	m->pid = vt_record_i64(rec, VT_SAMPLE_PID);
+	m->tid = vt_record_i64(rec, VT_SAMPLE_TID);
+	m->f = vt_followed_read(rec);
+	code = find_cached_row(p, rec, changes, &row, err);
+	if (code < 0)
+		return code;
+	m->sum = row * (uint32_t)p->nsides + (p->split ? sides[met] : 0);
+	take_member(p, truth);
+	return 0;
+}
+
+static int take_samples(struct vt_pairs *p, const struct vt_block *block, uint32_t first,
+			uint32_t count, struct vt_error *err)
+{
+	struct vt_record rec = {block, block->kind, first};
+	uint64_t changes = vt_addrspace_changes(vt_context_space(p->context));
+	int code = vti_neighbours_run(&p->neighbours, block, first, count, err);
+	uint32_t i;
+
+	if (code == 0 && p->split) {
+		if (!vt_array_grow(&p->sides, &p->sides_cap, count, 1))
+			return vt_error_nomem(err);
+		vt_where_select(p->split, block, first, count, p->sides);
+	}
+	for (i = 0; i < count && code == 0; i++, rec.row++) {
+		uint8_t truth[2] = {VT_UNKNOWN, VT_UNKNOWN};
+
+		if (p->neighbours.where) {
+			truth[0] = p->neighbours.truth[0][i];
+			truth[1] = p->neighbours.truth[1][i];
+		}
+		code = take_sample(p, &rec, changes,
+				   p->split ? (enum vt_truth)p->sides[i] : VT_TRUE, truth, err);
+	}
+	return code;
+}
+
+/* Whether a run has members of groups. */
+static bool has_groups(const struct vt_block *block, uint32_t first, uint32_t count)
+{
+	struct vt_record rec = {block, block->kind, first};
+
+	for (; rec.row - first < count; rec.row++)
+		if (vt_record_u64(&rec, VT_SAMPLE_PM_HAS) & VT_PM_BIT(PAIR))
+			return true;
+	return false;
+}
+
+static void take_pairs_meta(struct vt_pairs *p, const struct vt_record *rec)
+{
+	double window;
+
+	if (!p->o.window && vt_meta_f64(rec, "vsim.window", &window) && window >= 1 &&
+	    window <= (double)MAX_PERIOD)
+		p->window = (uint64_t)window;
+}
+
+int vt_pairs_feed(void *pairs, const struct vt_block *block, uint32_t first, uint32_t count,
+		  struct vt_error *err)
+{
+	struct vt_record rec = {block, block->kind, first};
+	struct vt_pairs *p = pairs;
+
+	if (block->kind == VT_META)
+		for (; rec.row - first < count; rec.row++)
+			take_pairs_meta(p, &rec);
+	if (block->kind != VT_SAMPLE)
+		return 0;
+	if (!p->window && has_groups(block, first, count))
+		return vt_error_set(err, VT_E_ABSENT,
+				    "it does not tell how far pairs are apart at most: --window");
+	return take_samples(p, block, first, count, err);
+}
+
+void vt_pairs_finish(struct vt_pairs *p)
+{
+	/* That the stream ends within a group is no loss. */
+	p->totals.cut = p->last->nth == 1;
+	p->totals.alone -= p->totals.cut;
+	end_group(p);
+}
+
+/* ---- results ---- */
+
+const struct vt_pairs_totals *vt_pairs_totals(const struct vt_pairs *p)
+{
+	return &p->totals;
+}
+
+uint64_t vt_pairs_window(const struct vt_pairs *p)
+{
+	return p->window;
+}
+
+size_t vt_pairs_nplaces(const struct vt_pairs *p)
+{
+	return p->places.count;
+}
+
+const struct vt_pairplace *vt_pairs_place(const struct vt_pairs *p, size_t i)
+{
+	return vt_hash_at(&p->places, i);
+}
+
+const struct vt_pairsum *vt_pairs_sum(const struct vt_pairs *p, uint32_t row, enum vt_split side)
+{
+	static const struct vt_pairsum none = {0};
+
+	return (size_t)side < p->nsides ? &p->sums[row * p->nsides + side] : &none;
+}
+
+void vt_pairs_split_text(const char *split, enum vt_split side, struct vt_buf *out)
+{
+	if (!split)
+		return;
+	if (side == VT_SPLIT_UNKNOWN)
+		vt_buf_printf(out, "unknown");
+	else
+		vt_buf_printf(out, side == VT_SPLIT_MET ? "%s" : "!(%s)", split);
+}

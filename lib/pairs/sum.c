@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "pairs/sum.h"
+
+#include <math.h>
+
+/* The quantile of the normal distribution for 95 %. */
+#define Z 1.959964
+
+/* What confidences take: pairs, and errors relative to the value. */
+#define FEW	    30
+#define MANY	    200
+#define LARGE_ERROR .5
+#define SMALL_ERROR .1
+
+void vt_pairsum_add(struct vt_pairsum *s, double x, double y)
+{
+	s->x += x;
+	s->x2 += x * x;
+	s->y += y;
+	s->y2 += y * y;
+	s->xy += x * y;
+}
+
+void vt_pairsum_join(struct vt_pairsum *s, const struct vt_pairsum *other)
+{
+	s->pairs += other->pairs;
+	s->x += other->x;
+	s->x2 += other->x2;
+	s->y += other->y;
+	s->y2 += other->y2;
+	s->xy += other->xy;
+	s->cycles += other->cycles;
+}
+
+bool vt_pairsum_is_valid(const struct vt_pairsum *s)
+{
+	return isfinite(s->x) && isfinite(s->x2) && isfinite(s->y) && isfinite(s->y2) &&
+	       isfinite(s->xy) && s->x2 >= 0 && s->y2 >= 0;
+}
+
+static enum vt_confidence judge(uint64_t pairs, double value, double error)
+{
+	double relative = value != 0 ? error / fabs(value) : INFINITY;
+
+	if (!pairs)
+		return VT_CONFIDENCE_NONE;
+	if (pairs < FEW || !(relative <= LARGE_ERROR))
+		return VT_CONFIDENCE_LOW;
+	return pairs >= MANY && relative <= SMALL_ERROR ? VT_CONFIDENCE_HIGH : VT_CONFIDENCE_MEDIUM;
+}
+
+/* As of a total: as if there were so many more pairs without any slope. */
+#define PRIOR 20
+
+static double estimate_slope(const struct vt_pairsum *s)
+{
+	double pairs = (double)s->pairs;
+
+	return s->y2 > 0 ? s->xy / s->y2 * pairs / (pairs + PRIOR) : 0;
+}
+
+struct vt_pairvalue vt_pairsum_value(const struct vt_pairsum *s, bool total)
+{
+	double b = estimate_slope(s), r = total ? b : s->y != 0 ? s->x / s->y : 0;
+	double squares = s->x2 - 2 * r * s->xy + r * r * s->y2;
+	struct vt_pairvalue v = {.value = total ? s->x - b * s->y : r};
+
+	/* Rounding may leave less than nothing. */
+	v.error = sqrt(fmax(squares, 0));
+	if (!total)
+		v.error = s->y != 0 ? v.error / fabs(s->y) : INFINITY;
+	/* One pair does not tell how far pairs are from each other. */
+	if (s->pairs < 2 || !isfinite(v.error))
+		v.error = INFINITY;
+	v.low = v.value - Z * v.error;
+	v.high = v.value + Z * v.error;
+	v.confidence = judge(s->pairs, v.value, v.error);
+	return v;
+}
