@@ -84,60 +84,51 @@ const char *vt_pairmetric_unit(const char *text)
 /* Sums of a few of these fit in 64 bits, and in a double. */
 #define MAX_LATENCY (UINT64_C(1) << 40)
 
-/* The masks of a row, and what is read from it. */
-struct reading {
-	const struct vt_record *rec;
-	uint64_t has;
-	uint64_t least;
-	struct vt_followed f;
-};
-
-/* Adds a latency to a cycle; false: it is not known. */
-static inline bool add_latency(struct reading *r, unsigned field, uint64_t from, uint64_t *to)
+/* Adds a latency to a cycle; false: it is not known.  `has` and `least` are the masks of the row.
+ */
+static inline bool add_latency(const struct vt_record *rec, unsigned field, uint64_t has,
+			       uint64_t least, struct vt_followed *f, uint64_t from, uint64_t *to)
 {
-	uint64_t bit = VT_PM_BIT_OF(field), cycles = vt_record_u64(r->rec, field);
+	uint64_t bit = VT_PM_BIT_OF(field), cycles = vt_record_u64(rec, field);
 
-	if (!(r->has & bit) || cycles > MAX_LATENCY)
+	if (!(has & bit) || cycles > MAX_LATENCY)
 		return false;
-	r->f.stopped = r->f.stopped || r->least & bit;
+	f->stopped = f->stopped || least & bit;
 	*to = from + cycles;
-	return !(r->least & bit);
+	return !(least & bit);
 }
 
-static void read_stages(struct reading *r)
+static inline unsigned read_stages(const struct vt_record *rec, uint64_t has, uint64_t least,
+				   struct vt_followed *f)
 {
-	struct vt_followed *f = &r->f;
 	uint64_t ready = 0;
 
-	if (!add_latency(r, VT_SAMPLE_LAT_MAP, f->fetched, &f->mapped))
-		return;
-	f->knows |= VT_FOLLOWED_MAPPED;
-	if (!add_latency(r, VT_SAMPLE_LAT_READY, f->mapped, &ready) ||
-	    !add_latency(r, VT_SAMPLE_LAT_ISSUE, ready, &f->issued))
-		return;
-	f->knows |= VT_FOLLOWED_ISSUED;
-	if (add_latency(r, VT_SAMPLE_LAT_EXEC, f->issued, &f->done))
-		f->knows |= VT_FOLLOWED_DONE;
+	if (!add_latency(rec, VT_SAMPLE_LAT_MAP, has, least, f, f->fetched, &f->mapped))
+		return 0;
+	if (!add_latency(rec, VT_SAMPLE_LAT_READY, has, least, f, f->mapped, &ready) ||
+	    !add_latency(rec, VT_SAMPLE_LAT_ISSUE, has, least, f, ready, &f->issued))
+		return VT_FOLLOWED_MAPPED;
+	if (!add_latency(rec, VT_SAMPLE_LAT_EXEC, has, least, f, f->issued, &f->done))
+		return VT_FOLLOWED_MAPPED | VT_FOLLOWED_ISSUED;
+	return VT_FOLLOWED_MAPPED | VT_FOLLOWED_ISSUED | VT_FOLLOWED_DONE;
 }
 
-struct vt_followed vt_followed_read(const struct vt_record *rec)
+void vt_followed_read(struct vt_followed *f, const struct vt_record *rec)
 {
-	struct reading r = {.rec = rec,
-			    .has = vt_record_u64(rec, VT_SAMPLE_PM_HAS),
-			    .least = vt_record_u64(rec, VT_SAMPLE_PM_LEAST)};
-	struct vt_followed *f = &r.f;
+	uint64_t has = vt_record_u64(rec, VT_SAMPLE_PM_HAS);
+	uint64_t least = vt_record_u64(rec, VT_SAMPLE_PM_LEAST);
 	uint64_t events =
 		vt_record_u64(rec, VT_SAMPLE_EVENTS) & vt_record_u64(rec, VT_SAMPLE_EVENTS_TOLD);
 
-	if (!(r.has & VT_PM_BIT(EVENTS)))
-		events = 0;
+	*f = (struct vt_followed){0};
+	events = has & VT_PM_BIT(EVENTS) ? events : 0;
 	f->retired = events & VT_PM_EVENT(RETIRED);
 	if (f->retired || events & VT_PM_EVENT(ABORTED))
 		f->knows |= VT_FOLLOWED_FATE;
-	if (!add_latency(&r, VT_SAMPLE_PAIR_CYCLES, 0, &f->fetched))
-		return r.f;
-	read_stages(&r);
-	if (add_latency(&r, VT_SAMPLE_LAT_TOTAL, f->fetched, &f->ended))
+	if (!add_latency(rec, VT_SAMPLE_PAIR_CYCLES, has, least, f, 0, &f->fetched))
+		return;
+	f->knows |= read_stages(rec, has, least, f);
+	if (add_latency(rec, VT_SAMPLE_LAT_TOTAL, has, least, f, f->fetched, &f->ended))
 		f->knows |= VT_FOLLOWED_ENDED;
 	/* One that is aborted is in progress until then. */
 	if (f->knows & VT_FOLLOWED_FATE && !f->retired) {
@@ -145,7 +136,6 @@ struct vt_followed vt_followed_read(const struct vt_record *rec)
 		f->knows &= ~(unsigned)VT_FOLLOWED_DONE;
 		f->knows |= f->knows & VT_FOLLOWED_ENDED ? VT_FOLLOWED_DONE : 0;
 	}
-	return r.f;
 }
 
 /* ---- pairs ---- */

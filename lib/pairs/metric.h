@@ -67,7 +67,7 @@ struct vt_followed {
 };
 
 /* Reads that from a row of SAMPLE.  Latencies above 2^40 cycles are as unknown. */
-struct vt_followed vt_followed_read(const struct vt_record *rec);
+void vt_followed_read(struct vt_followed *f, const struct vt_record *rec);
 
 /* What makes counts of samples counts of instructions. */
 struct vt_pairscale {

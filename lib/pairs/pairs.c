@@ -267,16 +267,12 @@ static void take_member(struct vt_pairs *p, const uint8_t *truth)
 	(VT_PM_BIT(PAIR) | VT_PM_BIT(PAIR_DISTANCE) | VT_PM_BIT(PAIR_CYCLES) |                     \
 	 VT_PM_BIT(PAIR_WEIGHT))
 
-static uint64_t get_period(struct vt_pairs *p, const struct vt_record *rec)
+/* Recorders omit the period if it is the same for all samples. */
+static uint64_t find_period(struct vt_pairs *p, uint64_t event)
 {
 	struct vt_error ignored = VT_ERROR_INIT;
-	const struct vt_event *e;
-	uint64_t period = vt_record_u64(rec, VT_SAMPLE_PERIOD);
+	const struct vt_event *e = vt_context_event(p->context, event, &ignored);
 
-	if (period || vt_record_u64(rec, VT_SAMPLE_HAS) & VT_HAS_PERIOD)
-		return period;
-	/* Recorders omit the period if it is the same for all samples. */
-	e = vt_context_event(p->context, vt_record_u64(rec, VT_SAMPLE_EVENT), &ignored);
 	return e ? e->period : 0;
 }
 
@@ -303,10 +299,12 @@ static int take_sample(struct vt_pairs *p, const struct vt_record *rec, uint64_t
 	m->nth = vt_record_u64(rec, VT_SAMPLE_PAIR);
 	m->distance = vt_record_u64(rec, VT_SAMPLE_PAIR_DISTANCE);
 	m->weight = vt_record_u64(rec, VT_SAMPLE_PAIR_WEIGHT);
-	m->period = get_period(p, rec);
+	m->period = vt_record_u64(rec, VT_SAMPLE_PERIOD);
+	if (!m->period && !(vt_record_u64(rec, VT_SAMPLE_HAS) & VT_HAS_PERIOD))
+		m->period = find_period(p, m->event);
 	m->pid = vt_record_i64(rec, VT_SAMPLE_PID);
 	m->tid = vt_record_i64(rec, VT_SAMPLE_TID);
-	m->f = vt_followed_read(rec);
+	vt_followed_read(&m->f, rec);
 	code = find_cached_row(p, rec, changes, &row, err);
 	if (code < 0)
 		return code;

@@ -23,4 +23,4 @@ _vtrace()
 }
 
 complete -o default -F _vtrace vtrace vcmp vculprit vdb vevent vexport vflame vfreq vhot vinterp vinv vlist \
-	vpath vprof vreplay vsample vsim vspec vstats
+	vpair vpath vprof vreplay vsample vsim vspec vstats

@@ -232,6 +232,7 @@ static json_t *make_pairs_json(const struct vt_pairrows_options *o)
 	json_object_set_new(doc, "samples", vt_json_u64(t->samples));
 	json_object_set_new(doc, "pairs", vt_json_u64(t->pairs));
 	json_object_set_new(doc, "unpaired", vt_json_u64(t->unpaired));
+	json_object_set_new(doc, "cut", vt_json_u64(t->cut));
 	json_object_set_new(doc, "alone", vt_json_u64(t->alone));
 	json_object_set_new(doc, "orphans", vt_json_u64(t->orphans));
 	json_object_set_new(doc, "foreign", vt_json_u64(t->foreign));

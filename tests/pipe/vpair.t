@@ -1,0 +1,203 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# vpair: sums of pairs of samples, against what a script works out of the samples one by one; merged,
+# listed and drawn; and samples that cannot be used.
+
+. "$(dirname "$0")/../lib.sh"
+
+orders=$ROOT/tests/data/demo/orders.vt
+symfs=$ROOT/tests/data/demo/symfs
+
+# Makes a stream of the records that the arguments are.
+make() { printf '%s\n' "$@" | "$VT_BUILD/tests/tools/stream_make"; }
+
+oracle() { "$PYTHON" "$ROOT/tests/pairs_oracle.py" "$@"; }
+
+# ---- against the samples ----
+
+for minor in uniform weighted; do
+	vsim -m alpha21264 --profileme 300 --pairs 80 --minor $minor --symfs "$symfs" -o $minor.vt "$orders" 2>/dev/null
+done
+vsim -m skylake --profileme 400 --pairs 90 --ways 4 --symfs "$symfs" -o ways.vt "$orders" 2>/dev/null
+vsim -m alpha21164 --profileme 200 --pairs 30 --minor weighted --symfs "$symfs" -o order.vt "$orders" 2>/dev/null
+older='2.events & load && 2.pair_distance < 1.pair_distance'
+
+for metric in wasted useful-concurrency issue-while-queued retire-within:4 ipc:10; do
+	t_ok "$metric" vpair --metric $metric -o sums.vt weighted.vt
+	t_ok "$metric is what its pairs add up to" oracle weighted.vt sums.vt $metric 6
+done
+t_ok "an expression" vpair --metric "$older" -o sums.vt weighted.vt
+t_ok "it is what its pairs add up to" oracle weighted.vt sums.vt older-load 6
+t_ok "uniform distances" vpair -o uniform.sums uniform.vt
+t_ok "add up" oracle uniform.vt uniform.sums wasted 6
+for s in taken dcache_miss; do
+	t_ok "split by $s" vpair --split "events & $s" -o sums.vt uniform.vt
+	t_ok "it adds up" oracle uniform.vt sums.vt wasted 6 $s
+done
+t_ok "groups of four" vpair -o sums.vt ways.vt
+t_ok "they add up" oracle ways.vt sums.vt wasted 8
+t_ok "in order" vpair -o sums.vt order.vt
+t_ok "it adds up" oracle order.vt sums.vt wasted 4
+t_ok "with the slots of another machine" vpair -m alpha21164 -o sums.vt ways.vt
+t_ok "they add up" oracle ways.vt sums.vt wasted 4
+
+# ---- the truth ----
+
+# Intervals of 95 % miss one in twenty; these are some 150, of which many belong to the same loops.
+vsim -m alpha21264 --profileme 300 --pairs 80 --symfs "$symfs" -o near.vt --truth truth.vt "$orders" 2>/dev/null
+vpair -o near.sums near.vt
+vtrace dump -k EVSTAT -F image,offset,what,sum truth.vt | awk -F '\t' -v OFS='\t' '$3 == "wasted" { print $1 " " $2, $4 }' |
+	sort >true
+vtrace dump -k PAIRSTAT -F image,offset,pairs,low,high near.sums |
+	awk -F '\t' -v OFS='\t' '$3 >= 20 { print $1 " " $2, $4, $5 }' | sort >near
+join -t "$(printf '\t')" near true |
+	awk -F '\t' '{ n++; hits += $2 <= $4 && $4 <= $3 } END { print (n > 30), (hits >= .85 * n) }' >hits
+t_is "most intervals hold the exact number" "$(cat hits)" "1 1"
+
+# ---- merged ----
+
+vpair -o weighted.sums weighted.vt
+t_ok "merged" vtrace merge -o merged.vt uniform.sums weighted.sums
+t_ok "into itself" vtrace merge -o alone.vt weighted.sums
+vtrace dump -k PAIRSTAT -F offset,pairs,x,y2,value,error weighted.sums | sort >want
+vtrace dump -k PAIRSTAT -F offset,pairs,x,y2,value,error alone.vt | sort >got
+t_same "what was one stays the same" got want
+cat >merged.py <<'END'
+import json
+import math
+import subprocess
+import sys
+
+
+def dump(path):
+    out = subprocess.run(["vtrace", "dump", "--json", "-k", "PAIRSTAT", path], stdout=subprocess.PIPE, text=True)
+    return [json.loads(line) for line in out.stdout.splitlines()]
+
+
+def total(path):
+    sums = {}
+    for r in dump(path):
+        s = sums.setdefault((r["offset"], r["metric"]), [0] * 6)
+        for i, f in enumerate(("pairs", "x", "x2", "y", "y2", "xy")):
+            s[i] += r.get(f, 0)
+    return sums
+
+
+a, b, both = map(total, sys.argv[1:4])
+assert a.keys() | b.keys() == both.keys()
+for k, s in both.items():
+    for i in range(6):
+        want = sum(t[k][i] for t in (a, b) if k in t)
+        assert abs(want - s[i]) <= 1e-6 * max(abs(want), 1e3), (k, i, want, s)
+for r in dump(sys.argv[3]):
+    n, x, x2, y, y2, xy = both[r["offset"], r["metric"]]
+    slope = xy / y2 * n / (n + 20) if y2 else 0
+    assert abs(r.get("value", 0) - (x - slope * y)) <= 1e-5 * max(math.sqrt(x2), 1), r
+END
+t_ok "sums of both, and values of those" "$PYTHON" merged.py uniform.sums weighted.sums merged.vt
+
+# ---- listings ----
+
+t_ok "a listing" vpair --symfs "$symfs" --top 3 uniform.vt
+t_like "says what it is of" '^wasted, in slots of alpha21264; [0-9]+ pairs, up to 80 instructions apart' "$T_OUT"
+t_ok "by procedure" vpair --symfs "$symfs" --by procedure --json uniform.vt
+cp "$T_OUT" by.json
+t_is "all pairs twice" "$(jq '([.rows[].pairs] | add) == .pairs * 2' by.json)" true
+t_is "the largest first" "$(jq '[.rows[].value] | . == (sort | reverse)' by.json)" true
+t_is "sums of the same values" "$(jq '[.rows[].value] | add | round' by.json)" \
+	"$(vtrace dump -k PAIRSTAT -F value uniform.sums | awk '{ s += $1 } END { printf "%.0f", s }')"
+t_ok "by image" vpair --symfs "$symfs" --by image --csv --metric ipc:5 uniform.vt
+t_like "with columns for programs" '^value,error,low,high,cycles,pairs,confidence,split,address,procedure,line,image$' "$T_OUT"
+t_ok "a picture" vpair --symfs "$symfs" --plot p.svg --top 1 uniform.vt
+t_is "has a dot for each instruction" "$(grep -o 'M[0-9. ]*h0' p.svg | wc -l)" "$(vtrace dump -k PAIRSTAT uniform.sums | wc -l)"
+t_ok "beside the code" vlist --symfs "$symfs" --pairs uniform.sums hot
+t_like "with value, error and pairs" '^ *wasted +error +pairs +address' "$T_OUT"
+t_is "the default is the same" "$(vlist --symfs "$symfs" --pairs -i uniform.sums)" "$(cat "$T_OUT")"
+vlist --symfs "$symfs" --pairs --all --json uniform.sums >all.json
+t_is "all pairs are in some procedure" \
+	"$(jq '[.rows[].metrics[]?.pairs // 0] | add' all.json)" "$(jq '.pairs * 2' by.json)"
+vpair --split 'events & taken' --symfs "$symfs" uniform.vt >split.sums
+t_ok "sides of a split" vlist --symfs "$symfs" --pairs --asm split.sums hot
+t_like "are columns" 'wasted, events & taken.*error.*pairs' "$T_OUT"
+
+# ---- options ----
+
+t_status "no such metric" 2 vpair --metric waste uniform.vt
+t_like "says so" "^vpair: --metric: column 1: a pair has no field 'waste'" "$T_ERR"
+t_status "no cycles" 2 vpair --metric ipc:x uniform.vt
+t_status "fields of no side" 2 vpair --metric 'lat_exec > 3' uniform.vt
+t_status "a condition on both sides" 2 vpair --split '1.lat_exec > 3' --top 1 uniform.vt
+t_status "a condition on no field" 2 vpair --split 'lat_exe > 3' --top 1 uniform.vt
+t_status "a picture of another metric" 2 vpair --metric ipc:4 --plot p.svg uniform.vt
+t_status "two forms" 2 vpair --json --csv uniform.vt
+t_status "samples without pairs" 3 vpair --symfs "$symfs" --top 1 "$ROOT/tests/data/demo/perf.data"
+t_like "says what makes them" 'no pairs of samples \(vsim' "$T_ERR"
+t_status "sums of nothing" 3 vlist --pairs uniform.vt
+t_like "says what makes them" 'no sums of pairs \(vpair makes them\)' "$T_ERR"
+t_status "with another listing" 2 vlist --pairs --values uniform.sums
+t_ok "too short a window" vpair --window 30 --top 1 order.vt
+vsim -m skylake --profileme 300 --pairs 20 --symfs "$symfs" -o short.vt "$orders" 2>/dev/null
+t_ok "of what is in progress" vpair --top 1 short.vt
+t_like "is told" 'of what overlaps is in the last tenth of the window of 20 instructions' "$T_ERR"
+
+# ---- what cannot be used ----
+
+# make_samples FIELDS...: a stream with a pair that is as it should be, and one sample for each word.
+events='events_told=3 events=1 lat_map=1 lat_ready=1 lat_issue=1 lat_exec=1 lat_retire=1 lat_total=5'
+has=$(((1 << 22) - 1))
+make_samples()
+{
+	local one="SAMPLE pid=1 tid=1 event=5 period=100 pm_has=$has $events"
+	local f lines=()
+	for f; do lines+=("$one $f"); done
+	make 'META key=vsim.window value=10' 'META key=cpu.model value=alpha21264' 'EVENT id=5 name=profileme policy=4' \
+		"$one ip=1 pair=1 pair_weight=1" "$one ip=2 pair=2 pair_distance=3 pair_cycles=1 pair_weight=1" \
+		"${lines[@]}" >bad.vt
+}
+check()
+{
+	local name=$1 status=$2 text=$3
+	shift 3
+	make_samples "$@"
+	t_status "$name" "$status" vpair -o bad.sums bad.vt
+	t_like "$name: is told" "$text" "$T_ERR"
+	t_is "$name: the rest is used" "$(vtrace dump -k PAIRSTAT -F pairs bad.sums 2>/dev/null | awk '{ n += $1 } END { print n }')" \
+		"${pairs:-2}"
+}
+first='ip=1 pair=1 pair_weight=1'
+check "a lost second half" 1 '1 sample has no second one: not used' "$first" "$first"
+check "a lost first half" 1 '1 sample has lost the one before it' 'ip=2 pair=2 pair_distance=3 pair_weight=1' "$first"
+check "another process" 0 '1 pair is of two processes, threads or events' "$first" 'pid=2 ip=2 pair=2 pair_distance=3 pair_weight=1'
+check "another event" 0 '1 pair is of two processes, threads or events' "$first" 'event=6 ip=2 pair=2 pair_distance=3 pair_weight=1'
+for w in 0 -1 nan inf; do
+	check "weight $w" 1 '1 pair has no weight above 0' "$first" "ip=2 pair=2 pair_distance=3 pair_weight=$w"
+done
+for d in 0 11 18446744073709551615; do
+	check "distance $d" 1 '1 pair is 0 or more than the window apart' "$first" "ip=2 pair=2 pair_distance=$d pair_weight=1"
+done
+check "no period" 1 '1 pair has no period' "period=0 $first" 'ip=2 pair=2 pair_distance=3 pair_weight=1'
+check "a counter that stopped" 0 '2 halves of pairs are not used, as a counter had stopped' \
+	"pm_least=$((1 << 3)) $first" 'ip=2 pair=2 pair_distance=3 pair_weight=1'
+check "latencies that are not known" 0 '2 halves of pairs are not used, as samples do not tell enough' \
+	"pm_has=$((has & ~(1 << 3))) $first" 'ip=2 pair=2 pair_distance=3 pair_weight=1'
+t_status "no window" 3 vpair -o bad.sums <(make 'META key=cpu.model value=alpha21264' "SAMPLE event=5 pm_has=$has pair=1")
+t_like "is told" 'does not tell how far pairs are apart at most: --window' "$T_ERR"
+t_status "no machine" 3 vpair -o bad.sums <(make 'META key=vsim.window value=3' "SAMPLE event=5 pm_has=$has pair=1")
+t_like "is told, too" 'no model is known for its processor: name one with --model' "$T_ERR"
+
+for f in x=nan x2=-1 y=inf y2=-inf xy=nan; do
+	make 'IMAGE id=1 path=/a' "PAIRSTAT image=1 offset=16 metric=wasted pairs=3 x=9 x2=30 y2=1 $f" \
+		'PAIRSTAT image=1 offset=16 metric=wasted pairs=3 x=9 x2=30' >bad.sums
+	t_status "merged sums with $f" 1 vtrace merge -o got.vt bad.sums
+	t_is "are left out" "$(vtrace dump -k PAIRSTAT -F pairs,x got.vt 2>/dev/null)" "$(printf '3\t9')"
+	t_status "listed sums with $f" 1 vlist --pairs bad.sums
+	t_like "are told" '1 PAIRSTAT record cannot be: left out' "$T_ERR"
+done
+
+head -c 20000 uniform.vt >cut.vt
+t_status "a stream that is cut" 1 vpair -o cut.sums cut.vt
+t_is "what there is" "$(($(vtrace dump -k PAIRSTAT cut.sums 2>/dev/null | wc -l) > 0))" 1
+t_status "the sums of that" 1 vlist --pairs cut.sums
+
+t_done

@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sums of pairs of samples, against what is worked out by hand. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pairs/internal.h"
+#include "stream/profileme.h"
+
+/* ---- blocks of samples ---- */
+
+#define ROWS 16
+
+struct samples {
+	struct vt_column columns[VT_SAMPLE_NFIELDS];
+	uint64_t numbers[VT_SAMPLE_NFIELDS][ROWS];
+	uint32_t off[2];
+	struct vt_block block;
+};
+
+static void init_samples(struct samples *s)
+{
+	unsigned f;
+
+	memset(s, 0, sizeof(*s));
+	for (f = 0; f < VT_SAMPLE_NFIELDS; f++)
+		s->columns[f] =
+			(struct vt_column){.v = s->numbers[f], .mask = SIZE_MAX, .off = s->off};
+	s->block = (struct vt_block){
+		.kind = VT_SAMPLE, .ncolumns = VT_SAMPLE_NFIELDS, .columns = s->columns};
+}
+
+static void set(struct samples *s, unsigned field, uint64_t value)
+{
+	uint32_t row = s->block.nrecords - 1;
+
+	s->numbers[field][row] = value;
+	if (vt_pm_is_field(field))
+		s->numbers[VT_SAMPLE_PM_HAS][row] |= VT_PM_BIT_OF(field);
+}
+
+/* Appends a sample: `nth` of its group, fetched at a cycle; of period 1000. */
+static void add_sample(struct samples *s, uint64_t ip, uint64_t nth, uint64_t distance,
+		       uint64_t cycle, double weight)
+{
+	uint64_t bits;
+
+	s->block.nrecords++;
+	set(s, VT_SAMPLE_EVENT, 5);
+	set(s, VT_SAMPLE_IP, ip);
+	set(s, VT_SAMPLE_PERIOD, 1000);
+	set(s, VT_SAMPLE_PAIR, nth);
+	set(s, VT_SAMPLE_PAIR_DISTANCE, distance);
+	set(s, VT_SAMPLE_PAIR_CYCLES, cycle);
+	memcpy(&bits, &weight, sizeof(bits));
+	set(s, VT_SAMPLE_PAIR_WEIGHT, bits);
+}
+
+/* It retired, after so many cycles in each stage. */
+static void add_stages(struct samples *s, uint64_t map, uint64_t ready, uint64_t issue,
+		       uint64_t exec, uint64_t retire)
+{
+	set(s, VT_SAMPLE_EVENTS, VT_PM_EVENT(RETIRED));
+	set(s, VT_SAMPLE_EVENTS_TOLD, VT_PM_EVENT(RETIRED) | VT_PM_EVENT(ABORTED));
+	set(s, VT_SAMPLE_LAT_MAP, map);
+	set(s, VT_SAMPLE_LAT_READY, ready);
+	set(s, VT_SAMPLE_LAT_ISSUE, issue);
+	set(s, VT_SAMPLE_LAT_EXEC, exec);
+	set(s, VT_SAMPLE_LAT_RETIRE, retire);
+	set(s, VT_SAMPLE_LAT_TOTAL, map + ready + issue + exec + retire);
+}
+
+static void add_abort(struct samples *s, uint64_t total)
+{
+	set(s, VT_SAMPLE_EVENTS, VT_PM_EVENT(ABORTED));
+	set(s, VT_SAMPLE_EVENTS_TOLD, VT_PM_EVENT(RETIRED) | VT_PM_EVENT(ABORTED));
+	set(s, VT_SAMPLE_LAT_TOTAL, total);
+}
+
+/* ---- running ---- */
+
+struct run {
+	struct vt_context *context;
+	struct vt_pairmetric metric;
+	struct vt_pairs *pairs;
+};
+
+static void begin(struct run *r, const char *metric, const char *split, uint64_t window)
+{
+	static struct vt_schema schema;
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (!schema.nkinds)
+		assert_int_equal(vt_schema_init(&schema, &err), 0);
+	r->context = vt_context_new(NULL);
+	assert_int_equal(vt_pairmetric_parse(&r->metric, metric, &err), 0);
+	r->pairs = vt_pairs_new(
+		r->context,
+		&(struct vt_pairs_options){
+			.metric = &r->metric, .split = split, .schema = &schema, .window = window},
+		&err);
+	assert_non_null(r->pairs);
+	vt_pairs_set_width(r->pairs, 4);
+}
+
+static void feed(struct run *r, const struct samples *s, uint32_t first, uint32_t count)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	assert_int_equal(vt_pairs_feed(r->pairs, &s->block, first, count, &err), 0);
+}
+
+static void end(struct run *r)
+{
+	vt_pairs_free(r->pairs);
+	vt_pairmetric_fini(&r->metric);
+	vt_context_free(r->context);
+}
+
+/* The sum of the place that was met as the n-th. */
+static const struct vt_pairsum *sum_of(const struct run *r, size_t n, enum vt_split side)
+{
+	return vt_pairs_sum(r->pairs, vt_pairs_place(r->pairs, n)->row, side);
+}
+
+static void near(double a, double b)
+{
+	assert_true(fabs(a - b) <= 1e-9 * fmax(1, fabs(b)));
+}
+
+/*
+ * All samples lie in no mapping, so that a place is told by its event alone.  Three pairs, of which
+ * the instructions are in events 5 (first) and 6 (second) where that matters.
+ */
+static void fill_three_pairs(struct samples *s)
+{
+	init_samples(s);
+	/* Fetched at 0, issues at 5, done at 15; the other: fetched at 2, issues at 6, done at 8.
+	 */
+	add_sample(s, 1, 1, 0, 0, 1);
+	add_stages(s, 2, 2, 1, 10, 3);
+	add_sample(s, 2, 2, 3, 2, 1);
+	add_stages(s, 2, 1, 1, 2, 8);
+	/* Done at 4, before the other issues, at 13; it is in progress from 5 to 20. */
+	add_sample(s, 1, 1, 0, 0, .5);
+	add_stages(s, 1, 1, 1, 1, 0);
+	add_sample(s, 2, 2, 10, 5, .5);
+	add_stages(s, 4, 4, 0, 7, 1);
+	/* In progress to 30; the other is aborted, 12 cycles after its fetch at 1. */
+	add_sample(s, 1, 1, 0, 0, 2);
+	add_stages(s, 1, 1, 1, 27, 0);
+	add_sample(s, 2, 2, 8, 1, 2);
+	add_abort(s, 12);
+}
+
+/* Wasted: L C S/2 - u w W S, of both instructions of a pair, which share a place. */
+static void test_wasted(void **state)
+{
+	struct samples s;
+	struct run r;
+	struct vt_pairvalue v;
+	/*
+	 * 1: L = 15 + 6 = 21, each issues while the other is in progress: u = 2.
+	 * 2: L = 4 + 15 = 19, u = 0.  3: L = 30 + 12 = 42; the first issued at 3, and so in the
+	 * time of the other: u = 1, of weight 2.  W = 10, C = 4, S = 1000.
+	 */
+	const double x[] = {21 * 2000.0 - 2 * 10000, 19 * 2000.0, 42 * 2000.0 - 2 * 10000};
+	const double y[] = {0, -1, 2};
+
+	(void)state;
+	fill_three_pairs(&s);
+	begin(&r, "wasted", NULL, 10);
+	feed(&r, &s, 0, 3);
+	feed(&r, &s, 3, 3);
+	vt_pairs_finish(r.pairs);
+	assert_int_equal(vt_pairs_nplaces(r.pairs), 1);
+	assert_int_equal(vt_pairs_totals(r.pairs)->pairs, 3);
+	assert_int_equal(vt_pairs_totals(r.pairs)->measured, 6);
+	assert_int_equal(sum_of(&r, 0, VT_SPLIT_MET)->pairs, 6);
+	near(sum_of(&r, 0, VT_SPLIT_MET)->x, x[0] + x[1] + x[2]);
+	near(sum_of(&r, 0, VT_SPLIT_MET)->x2, x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+	near(sum_of(&r, 0, VT_SPLIT_MET)->y, 1);
+	near(sum_of(&r, 0, VT_SPLIT_MET)->y2, 5);
+	near(sum_of(&r, 0, VT_SPLIT_MET)->xy, x[1] * y[1] + x[2] * y[2]);
+	near(sum_of(&r, 0, VT_SPLIT_MET)->cycles, 82 * 500);
+	/* b = (128000 - 38000) / 5 * 6 / 26. */
+	v = vt_pairsum_value(sum_of(&r, 0, VT_SPLIT_MET), true);
+	near(v.value, 124000 - 18000 * 6 / 26.0);
+	end(&r);
+}
+
+/* The same without weights, for ratios. */
+static void test_ratios(void **state)
+{
+	static const struct {
+		const char *metric;
+		double x, y; /* in S and S/2 */
+		uint64_t measured, apart;
+	} cases[] = {
+		/* Overlaps as above, by weight; cycles in progress. */
+		{"useful-concurrency", 40, 82, 6, 0},
+		/*
+		 * In the queue: 1: [2, 5) and [4, 6): the first issues at 5: 1.  2: [1, 3) and
+		 * [9, 13): 0.  3: the second was aborted: 0, and its own does not count.
+		 */
+		{"issue-while-queued", 10, 5, 5, 1},
+		/* Retired at 18 and 16; 4 and 21; 30 and never. */
+		{"retire-within:2", 20, 5, 5, 1},
+		{"retire-within:1", 0, 5, 5, 1},
+		{"retire-within:17", 30, 5, 5, 1},
+		/* Itself, and the others, in 5 cycles. */
+		{"ipc:2", 20 + 2.5, 25, 5, 1},
+		/* The one of the pair that was fetched first; of the second pair by weight 1/2. */
+		{"2.pair == 1", 10 + 5 + 20, 6, 6, 0},
+		{"2.events & aborted", 20, 6, 6, 0},
+		{"2.pair_cycles - 1.pair_cycles > 0 && 1.lat_exec == 10", 10, 5, 5, 0},
+	};
+	struct samples s;
+	struct run r;
+	size_t i;
+
+	(void)state;
+	fill_three_pairs(&s);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct vt_pairs_totals *t;
+
+		begin(&r, cases[i].metric, NULL, 10);
+		/* Wherever runs end. */
+		feed(&r, &s, 0, 1);
+		feed(&r, &s, 1, 2);
+		feed(&r, &s, 3, 3);
+		vt_pairs_finish(r.pairs);
+		t = vt_pairs_totals(r.pairs);
+		assert_int_equal(t->apart, cases[i].apart);
+		assert_int_equal(t->measured, cases[i].measured);
+		assert_int_equal(t->unknown, 6 - cases[i].measured - cases[i].apart);
+		near(sum_of(&r, 0, VT_SPLIT_MET)->x, cases[i].x * 1000);
+		near(sum_of(&r, 0, VT_SPLIT_MET)->y, cases[i].y * 500);
+		end(&r);
+	}
+}
+
+static void test_split(void **state)
+{
+	struct samples s;
+	struct run r;
+
+	(void)state;
+	fill_three_pairs(&s);
+	begin(&r, "useful-concurrency", "lat_exec >= 10", 10);
+	feed(&r, &s, 0, 6);
+	vt_pairs_finish(r.pairs);
+	assert_int_equal(sum_of(&r, 0, VT_SPLIT_MET)->pairs, 2);
+	near(sum_of(&r, 0, VT_SPLIT_MET)->y, (15 + 30) * 500);
+	near(sum_of(&r, 0, VT_SPLIT_MET)->x, 10000);
+	assert_int_equal(sum_of(&r, 0, VT_SPLIT_UNMET)->pairs, 3);
+	near(sum_of(&r, 0, VT_SPLIT_UNMET)->y, (6 + 4 + 15) * 500);
+	near(sum_of(&r, 0, VT_SPLIT_UNMET)->x, 10000);
+	assert_int_equal(sum_of(&r, 0, VT_SPLIT_UNKNOWN)->pairs, 1);
+	near(sum_of(&r, 0, VT_SPLIT_UNKNOWN)->y, 12 * 500);
+	near(sum_of(&r, 0, VT_SPLIT_UNKNOWN)->x, 20000);
+	end(&r);
+}
+
+/* Of groups of three, each makes a pair with the one before it. */
+static void test_groups(void **state)
+{
+	struct samples s;
+	struct run r;
+
+	(void)state;
+	init_samples(&s);
+	add_sample(&s, 1, 1, 0, 0, 1);
+	add_stages(&s, 1, 1, 1, 1, 1);
+	add_sample(&s, 1, 2, 9, 1, 1);
+	add_stages(&s, 1, 1, 1, 1, 1);
+	add_sample(&s, 1, 3, 14, 2, .25);
+	add_stages(&s, 1, 1, 1, 1, 1);
+	begin(&r, "retire-within:1", NULL, 10);
+	feed(&r, &s, 0, 3);
+	vt_pairs_finish(r.pairs);
+	assert_int_equal(vt_pairs_totals(r.pairs)->pairs, 2);
+	assert_int_equal(sum_of(&r, 0, VT_SPLIT_MET)->pairs, 4);
+	near(sum_of(&r, 0, VT_SPLIT_MET)->x, 2 * 10000 + 2 * 2500);
+	near(sum_of(&r, 0, VT_SPLIT_MET)->x2, 25000.0 * 25000);
+	end(&r);
+}
+
+/* ---- what cannot be used ---- */
+
+static void add_plain_pair(struct samples *s, uint64_t distance, double weight)
+{
+	add_sample(s, 1, 1, 0, 0, 1);
+	add_stages(s, 1, 1, 1, 1, 1);
+	add_sample(s, 1, 2, distance, 1, weight);
+	add_stages(s, 1, 1, 1, 1, 1);
+}
+
+static void expect_unused(const struct samples *s, uint64_t distance, uint64_t weight,
+			  uint64_t period, uint64_t unknown, uint64_t stopped)
+{
+	const struct vt_pairs_totals *t;
+	struct run r;
+
+	begin(&r, "wasted", NULL, 10);
+	feed(&r, s, 0, s->block.nrecords);
+	vt_pairs_finish(r.pairs);
+	t = vt_pairs_totals(r.pairs);
+	assert_int_equal(t->pairs, 1);
+	assert_int_equal(t->distance, distance);
+	assert_int_equal(t->weight, weight);
+	assert_int_equal(t->period, period);
+	assert_int_equal(t->unknown, unknown);
+	assert_int_equal(t->stopped, stopped);
+	assert_int_equal(t->measured, distance + weight + period ? 0 : 2 - unknown - stopped);
+	end(&r);
+}
+
+static void test_unusable(void **state)
+{
+	static const double weights[] = {0, -1, NAN, INFINITY, 1e7};
+	static const uint64_t distances[] = {0, 11, UINT64_MAX};
+	struct samples s;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 5; i++) {
+		init_samples(&s);
+		add_plain_pair(&s, 3, weights[i]);
+		expect_unused(&s, 0, 1, 0, 0, 0);
+	}
+	for (i = 0; i < 3; i++) {
+		init_samples(&s);
+		add_plain_pair(&s, distances[i], 1);
+		expect_unused(&s, 1, 0, 0, 0, 0);
+	}
+	init_samples(&s);
+	add_plain_pair(&s, 10, 1);
+	expect_unused(&s, 0, 0, 0, 0, 0);
+	s.numbers[VT_SAMPLE_PERIOD][0] = 0;
+	s.numbers[VT_SAMPLE_HAS][0] = VT_HAS_PERIOD;
+	expect_unused(&s, 0, 0, 1, 0, 0);
+	/* Without its execution, only the other one's own time is known, */
+	s.numbers[VT_SAMPLE_PERIOD][0] = 1000;
+	s.numbers[VT_SAMPLE_PM_HAS][0] &= ~VT_PM_BIT(LAT_EXEC);
+	expect_unused(&s, 0, 0, 0, 1, 0);
+	/* as of a counter that stopped. */
+	s.numbers[VT_SAMPLE_PM_HAS][0] |= VT_PM_BIT(LAT_EXEC);
+	s.numbers[VT_SAMPLE_PM_LEAST][0] = VT_PM_BIT(LAT_EXEC);
+	expect_unused(&s, 0, 0, 0, 0, 1);
+	s.numbers[VT_SAMPLE_PM_LEAST][0] = VT_PM_BIT(LAT_MAP);
+	expect_unused(&s, 0, 0, 0, 0, 2);
+	s.numbers[VT_SAMPLE_PM_LEAST][0] = 0;
+	s.numbers[VT_SAMPLE_LAT_EXEC][0] = (UINT64_C(1) << 40) + 1;
+	expect_unused(&s, 0, 0, 0, 1, 0);
+	/* Nobody knows whether it retired. */
+	s.numbers[VT_SAMPLE_LAT_EXEC][0] = 1;
+	s.numbers[VT_SAMPLE_EVENTS_TOLD][1] = 0;
+	expect_unused(&s, 0, 0, 0, 2, 0);
+}
+
+static void test_halves(void **state)
+{
+	const struct vt_pairs_totals *t;
+	struct samples s;
+	struct run r;
+
+	(void)state;
+	init_samples(&s);
+	add_sample(&s, 1, 2, 3, 1, 1); /* without the first */
+	add_sample(&s, 1, 1, 0, 0, 1); /* without the second */
+	add_plain_pair(&s, 3, 1);
+	s.numbers[VT_SAMPLE_TID][2] = 7; /* of another thread */
+	add_sample(&s, 1, 3, 9, 9, 1);	 /* of the thread of the one before, which is used */
+	add_sample(&s, 1, 1, 0, 0, 1);	 /* without the second: no sample of a group comes */
+	s.block.nrecords++;
+	add_sample(&s, 1, 2, 3, 1, 1);
+	add_sample(&s, 1, 1, 0, 0, 1); /* without the third is no loss, */
+	add_sample(&s, 1, 3, 3, 1, 1); /* nor is it that of this one */
+	add_sample(&s, 1, 1, 0, 0, 1); /* the last */
+	begin(&r, "wasted", NULL, 10);
+	feed(&r, &s, 0, s.block.nrecords);
+	vt_pairs_finish(r.pairs);
+	t = vt_pairs_totals(r.pairs);
+	assert_int_equal(t->samples, s.block.nrecords);
+	assert_int_equal(t->unpaired, 1);
+	assert_int_equal(t->orphans, 3);
+	assert_int_equal(t->alone, 3);
+	assert_int_equal(t->cut, 1);
+	assert_int_equal(t->foreign, 1);
+	assert_int_equal(t->pairs, 1);
+	end(&r);
+}
+
+static void test_window(void **state)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct samples s;
+	struct run r;
+
+	(void)state;
+	init_samples(&s);
+	add_plain_pair(&s, 3, 1);
+	begin(&r, "wasted", NULL, 0);
+	assert_int_equal(vt_pairs_feed(r.pairs, &s.block, 0, 2, &err), -VT_E_ABSENT);
+	end(&r);
+	/* The last tenth of 40 begins behind 36. */
+	init_samples(&s);
+	add_plain_pair(&s, 36, 1);
+	add_plain_pair(&s, 37, .5);
+	begin(&r, "wasted", NULL, 40);
+	feed(&r, &s, 0, 4);
+	near(vt_pairs_totals(r.pairs)->overlaps, 1.5);
+	near(vt_pairs_totals(r.pairs)->far, .5);
+	end(&r);
+}
+
+/* ---- sums and names ---- */
+
+static void test_values(void **state)
+{
+	struct vt_pairsum s = {.pairs = 400}, other = {.pairs = 1};
+	struct vt_pairvalue v;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 100; i++) {
+		vt_pairsum_add(&s, 3, 1);
+		vt_pairsum_add(&s, 1, 1);
+	}
+	v = vt_pairsum_value(&s, false);
+	near(v.value, 2);
+	near(v.error, sqrt(200) / 200);
+	near(v.high - v.value, 1.959964 * v.error);
+	near(v.value - v.low, 1.959964 * v.error);
+	assert_int_equal(v.confidence, VT_CONFIDENCE_HIGH);
+	s.pairs = 199;
+	assert_int_equal(vt_pairsum_value(&s, false).confidence, VT_CONFIDENCE_MEDIUM);
+	s.pairs = 29;
+	assert_int_equal(vt_pairsum_value(&s, false).confidence, VT_CONFIDENCE_LOW);
+	/* The squares are 1000, y is all 1: b = 400 / 200 * 180 / 200. */
+	s.pairs = 180;
+	v = vt_pairsum_value(&s, true);
+	near(v.value, 400 - 1.8 * 200);
+	near(v.error, sqrt(1000 - 2 * 1.8 * 400 + 1.8 * 1.8 * 200));
+	/* One pair tells no error. */
+	vt_pairsum_add(&other, 3, 1);
+	v = vt_pairsum_value(&other, false);
+	near(v.value, 3);
+	assert_true(isinf(v.error) && isinf(v.low) && isinf(v.high));
+	assert_int_equal(v.confidence, VT_CONFIDENCE_LOW);
+	vt_pairsum_join(&other, &s);
+	assert_int_equal(other.pairs, 181);
+	near(other.x, 403);
+	near(other.x2, 1009);
+	assert_int_equal(vt_pairsum_value(&(struct vt_pairsum){0}, true).confidence,
+			 VT_CONFIDENCE_NONE);
+	assert_true(vt_pairsum_is_valid(&s));
+	s.xy = NAN;
+	assert_false(vt_pairsum_is_valid(&s));
+	s.xy = 0;
+	s.y2 = -1;
+	assert_false(vt_pairsum_is_valid(&s));
+	s.y2 = INFINITY;
+	assert_false(vt_pairsum_is_valid(&s));
+}
+
+static void test_names(void **state)
+{
+	static const struct {
+		const char *text;
+		int code;
+	} wrong[] = {
+		{"ipc:", -VT_E_USAGE},	      {"ipc:-1", -VT_E_USAGE},
+		{"ipc:1000001", -VT_E_USAGE}, {"retire-within:3x", -VT_E_USAGE},
+		{"Wasted", -VT_E_ABSENT},     {"ip == 3", -VT_E_ABSENT},
+		{"3.ip", -VT_E_USAGE},	      {"1.callchain.count", -VT_E_ABSENT},
+		{"1. ip", -VT_E_USAGE},
+	};
+	struct vt_pairmetric m;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct vt_error err = VT_ERROR_INIT;
+
+		assert_int_equal(vt_pairmetric_parse(&m, wrong[i].text, &err), wrong[i].code);
+		vt_pairmetric_fini(&m);
+	}
+	assert_true(vt_pairmetric_is_total("wasted"));
+	assert_false(vt_pairmetric_is_total("ipc:30"));
+	assert_string_equal(vt_pairmetric_unit("wasted"), "slots");
+	assert_string_equal(vt_pairmetric_unit("ipc:30"), "instructions/cycle");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_wasted),	 cmocka_unit_test(test_ratios),
+		cmocka_unit_test(test_split),	 cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_unusable), cmocka_unit_test(test_halves),
+		cmocka_unit_test(test_window),	 cmocka_unit_test(test_values),
+		cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
