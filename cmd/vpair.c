@@ -43,12 +43,13 @@ struct job {
 
 /* ---- reading ---- */
 
-/* The processor's slots are needed before the first pair. */
+/* The processor's slots and units are needed before the first pair. */
 static int choose_core(struct job *j, struct vt_error *err)
 {
 	const char *name = j->o->model;
 
-	if (j->has_core || j->metric.measure != VT_PAIR_WASTED)
+	if (j->has_core ||
+	    (j->metric.measure != VT_PAIR_WASTED && j->metric.measure != VT_PAIR_UNIT))
 		return 0;
 	if (!name)
 		name = vt_core_for_cpu(j->cpu.model, j->cpu.id, j->cpu.description);
@@ -58,7 +59,7 @@ static int choose_core(struct job *j, struct vt_error *err)
 	if (vt_core_load(&j->core, name, err) < 0)
 		return -(int)err->code;
 	j->has_core = true;
-	vt_pairs_set_width(j->pairs, j->core.issue ? j->core.issue : 1);
+	vt_pairs_set_core(j->pairs, &j->core);
 	return 0;
 }
 
@@ -261,15 +262,15 @@ int cmd_pair(int argc, char **argv)
 	const struct vt_opt opts[] = {
 		APP_STRING(0, "metric", o.metric, "METRIC",
 			   "wasted (default), useful-concurrency, issue-while-queued,\n"
-			   "retire-within:N, ipc:N, or an expression over fields 1.NAME and\n"
-			   "2.NAME: vt-filter(7)"),
+			   "retire-within:N, ipc:N, same-unit, or an expression over fields\n"
+			   "1.NAME and 2.NAME: vt-filter(7)"),
 		APP_STRING(0, "split", o.split, "EXPR",
 			   "apart for instructions that meet this condition and those that do not"),
 		{0, "window", VT_OPT_U64, &o.window, .arg = "W", .min = 1, .max = 1u << 20,
 		 .given = &o.window_given,
 		 .help = "the largest distance of pairs, where the stream does not tell it"},
 		APP_STRING('m', "model", o.model, "NAME",
-			   "the machine whose slots are wasted: a name or a file, as in\n"
+			   "the machine, with its slots and units: a name or a file, as in\n"
 			   "vsim --model; else by what the stream says of its processor"),
 		{'b', "by", VT_OPT_CHOICE, &o.by, .arg = "WHAT", .choices = by_words,
 		 .help = "one row for each instruction (default), line, procedure or image"},

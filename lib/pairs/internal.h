@@ -59,6 +59,7 @@ struct vti_cached {
 	uint32_t mode;
 	uint64_t changes; /* of the mappings; 0: empty */
 	uint32_t row;
+	uint32_t units;
 };
 
 struct vt_pairs {
@@ -66,6 +67,7 @@ struct vt_pairs {
 	struct vt_pairs_options o;
 	uint64_t window;
 	double width;
+	const struct vt_core *core; /* NULL: unknown */
 	struct vt_where_expr *split;
 	uint8_t *sides; /* enum vt_truth of the split, of a run */
 	size_t sides_cap;

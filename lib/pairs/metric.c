@@ -20,6 +20,7 @@ static const struct {
 	[VT_PAIR_QUEUED] = {"issue-while-queued", "instructions"},
 	[VT_PAIR_RETIRES] = {"retire-within:", "instructions"},
 	[VT_PAIR_IPC] = {"ipc:", "instructions/cycle"},
+	[VT_PAIR_UNIT] = {"same-unit", "instructions"},
 	[VT_PAIR_WHERE] = {"", "instructions"},
 };
 
@@ -158,6 +159,12 @@ static bool retire_within(const struct vt_followed *a, const struct vt_followed 
 	return apart <= cycles;
 }
 
+/* Whether both are being executed in some cycle, by units of one kind. */
+static bool share_unit(const struct vt_followed *a, const struct vt_followed *b)
+{
+	return a->units & b->units && a->issued < b->done && b->issued < a->done;
+}
+
 /* Whether the other one counts. */
 static bool overlaps(const struct vt_pairmetric *m, const struct vt_followed *self,
 		     const struct vt_followed *other, enum vt_truth truth)
@@ -170,19 +177,40 @@ static bool overlaps(const struct vt_pairmetric *m, const struct vt_followed *se
 		return is_between(other->issued, self->fetched, self->done);
 	if (m->measure == VT_PAIR_QUEUED)
 		return is_between(other->issued, self->mapped, self->issued);
+	if (m->measure == VT_PAIR_UNIT)
+		return share_unit(self, other);
 	return retire_within(self, other, m->cycles);
 }
 
-/* Whether what is needed is known; the cycles of an instruction that is aborted never matter. */
+/* What has to be known of an instruction, and of another one if that retires. */
+struct needs {
+	unsigned self;
+	unsigned other;
+};
+
+static const struct needs needs[] = {
+	[VT_PAIR_WASTED] = {VT_FOLLOWED_DONE, VT_FOLLOWED_ISSUED},
+	[VT_PAIR_USEFUL] = {VT_FOLLOWED_DONE, VT_FOLLOWED_ISSUED},
+	[VT_PAIR_QUEUED] = {VT_FOLLOWED_MAPPED | VT_FOLLOWED_ISSUED, VT_FOLLOWED_ISSUED},
+	[VT_PAIR_RETIRES] = {VT_FOLLOWED_ENDED, VT_FOLLOWED_ENDED},
+	[VT_PAIR_IPC] = {VT_FOLLOWED_ENDED, VT_FOLLOWED_ENDED},
+	[VT_PAIR_UNIT] = {VT_FOLLOWED_ISSUED | VT_FOLLOWED_DONE,
+			  VT_FOLLOWED_ISSUED | VT_FOLLOWED_DONE},
+	[VT_PAIR_WHERE] = {0, 0},
+};
+
+static bool knows_enough(const struct vt_pairmetric *m, const struct vt_followed *f, unsigned need)
+{
+	return knows_all(f, need) && (m->measure != VT_PAIR_UNIT || f->units);
+}
+
+/* Whether what is needed is known; the cycles of another one that is aborted never matter. */
 static enum vt_pair_outcome check_known(const struct vt_pairmetric *m,
 					const struct vt_followed *self,
 					const struct vt_followed *other, enum vt_truth truth)
 {
+	const struct needs *n = &needs[m->measure];
 	bool progress = m->measure == VT_PAIR_WASTED || m->measure == VT_PAIR_USEFUL;
-	bool queue = m->measure == VT_PAIR_QUEUED;
-	unsigned need = progress ? VT_FOLLOWED_DONE
-			: queue	 ? VT_FOLLOWED_MAPPED | VT_FOLLOWED_ISSUED
-				 : VT_FOLLOWED_ENDED;
 
 	if (m->measure == VT_PAIR_WHERE)
 		return truth == VT_UNKNOWN ? VT_PAIR_UNKNOWN : VT_PAIR_MEASURED;
@@ -190,10 +218,10 @@ static enum vt_pair_outcome check_known(const struct vt_pairmetric *m,
 		return VT_PAIR_UNKNOWN;
 	if (!progress && !self->retired)
 		return VT_PAIR_APART;
-	if (!knows_all(self, need))
+	if (!knows_enough(m, self, n->self))
 		return VT_PAIR_UNKNOWN;
-	need = progress || queue ? VT_FOLLOWED_ISSUED : VT_FOLLOWED_ENDED;
-	return !other->retired || knows_all(other, need) ? VT_PAIR_MEASURED : VT_PAIR_UNKNOWN;
+	return !other->retired || knows_enough(m, other, n->other) ? VT_PAIR_MEASURED
+								   : VT_PAIR_UNKNOWN;
 }
 
 enum vt_pair_outcome vt_pair_measure(const struct vt_pairmetric *m, const struct vt_followed *self,

@@ -19,6 +19,7 @@ enum vt_pair_measure {
 	VT_PAIR_QUEUED,	 /* others that issue while it waits in the queue */
 	VT_PAIR_RETIRES, /* others that retire within some cycles of its retirement */
 	VT_PAIR_IPC,	 /* instructions per cycle within some cycles of its retirement */
+	VT_PAIR_UNIT,	 /* others that use a unit of the same kind at the same time */
 	VT_PAIR_WHERE,	 /* others for which an expression is true */
 };
 
@@ -58,7 +59,8 @@ enum {
 struct vt_followed {
 	unsigned knows;
 	bool retired;
-	bool stopped; /* a counter had, so that a cycle is not known */
+	uint32_t units; /* bit n: it uses a unit for enum vt_op_class n; 0: unknown */
+	bool stopped;	/* a counter had, so that a cycle is not known */
 	uint64_t fetched;
 	uint64_t mapped;
 	uint64_t issued;
@@ -66,7 +68,7 @@ struct vt_followed {
 	uint64_t ended; /* retired, or aborted */
 };
 
-/* Reads that from a row of SAMPLE.  Latencies above 2^40 cycles are as unknown. */
+/* Reads that but `units` from a row of SAMPLE.  Latencies above 2^40 cycles are as unknown. */
 void vt_followed_read(struct vt_followed *f, const struct vt_record *rec);
 
 /* What makes counts of samples counts of instructions. */

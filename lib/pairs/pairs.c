@@ -53,9 +53,10 @@ void vt_pairs_free(struct vt_pairs *p)
 	free(p);
 }
 
-void vt_pairs_set_width(struct vt_pairs *p, double width)
+void vt_pairs_set_core(struct vt_pairs *p, const struct vt_core *core)
 {
-	p->width = width;
+	p->core = core;
+	p->width = core->issue ? core->issue : 1;
 }
 
 /* ---- places ---- */
@@ -79,13 +80,40 @@ static void find_place(const struct vt_pairs *p, const struct vt_record *rec,
 	place->pid = m->type == VT_IMAGE_ANON ? pid : 0;
 }
 
+/* The units that the instruction at a place uses, from its image's file; 0: unknown. */
+static uint32_t find_units(const struct vt_pairs *p, const struct vt_pairplace *place)
+{
+	struct vt_images *images = vt_context_images(p->context);
+	struct vt_location loc = {.vaddr = 0};
+	enum vt_unknown why;
+	const struct vt_elf *elf;
+	const uint8_t *code;
+	struct vt_mop op;
+	uint32_t units = 0;
+	size_t size = 0;
+	unsigned i;
+
+	if (p->o.metric->measure != VT_PAIR_UNIT || !p->core || !images ||
+	    place->image == VT_UNMAPPED_IMAGE)
+		return 0;
+	vt_images_symbol(images, place->image, place->pid, place->offset, &loc);
+	elf = vt_images_elf(images, place->image, &why);
+	code = elf ? vt_elf_bytes(elf, loc.vaddr, &size) : NULL;
+	if (!code || !size || !vt_core_op(p->core, code, size, &op))
+		return 0;
+	for (i = 0; i < op.nuops && i < VT_MOP_UOPS; i++)
+		units |= 1u << op.uops[i].op_class;
+	return units & ~(1u << VT_OP_NOP);
+}
+
 /* Finds or adds the sums of a place. */
-static int find_row(struct vt_pairs *p, const struct vt_record *rec, uint32_t *row,
+static int find_row(struct vt_pairs *p, const struct vt_record *rec, struct vti_cached *c,
 		    struct vt_error *err)
 {
 	struct vt_pairplace key = {.event = vt_record_u64(rec, VT_SAMPLE_EVENT)}, *place;
 	struct vt_place at;
 	size_t had = p->sums_cap;
+	uint32_t row;
 	bool added;
 	int code;
 
@@ -93,24 +121,26 @@ static int find_row(struct vt_pairs *p, const struct vt_record *rec, uint32_t *r
 	place = vt_hash_add(&p->places, &key, &added);
 	if (!place)
 		return vt_error_nomem(err);
-	*row = place->row;
-	if (!added)
-		return 0;
-	at = (struct vt_place){.offset = key.offset, .image = key.image, .pid = key.pid};
-	*row = (uint32_t)p->places.count - 1;
-	code = p->o.row ? p->o.row(p->o.arg, &at, key.event, row, err) : 0;
-	if (code < 0)
-		return code;
-	if (!vt_array_grow(&p->sums, &p->sums_cap, (*row + (size_t)1) * p->nsides,
-			   sizeof(*p->sums)))
-		return vt_error_nomem(err);
-	memset(p->sums + had, 0, (p->sums_cap - had) * sizeof(*p->sums));
-	place->row = *row;
+	if (added) {
+		at = (struct vt_place){.offset = key.offset, .image = key.image, .pid = key.pid};
+		row = (uint32_t)p->places.count - 1;
+		code = p->o.row ? p->o.row(p->o.arg, &at, key.event, &row, err) : 0;
+		if (code < 0)
+			return code;
+		if (!vt_array_grow(&p->sums, &p->sums_cap, (row + (size_t)1) * p->nsides,
+				   sizeof(*p->sums)))
+			return vt_error_nomem(err);
+		memset(p->sums + had, 0, (p->sums_cap - had) * sizeof(*p->sums));
+		place->row = row;
+		place->units = find_units(p, &key);
+	}
+	c->row = place->row;
+	c->units = place->units;
 	return 0;
 }
 
-static int find_cached_row(struct vt_pairs *p, const struct vt_record *rec, uint64_t changes,
-			   uint32_t *row, struct vt_error *err)
+static int find_cached(struct vt_pairs *p, const struct vt_record *rec, uint64_t changes,
+		       const struct vti_cached **found, struct vt_error *err)
 {
 	const struct vti_cached key = {
 		.ip = vt_record_u64(rec, VT_SAMPLE_IP),
@@ -126,10 +156,10 @@ static int find_cached_row(struct vt_pairs *p, const struct vt_record *rec, uint
 	if (c->ip != key.ip || c->event != key.event || c->pid != key.pid || c->mode != key.mode ||
 	    c->changes != key.changes) {
 		*c = key;
-		code = find_row(p, rec, &c->row, err);
+		code = find_row(p, rec, c, err);
 		c->changes = code < 0 ? 0 : changes;
 	}
-	*row = c->row;
+	*found = c;
 	return code;
 }
 
@@ -285,7 +315,7 @@ static int take_sample(struct vt_pairs *p, const struct vt_record *rec, uint64_t
 		[VT_UNKNOWN] = VT_SPLIT_UNKNOWN,
 	};
 	struct vti_member *m = p->next;
-	uint32_t row = 0;
+	const struct vti_cached *place = NULL;
 	int code;
 
 	p->totals.samples++;
@@ -305,10 +335,11 @@ static int take_sample(struct vt_pairs *p, const struct vt_record *rec, uint64_t
 	m->pid = vt_record_i64(rec, VT_SAMPLE_PID);
 	m->tid = vt_record_i64(rec, VT_SAMPLE_TID);
 	vt_followed_read(&m->f, rec);
-	code = find_cached_row(p, rec, changes, &row, err);
+	code = find_cached(p, rec, changes, &place, err);
 	if (code < 0)
 		return code;
-	m->sum = row * (uint32_t)p->nsides + (p->split ? sides[met] : 0);
+	m->f.units = place->units;
+	m->sum = place->row * (uint32_t)p->nsides + (p->split ? sides[met] : 0);
 	take_member(p, truth);
 	return 0;
 }

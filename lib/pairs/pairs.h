@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "machine/pipeline/core.h"
 #include "pairs/metric.h"
 #include "pairs/sum.h"
 #include "profile/context.h"
@@ -72,6 +73,7 @@ struct vt_pairplace {
 	uint32_t image;
 	int32_t pid; /* of anonymous code, else 0 */
 	uint32_t row;
+	uint32_t units; /* as of struct vt_followed */
 };
 
 /*
@@ -82,8 +84,11 @@ struct vt_pairs *vt_pairs_new(struct vt_context *context, const struct vt_pairs_
 			      struct vt_error *err);
 void vt_pairs_free(struct vt_pairs *p);
 
-/* Sets the issue slots of a cycle, which are 1 at first. */
-void vt_pairs_set_width(struct vt_pairs *p, double width);
+/*
+ * Sets the processor, which is borrowed, before the first sample: its issue slots, and for
+ * VT_PAIR_UNIT the units of each instruction, whose code comes from the context's images.
+ */
+void vt_pairs_set_core(struct vt_pairs *p, const struct vt_core *core);
 
 /* A vt_consume_fn; `pairs` is the struct vt_pairs.  -VT_E_ABSENT: the window is not known. */
 int vt_pairs_feed(void *pairs, const struct vt_block *block, uint32_t first, uint32_t count,

@@ -92,6 +92,11 @@ done
 json vlist/1 vlist --symfs "$symfs" --json --all -i x.vt
 json vlist/1 vlist --symfs "$symfs" --json --values --all -i h.hot
 json vlist-diff/1 vlist --symfs "$symfs" --json --diff x.vt -i x.vt smooth
+vsim -m skylake --profileme 300 --pairs 80 -o pairs.vt o.vt 2>/dev/null
+vpair -o pairs.sums pairs.vt 2>/dev/null
+json vpair/1 vpair --symfs "$symfs" --json pairs.vt
+json vpair/1 vpair --symfs "$symfs" --json --metric ipc:9 --split 'events & load' --by procedure pairs.vt
+json vlist-pairs/1 vlist --symfs "$symfs" --pairs --json -i pairs.sums
 json vlist-replay/1 vlist --replay --json -i p.vt
 json vlist-summary/1 vlist --symfs "$symfs" --json --summary -i c.vt
 json vlist-summary/1 vlist --symfs "$symfs" --json --summary --all -i c.vt

@@ -32,6 +32,7 @@ vfreq nosuch.vt
 vculprit nosuch.vt
 vinterp nosuch.vt
 vreplay nosuch.vt
+vpair nosuch.vt
 vtrace merge nosuch.vt
 vdb --db nosuch.db cat
 vhot counts.vt
@@ -116,6 +117,9 @@ vinterp --path -o out.vt
 vinterp --summary
 vreplay -o out.vt
 vreplay --summary
+vpair -o out.vt
+vpair --top 3
+vlist --pairs
 vinv
 vcmp - lists.vt
 vspec

@@ -27,6 +27,11 @@ for metric in wasted useful-concurrency issue-while-queued retire-within:4 ipc:1
 	t_ok "$metric" vpair --metric $metric -o sums.vt weighted.vt
 	t_ok "$metric is what its pairs add up to" oracle weighted.vt sums.vt $metric 6
 done
+t_ok "units of the same kind" vpair --symfs "$symfs" --metric same-unit -o sums.vt weighted.vt
+t_is "loads share theirs with others" "$(vtrace dump -k PAIRSTAT -F value sums.vt | awk '$1 > 0 { n++ } END { print (n > 20) }')" 1
+mkdir nowhere
+t_ok "without code" vpair --symfs nowhere --metric same-unit -o none.vt weighted.vt
+t_like "it is not known" 'halves of pairs are not used, as samples do not tell enough' "$T_ERR"
 t_ok "an expression" vpair --metric "$older" -o sums.vt weighted.vt
 t_ok "it is what its pairs add up to" oracle weighted.vt sums.vt older-load 6
 t_ok "uniform distances" vpair -o uniform.sums uniform.vt

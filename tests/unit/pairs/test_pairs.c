@@ -90,6 +90,8 @@ struct run {
 	struct vt_pairs *pairs;
 };
 
+static const struct vt_core core = {.issue = 4};
+
 static void begin(struct run *r, const char *metric, const char *split, uint64_t window)
 {
 	static struct vt_schema schema;
@@ -105,7 +107,7 @@ static void begin(struct run *r, const char *metric, const char *split, uint64_t
 			.metric = &r->metric, .split = split, .schema = &schema, .window = window},
 		&err);
 	assert_non_null(r->pairs);
-	vt_pairs_set_width(r->pairs, 4);
+	vt_pairs_set_core(r->pairs, &core);
 }
 
 static void feed(struct run *r, const struct samples *s, uint32_t first, uint32_t count)
@@ -218,7 +220,7 @@ static void test_ratios(void **state)
 		/* The one of the pair that was fetched first; of the second pair by weight 1/2. */
 		{"2.pair == 1", 10 + 5 + 20, 6, 6, 0},
 		{"2.events & aborted", 20, 6, 6, 0},
-		{"2.pair_cycles - 1.pair_cycles > 0 && 1.lat_exec == 10", 10, 5, 5, 0},
+		{"2.pair_cycles - 1.pair_cycles > 0 && 1.lat_exec == 10", 10, 6, 6, 0},
 	};
 	struct samples s;
 	struct run r;
@@ -413,11 +415,45 @@ static void test_window(void **state)
 	init_samples(&s);
 	add_plain_pair(&s, 36, 1);
 	add_plain_pair(&s, 37, .5);
-	begin(&r, "wasted", NULL, 40);
+	begin(&r, "retire-within:1", NULL, 40);
 	feed(&r, &s, 0, 4);
 	near(vt_pairs_totals(r.pairs)->overlaps, 1.5);
 	near(vt_pairs_totals(r.pairs)->far, .5);
 	end(&r);
+}
+
+/* At the same time, in units of the same kind. */
+static void test_units(void **state)
+{
+	struct vt_followed a = {.knows = 31, .retired = true, .issued = 10, .done = 14, .units = 6};
+	struct vt_followed b = {.knows = 31, .retired = true, .issued = 13, .done = 15, .units = 4};
+	const struct vt_pairscale scale = {1000, 10, 4, 1};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_pairmetric m;
+	struct vt_pairterm t;
+
+	(void)state;
+	assert_int_equal(vt_pairmetric_parse(&m, "same-unit", &err), 0);
+	assert_int_equal(vt_pair_measure(&m, &a, &b, VT_UNKNOWN, &scale, &t), VT_PAIR_MEASURED);
+	assert_true(t.overlaps);
+	near(t.x, 10000);
+	near(t.y, 500);
+	b.issued = 14;
+	vt_pair_measure(&m, &a, &b, VT_UNKNOWN, &scale, &t);
+	assert_false(t.overlaps);
+	b.issued = 9;
+	b.done = 10;
+	vt_pair_measure(&m, &a, &b, VT_UNKNOWN, &scale, &t);
+	assert_false(t.overlaps);
+	b.done = 11;
+	b.units = 8;
+	vt_pair_measure(&m, &a, &b, VT_UNKNOWN, &scale, &t);
+	assert_false(t.overlaps);
+	b.units = 0;
+	assert_int_equal(vt_pair_measure(&m, &a, &b, VT_UNKNOWN, &scale, &t), VT_PAIR_UNKNOWN);
+	b.retired = false;
+	assert_int_equal(vt_pair_measure(&m, &a, &b, VT_UNKNOWN, &scale, &t), VT_PAIR_MEASURED);
+	assert_int_equal(vt_pair_measure(&m, &b, &a, VT_UNKNOWN, &scale, &t), VT_PAIR_APART);
 }
 
 /* ---- sums and names ---- */
@@ -505,7 +541,7 @@ int main(void)
 		cmocka_unit_test(test_split),	 cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_unusable), cmocka_unit_test(test_halves),
 		cmocka_unit_test(test_window),	 cmocka_unit_test(test_values),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_names),	 cmocka_unit_test(test_units),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
