@@ -618,16 +618,15 @@ struct vt_where_expr *vt_where_compile(const char *text, const struct vt_schema 
 static void describe_pair(struct vt_field_desc *fields, const struct vt_kind_desc *sample,
 			  char (*names)[VT_MAX_NAME + 3])
 {
-	static char none[] = "";
 	uint32_t i, n = VT_SAMPLE_NFIELDS;
 
 	for (i = 0; i < 2 * n; i++) {
 		fields[i] = sample->fields[i % n];
 		snprintf(names[i], sizeof(*names), "%d.%s", i < n ? 1 : 2, fields[i].name);
-		fields[i].name = fields[i].type == VT_TYPE_U || fields[i].type == VT_TYPE_I ||
-						 fields[i].type == VT_TYPE_F
-					 ? names[i]
-					 : none;
+		if (fields[i].type != VT_TYPE_U && fields[i].type != VT_TYPE_I &&
+		    fields[i].type != VT_TYPE_F)
+			names[i][0] = '\0';
+		fields[i].name = names[i];
 	}
 }
 
