@@ -30,19 +30,16 @@ static bool check_vlist_options(struct app *a, struct vlist_options *o)
 		{o->intel && o->att, "--intel and --att exclude each other"},
 		{o->replay && (a->argc || o->all || o->with_values || o->source || o->events.count),
 		 "--replay lists pairs of accesses, not procedures"},
-		{o->paths && (o->all || o->with_values || o->source || o->replay || o->before ||
-			      o->events.count || app_cycles_asked(c)),
-		 "--paths goes with no other listing"},
-	};
-	const struct app_rule pairs[] = {
-		{o->pairs && (cycles || o->with_values || o->replay || o->before || o->source ||
-			      o->events.count),
-		 "--pairs goes with no other listing, nor with --source and --event"},
 	};
 	const struct app_rule more[] = {
-		{o->with_events && (cycles || o->with_values || o->replay || o->source ||
-				    o->events.count > 1 || o->before),
-		 "--events goes with no other listing, and with one event"},
+		{o->with_events + o->pairs + o->paths +
+				 (cycles || o->with_values || o->replay || o->before || o->source) >
+			 1,
+		 "--events, --pairs and --paths go with no other listing"},
+		{o->with_events && o->events.count > 1, "--events shows one event"},
+		{(o->pairs || o->paths) && o->events.count,
+		 "--event does not go with --pairs and --paths"},
+		{o->paths && o->all, "--all does not go with --paths: --top does"},
 		{o->before && (cycles || o->with_values || o->replay),
 		 "--diff goes with no other listing"},
 		{o->before && o->listing.partial, "--context does not go with --diff"},
@@ -57,8 +54,7 @@ static bool check_vlist_options(struct app *a, struct vlist_options *o)
 					 o->with_values || o->replay || o->source ||
 						 o->events.count || o->listing.partial,
 					 o->all || o->top)) ||
-	    !APP_CHECK_RULES(a, pairs) || !APP_CHECK_RULES(a, more) ||
-	    !app_what(a, o->what, &o->values.what))
+	    !APP_CHECK_RULES(a, more) || !app_what(a, o->what, &o->values.what))
 		return false;
 	if (o->with_values && o->source)
 		return app_usage(a, "--values needs assembly, which --source leaves out");
@@ -151,8 +147,7 @@ int cmd_list(int argc, char **argv)
 			 "events and latencies of each instruction (vevent)"),
 		APP_FLAG(0, "replay", o.replay, "pairs of accesses that conflict (vreplay)"),
 		APP_FLAG(0, "pairs", o.pairs,
-			 "each instruction's sums of pairs of samples (vpair); PROCEDURE may be\n"
-			 "'hot', that of the most pairs"),
+			 "each instruction's sums of pairs of samples (vpair)"),
 		APP_FLAG(0, "paths", o.paths, "paths that led to samples (vpath)"),
 		APP_OPT_CYCLES(o.cycles),
 		APP_STRING(0, "diff", o.before, "FILE",

@@ -15,7 +15,7 @@
 
 /* ---- what is listed ---- */
 
-static bool find_listed_procedure(struct app *a, struct vt_listreport *r, const char *what)
+bool vlist_find_procedure(struct app *a, struct vt_listreport *r, const char *what)
 {
 	struct vt_error err = VT_ERROR_INIT;
 	size_t first = r->found.count;
@@ -81,7 +81,7 @@ static bool choose_listed(struct app *a, const struct vlist_options *o,
 				    .form = app_table_form(&o->form),
 				    .json = o->form.json};
 	for (i = 0; i < a->argc; i++)
-		if (!find_listed_procedure(a, r, a->argv[i]))
+		if (!vlist_find_procedure(a, r, a->argv[i]))
 			return false;
 	return !o->top || o->cycles.view == VT_CYCLES_STALL ||
 	       vt_listreport_find_top(r, o->top, &err) >= 0 || app_fail(a, &err);

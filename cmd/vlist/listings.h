@@ -11,6 +11,7 @@
 #include "cmd/common/slice.h"
 #include "cmd/common/tables.h"
 #include "listing/code/listing.h"
+#include "listing/code/report.h"
 
 /* The options of vlist. */
 struct vlist_options {
@@ -28,6 +29,9 @@ struct vlist_options {
 	struct vt_listing_options listing;
 	struct app_slice slice;
 };
+
+/* Adds the procedures that an operand names to those found; says what is wrong with it. */
+bool vlist_find_procedure(struct app *a, struct vt_listreport *r, const char *what);
 
 /* Lists the procedures that the operands name, or the hottest: code, a view of cycles, or a diff.
  */

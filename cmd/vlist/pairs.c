@@ -2,11 +2,9 @@
 #include "cmd/vlist/listings.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "cmd/common/images.h"
 #include "cmd/common/stream.h"
-#include "listing/code/report.h"
 #include "listing/pairs/listing.h"
 
 /* What PAIRSTAT records are read into, in the context of their stream. */
@@ -56,27 +54,12 @@ static bool read_pairs(struct app *a, const struct vlist_options *o, struct pair
 static bool find_procedures(struct app *a, const struct vlist_options *o, struct vt_listreport *r)
 {
 	struct vt_error err = VT_ERROR_INIT;
-	uint64_t top = o->top;
 	int i;
 
-	for (i = 0; i < a->argc; i++) {
-		size_t first = r->found.count;
-		int code;
-
-		if (strcmp(a->argv[i], "hot") == 0) {
-			top = r->found.count + 1;
-			if (vt_listreport_find_top(r, top, &err) < 0)
-				return app_fail(a, &err);
-			continue;
-		}
-		code = vt_listreport_find(r, a->argv[i], &err);
-		if (code < 0)
-			app_fail(a, &err);
-		vt_listreport_explain(r, a->argv[i], code, first, app_note, a);
-		if (code < 0)
+	for (i = 0; i < a->argc; i++)
+		if (!vlist_find_procedure(a, r, a->argv[i]))
 			return false;
-	}
-	return !top || vt_listreport_find_top(r, top, &err) >= 0 || app_fail(a, &err);
+	return !o->top || vt_listreport_find_top(r, o->top, &err) >= 0 || app_fail(a, &err);
 }
 
 static bool print_pairs(struct app *a, struct vlist_options *o, struct pairs *p,

@@ -116,14 +116,13 @@ t_ok "by image" vpair --symfs "$symfs" --by image --csv --metric ipc:5 uniform.v
 t_like "with columns for programs" '^value,error,low,high,cycles,pairs,confidence,split,address,procedure,line,image$' "$T_OUT"
 t_ok "a picture" vpair --symfs "$symfs" --plot p.svg --top 1 uniform.vt
 t_is "has a dot for each instruction" "$(grep -o 'M[0-9. ]*h0' p.svg | wc -l)" "$(vtrace dump -k PAIRSTAT uniform.sums | wc -l)"
-t_ok "beside the code" vlist --symfs "$symfs" --pairs uniform.sums hot
+t_ok "beside the code" vlist --symfs "$symfs" --pairs -i uniform.sums
 t_like "with value, error and pairs" '^ *wasted +error +pairs +address' "$T_OUT"
-t_is "the default is the same" "$(vlist --symfs "$symfs" --pairs -i uniform.sums)" "$(cat "$T_OUT")"
 vlist --symfs "$symfs" --pairs --all --json uniform.sums >all.json
 t_is "all pairs are in some procedure" \
 	"$(jq '[.rows[].metrics[]?.pairs // 0] | add' all.json)" "$(jq '.pairs * 2' by.json)"
 vpair --split 'events & taken' --symfs "$symfs" uniform.vt >split.sums
-t_ok "sides of a split" vlist --symfs "$symfs" --pairs --asm split.sums hot
+t_ok "sides of a split" vlist --symfs "$symfs" --pairs --asm -i split.sums
 t_like "are columns" 'wasted, events & taken.*error.*pairs' "$T_OUT"
 
 # ---- options ----
