@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "image/addrspace.h"
+#include "machine/pipeline/sim.h"
 #include "pairs/internal.h"
 #include "stream/meta.h"
 #include "stream/profileme.h"
@@ -56,7 +57,7 @@ void vt_pairs_free(struct vt_pairs *p)
 void vt_pairs_set_core(struct vt_pairs *p, const struct vt_core *core)
 {
 	p->core = core;
-	p->width = core->issue ? core->issue : 1;
+	p->width = vt_sim_width(core);
 }
 
 /* ---- places ---- */

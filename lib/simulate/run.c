@@ -7,7 +7,6 @@
 #include "image/imagedata.h"
 #include "simulate/internal.h"
 
-
 struct process_entry {
 	int64_t pid;
 	struct vti_simprocess *process;

@@ -116,6 +116,11 @@ json vcmp-truth/1 vcmp --symfs "$symfs" --json --truth truth.vt f.vt
 json vspec/1 vspec --symfs "$symfs" --json o.vt
 json vculprit/1 vculprit --symfs "$symfs" --json f.vt
 json vculprit/1 vculprit --symfs "$symfs" --json --truth truth.vt f.vt
+vsim -m alpha21264 --symfs "$symfs" --profileme 500 --branches 32 -o paths.s "$demo/orders.vt" 2>/dev/null
+json vpath/1 vpath --symfs "$symfs" --json --top 2 paths.s
+json vpath-truth/1 vpath --symfs "$symfs" --json --truth paths.s
+vpath --symfs "$symfs" -o paths.p paths.s 2>/dev/null
+json vlist-paths/1 vlist --symfs "$symfs" --json --paths --top 2 paths.p
 json vfreq/1 vfreq --symfs "$symfs" --json s.vt
 json vinterp/1 vinterp --symfs "$symfs" --summary --json r.vt
 json vinterp-path/1 vinterp --symfs "$symfs" --path --summary --json o.vt
