@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "machine/insn/insn.h"
 
 const char *vt_pathway_name(enum vt_pathway way)
 {
@@ -112,8 +113,18 @@ static int find_path(struct vt_paths *p, const struct vt_pathask *ask, enum vt_p
 	return code;
 }
 
+/* Those that lead on to the last node. */
+static uint32_t count_branches(const struct vt_paths *p, const struct found *f)
+{
+	uint32_t count = 0, i;
+
+	for (i = 1; i < f->n; i++)
+		count += (p->g->nodes[f->nodes[i]].flags & VT_FACT_CONDITIONAL) != 0;
+	return count;
+}
+
 static bool add_path(struct vt_paths *p, const struct vt_pathquestion *q, const struct found *f,
-		     enum vt_path_method method, uint32_t branches)
+		     enum vt_path_method method)
 {
 	struct vt_path key = {.event = q->event, .place = q->place, .method = (uint32_t)method};
 	uint32_t *list = malloc(f->n * sizeof(*list)), i;
@@ -128,7 +139,7 @@ static bool add_path(struct vt_paths *p, const struct vt_pathquestion *q, const 
 	path = key.nodes == UINT32_MAX ? NULL : vt_hash_add(&p->list, &key, NULL);
 	if (!path)
 		return false;
-	path->branches = branches;
+	path->branches = count_branches(p, f);
 	path->probability =
 		(path->probability * (double)path->samples + f->probability * (double)q->count) /
 		(double)(path->samples + q->count);
@@ -154,7 +165,7 @@ static int find_by_history(struct vt_paths *p, size_t i, enum vt_pathway way, st
 		t->several += q->count;
 	else
 		t->none += q->count;
-	return !f.n || add_path(p, q, &f, get_method(way), q->branches) ? 0 : vt_error_nomem(err);
+	return !f.n || add_path(p, q, &f, get_method(way)) ? 0 : vt_error_nomem(err);
 }
 
 static int find_by_stack(struct vt_paths *p, size_t i, uint32_t *nodes, struct vt_error *err)
@@ -165,16 +176,14 @@ static int find_by_stack(struct vt_paths *p, size_t i, uint32_t *nodes, struct v
 	size_t n = vt_pathsamples_stack(p->samples, q->stack, stack);
 	struct found f = {.nodes = nodes, .probability = 1};
 	bool whole;
-	int branches;
 
 	ask.branches = p->samples->branches;
-	branches = vt_paths_true(p->g, &ask, stack, n, nodes, &f.n, &whole);
-	if (branches < 0) {
+	if (vt_paths_true(p->g, &ask, stack, n, nodes, &f.n, &whole) < 0) {
 		p->totals.none += q->count;
 		return 0;
 	}
 	p->totals.found += q->count;
-	return add_path(p, q, &f, VT_PATH_EXACT, (uint32_t)branches) ? 0 : vt_error_nomem(err);
+	return add_path(p, q, &f, VT_PATH_EXACT) ? 0 : vt_error_nomem(err);
 }
 
 int vt_paths_find(struct vt_paths *p, enum vt_pathway way, struct vt_error *err)
@@ -275,6 +284,7 @@ static bool find_truth(struct scorer *s, const struct vt_pathsample *sample, uin
 	const struct vt_pathask *ask = &s->ask;
 	uint32_t stack[2 * VT_PATHS_STACK];
 	bool whole;
+
 	int branches;
 
 	if (ask->node == VT_PATHNODE_NONE) {

@@ -24,6 +24,14 @@ t_status "samples without histories" 3 vpath --symfs "$symfs" --top 1 "$ROOT/tes
 t_like "what makes them" 'no samples with a history of branches \(vsim --profileme --history\)' "$T_ERR"
 t_status "counts of nothing" 3 vpath --symfs "$symfs" --counts s.vt --top 1 s.vt
 
+# ---- within procedures ----
+
+t_ok "likely paths that end at entries" vpath --symfs "$symfs" --method likely -n 8 -o within.vt s.vt
+t_is "have the branches that lie on them: none to 8, and no more than blocks before the last" \
+	"$(vtrace dump -k PATH -F branches,offsets within.vt | awk -F '\t' '{
+		blocks = split($2, b, ","); bad += $1 >= blocks; n[$1 + 0] }
+		END { print bad + 0, (n[0] > 0), (n[8] > 0) }')" "0 1 1"
+
 # ---- exact, by the branch stacks ----
 
 t_ok "exact paths" vpath --symfs "$symfs" --across-calls -n 6 -o exact.vt s.vt
