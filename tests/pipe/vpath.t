@@ -29,7 +29,7 @@ t_status "counts of nothing" 3 vpath --symfs "$symfs" --counts s.vt --top 1 s.vt
 t_ok "likely paths that end at entries" vpath --symfs "$symfs" --method likely -n 8 -o within.vt s.vt
 t_is "have the branches that lie on them: none to 8, and no more than blocks before the last" \
 	"$(vtrace dump -k PATH -F branches,offsets within.vt | awk -F '\t' '{
-		blocks = split($2, b, ","); bad += $1 >= blocks; n[$1 + 0] }
+		blocks = split($2, b, ","); bad += $1 >= blocks; n[$1 + 0]++ }
 		END { print bad + 0, (n[0] > 0), (n[8] > 0) }')" "0 1 1"
 
 # ---- exact, by the branch stacks ----
