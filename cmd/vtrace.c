@@ -34,7 +34,7 @@ static const struct program programs[] = {
 	{"sim", "vsim", cmd_sim, "run executed code through a model of a processor"},
 	{"freq", "vfreq", cmd_freq, "estimate execution frequencies and CPI from samples"},
 	{"culprit", "vculprit", cmd_culprit, "explain why instructions stalled"},
-	{"event", "vevent", cmd_event, "estimate events and latencies from samples of instructions"},
+	{"event", "vevent", cmd_event, "estimate events and latencies of each instruction"},
 	{"pair", "vpair", cmd_pair, "measure what is in progress at the same time, from pairs"},
 	{"path", "vpath", cmd_path, "find the paths that led to samples"},
 	{"replay", "vreplay", cmd_replay, "find pairs of memory accesses that conflict"},

@@ -128,9 +128,6 @@ uint32_t vti_written_event_id(const struct vt_merge *m, uint32_t index);
 /* The id of an image in the stream that is written, once its images are. */
 uint32_t vti_written_image_id(const struct vt_merge *m, uint32_t index);
 
-/* The same of an event, by its index. */
-uint32_t vti_written_event_id(const struct vt_merge *m, uint32_t index);
-
 /* Takes a META record of the current stream.  False: out of memory. */
 bool vti_feed_machine(struct vt_merge *m, const struct vt_record *rec);
 

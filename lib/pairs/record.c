@@ -99,7 +99,7 @@ int vt_pairs_write(const struct vt_pairs *p, const char *metric, const char *spl
 	for (i = 0; i < n && !failed; i++)
 		places[i] = vt_pairs_place(p, i);
 	if (!failed)
-		qsort(places, n, sizeof(*places), compare_pair_places);
+		qsort(places, n, sizeof(struct vt_pairplace *), compare_pair_places);
 	for (i = 0; i < n && !failed; i++)
 		for (side = 0; side < VT_NSPLITS; side++)
 			write_place(p, places[i], metric,

@@ -77,7 +77,7 @@ static struct known_block *know_block(struct vt_pathexec *x, const struct vt_bbl
 	k = &x->blocks[b->id];
 	if (k->places)
 		return k;
-	k->places = malloc(((size_t)b->ninsns + 1) * sizeof(*k->places));
+	k->places = calloc((size_t)b->ninsns + 1, sizeof(*k->places));
 	k->count = calloc((size_t)b->ninsns + 1, sizeof(*k->count));
 	k->last_to = VT_PATHPLACE_NONE;
 	if (!k->places || !k->count)

@@ -83,7 +83,7 @@ static void take_learned(struct vt_pathgraph *g, const double *first)
 int vt_paths_learn(struct vt_paths *p, struct vt_error *err)
 {
 	struct vt_pathgraph *g = p->g;
-	double *weight = weigh_nodes(p), *first = malloc((g->nedges + 1) * sizeof(*first));
+	double *weight = weigh_nodes(p), *first = calloc(g->nedges + 1, sizeof(*first));
 	uint32_t *out = calloc(g->nnodes + 1, sizeof(*out));
 	size_t i, step = 1 + p->samples->questions.count / QUESTIONS;
 	int round, code = weight && first && out ? 0 : vt_error_nomem(err);

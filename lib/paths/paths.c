@@ -52,7 +52,7 @@ static bool make_asks(struct vt_paths *p)
 {
 	const struct vt_hash *questions = &p->samples->questions;
 	size_t i, n = p->samples->places->places.count;
-	struct spot *spots = malloc((n + 1) * sizeof(*spots));
+	struct spot *spots = calloc(n + 1, sizeof(*spots));
 
 	p->asks = malloc((questions->count + 1) * sizeof(*p->asks));
 	for (i = 0; spots && i < n; i++)

@@ -67,7 +67,8 @@ const char *vt_groups_last_comm(const struct vt_groups *g, int32_t tid, char buf
 
 /*
  * Appends the value of a group's i-th key, raw: "sort", "12.4" (seconds), "7f0010000000"; of
- * sources "dram-far", or "L1 hit" of samples with only the kernel's data source; "[unknown]" where the samples do not have it.
+ * sources "dram-far", or "L1 hit" of samples with only the kernel's data source; "[unknown]" where
+ * the samples do not have it.
  */
 void vt_groups_text(const struct vt_groups *g, uint32_t group, size_t i, struct vt_buf *out);
 
