@@ -36,7 +36,8 @@ struct job {
 	struct vt_pathgraph *graph;
 	struct vt_paths paths;
 	struct vt_reader *reader;
-	struct vt_writer *writer; /* NULL for a listing */
+	struct vt_writer *writer;  /* NULL for a listing */
+	struct vt_listpaths *list; /* NULL for a stream, and scores */
 	bool lists;
 };
 
@@ -48,6 +49,8 @@ static int take_path_record(void *arg, const struct vt_record *rec, struct vt_er
 	struct job *j = arg;
 	int code = vt_pathsamples_feed(&j->samples, rec, err);
 
+	if (code == 0 && j->list && rec->kind == VT_EVENT)
+		code = vt_listpaths_feed(j->list, rec, err);
 	if (code == 0 && j->writer && rec->kind != VT_SAMPLE && rec->kind != VT_PATH)
 		vt_writer_copy(j->writer, rec);
 	return code < 0 || !j->writer ? code : vt_writer_error(j->writer, err);
@@ -107,13 +110,14 @@ static bool check_samples(struct job *j)
 	const struct vt_pathsamples *s = &j->samples;
 	const char *name = vt_reader_name(j->reader);
 
-	if (!s->samples)
-		return app_need_samples(j->app, name);
-	if (!s->questions.count && s->untold)
-		return app_lacks(
-			j->app, name,
-			"no samples with a history of branches (vsim --profileme --history) "
-			"or a branch stack (perf record -b)");
+	if (!s->questions.count && s->samples == s->untold)
+		return app_lacks(j->app, name,
+				 s->use == VT_PATHSTACKS_USED
+					 ? "no samples with a history of branches (vsim "
+					   "--profileme --history) or a branch stack (perf record "
+					   "-b)"
+					 : "no samples with a history of branches (vsim "
+					   "--profileme --history)");
 	if (s->dropped)
 		app_say_lossy(j->app, "%s: %" PRIu64 " samples left out: too many differ", name,
 			      s->dropped);
@@ -131,7 +135,9 @@ static bool start_vpath(struct job *j)
 	if (!app_context_open(j->app, &j->in, o->symfs))
 		return false;
 	j->code = vt_blockcode_new(j->in.context);
-	if (!j->code)
+	if (j->lists && !o->truth)
+		j->list = vt_listpaths_new(j->in.images.store, "vpath/1");
+	if (!j->code || (j->lists && !o->truth && !j->list))
 		return app_no_memory(j->app);
 	if (vt_pathsamples_init(&j->samples, j->in.context, &j->places, (uint32_t)o->branches,
 				o->truth	  ? VT_PATHSTACKS_TRUE
@@ -187,6 +193,7 @@ static void tell_totals(const struct job *j)
 		{t->none, "have no path that agrees with their history"},
 		{t->several, "have several"},
 		{t->capped, "have so many that not all were looked at"},
+		{t->given_up, "of those have none among what was looked at"},
 		{t->looped, "have some that go round without a branch, which were left out"},
 	};
 	size_t i;
@@ -199,22 +206,18 @@ static void tell_totals(const struct job *j)
 
 static bool list_paths(struct job *j)
 {
-	struct vt_listpaths *list = vt_listpaths_new(j->in.images.store, "vpath/1");
+	struct vt_listpaths *list = j->list;
 	const struct app_form *form = &j->o->form;
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_output *out = NULL;
-	int code;
+	int code = vt_listpaths_take(list, &j->paths, &err);
 
-	if (!list)
-		return app_no_memory(j->app);
-	code = vt_listpaths_take(list, &j->paths, &err);
 	if (code == 0)
 		out = app_text(j->app, form->output);
 	if (out)
 		code = vt_listpaths_print(list, j->o->top, form->json ? &j->app->losses : NULL,
 					  app_table_form(form), app_form_color(j->app, form), out,
 					  &err);
-	vt_listpaths_free(list);
 	return code == 0 || app_fail(j->app, &err);
 }
 
@@ -266,6 +269,7 @@ static bool score_paths(struct job *j)
 static void stop(struct job *j)
 {
 	app_close_writer(j->app, j->writer);
+	vt_listpaths_free(j->list);
 	vt_paths_fini(&j->paths);
 	vt_pathgraph_free(j->graph);
 	vt_pathsamples_fini(&j->samples);

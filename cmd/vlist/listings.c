@@ -266,7 +266,8 @@ void vlist_list_paths(struct app *a, const struct vlist_options *o)
 	if (list) {
 		vt_context_add(in.context, &(struct vt_consumer){.record = vt_listpaths_feed,
 								 .arg = list,
-								 .kinds = VT_KIND(VT_PATH)});
+								 .kinds = VT_KIND(VT_PATH) |
+									  VT_KIND(VT_EVENT)});
 		if (app_read_stream(a, o->input, vt_context_feed, in.context))
 			print_paths(a, o, list);
 	} else if (ready) {

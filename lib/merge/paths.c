@@ -15,7 +15,8 @@ struct merged_path {
 	uint32_t padding;
 	double samples;
 	double executions;
-	double likely; /* samples times probability */
+	double found; /* samples before they were counted by their probabilities */
+	bool known;   /* their probabilities */
 };
 
 void vti_paths_init(struct vti_paths *p)
@@ -40,7 +41,8 @@ static bool add_merged(struct vt_merge *m, struct vt_hash *to, const uint64_t *w
 		return false;
 	p->samples += from->samples;
 	p->executions += from->executions;
-	p->likely += from->likely;
+	p->found += from->found;
+	p->known = from->known;
 	return true;
 }
 
@@ -60,9 +62,11 @@ bool vti_feed_path(struct vt_merge *m, const struct vt_record *rec)
 	size_t i;
 	bool ok;
 
-	p.likely = p.samples * probability;
+	p.known = probability > 0;
+	p.found = p.known ? p.samples / probability : p.samples;
 	if (!images.count || images.count != offsets.count || !is_amount(p.samples) ||
-	    !is_amount(p.executions) || !is_amount(p.likely) || !(probability <= 1.000001)) {
+	    !is_amount(p.executions) || !is_amount(p.found) || !is_amount(probability) ||
+	    !(probability <= 1.000001)) {
 		m->bad++;
 		return true;
 	}
@@ -178,7 +182,7 @@ static bool write_path(const struct written_path *p, struct vt_writer *w)
 	vt_row_set_f64(&row[VT_PATH_SAMPLES], p->path.samples);
 	vt_row_set_f64(&row[VT_PATH_EXECUTIONS], p->path.executions);
 	vt_row_set_f64(&row[VT_PATH_PROBABILITY],
-		       p->path.samples > 0 ? p->path.likely / p->path.samples : 0);
+		       p->path.known && p->path.found > 0 ? p->path.samples / p->path.found : 0);
 	for (i = 0; i < n; i++) {
 		words[i] = p->words[BLOCKS + 2 * i];
 		words[n + i] = p->words[BLOCKS + 2 * i + 1];

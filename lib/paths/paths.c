@@ -129,6 +129,7 @@ static bool add_path(struct vt_paths *p, const struct vt_pathquestion *q, const 
 	struct vt_path key = {.event = q->event, .place = q->place, .method = (uint32_t)method};
 	uint32_t *list = malloc(f->n * sizeof(*list)), i;
 	struct vt_path *path;
+	double share;
 
 	if (!list)
 		return false;
@@ -140,11 +141,11 @@ static bool add_path(struct vt_paths *p, const struct vt_pathquestion *q, const 
 	if (!path)
 		return false;
 	path->branches = count_branches(p, f);
-	path->probability =
-		(path->probability * (double)path->samples + f->probability * (double)q->count) /
-		(double)(path->samples + q->count);
-	path->samples += q->count;
-	path->executions += (double)q->period;
+	share = f->probability > 0 ? f->probability : 1;
+	path->found += q->count;
+	path->samples += share * (double)q->count;
+	path->executions += share * q->executions;
+	path->probability = f->probability > 0 ? path->samples / (double)path->found : 0;
 	return true;
 }
 
@@ -163,8 +164,10 @@ static int find_by_history(struct vt_paths *p, size_t i, enum vt_pathway way, st
 		t->found += q->count;
 	else if (f.answer.some)
 		t->several += q->count;
-	else
+	else if (!f.answer.capped)
 		t->none += q->count;
+	else
+		t->given_up += q->count;
 	return !f.n || add_path(p, q, &f, get_method(way)) ? 0 : vt_error_nomem(err);
 }
 

@@ -37,21 +37,23 @@ struct vt_path {
 	uint32_t nodes;	 /* in vt_paths.lists: uint32_t nodes of the graph, the oldest first */
 	uint32_t method; /* enum vt_path_method */
 	uint32_t branches;
-	uint64_t samples;
-	double executions;
-	double probability; /* mean */
+	uint64_t found;	    /* samples of which it is the path, */
+	double samples;	    /* each by its probability */
+	double executions;  /* likewise; 0: not known */
+	double probability; /* mean of theirs; 0: not known */
 };
 
 /* What became of the samples. */
 struct vt_paths_totals {
-	uint64_t samples; /* with a history or a stack */
-	uint64_t outside; /* their instruction is in no procedure with code */
-	uint64_t found;	  /* a path */
-	uint64_t several; /* more than one, by the methods that want one */
-	uint64_t none;	  /* no path agrees */
-	uint64_t open;	  /* others may come from code that is not known */
-	uint64_t capped;  /* the work was bounded */
-	uint64_t looped;  /* likewise, going round without a branch */
+	uint64_t samples;  /* with a history or a stack */
+	uint64_t outside;  /* their instruction is in no procedure with code */
+	uint64_t found;	   /* a path */
+	uint64_t several;  /* more than one, by the methods that want one */
+	uint64_t none;	   /* no path agrees */
+	uint64_t given_up; /* the work was bounded before one was found */
+	uint64_t open;	   /* others may come from code that is not known */
+	uint64_t capped;   /* the work was bounded */
+	uint64_t looped;   /* likewise, going round without a branch */
 };
 
 #define VT_PATHS_BINS 10

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "stream/meta.h"
 #include "stream/profileme.h"
 
 /* Bounds on memory: samples beyond are counted. */
@@ -28,6 +29,7 @@ int vt_pathsamples_init(struct vt_pathsamples *s, struct vt_context *c, struct v
 	s->places = p;
 	s->branches = branches;
 	s->use = use;
+	s->ways = 2;
 	vt_hash_init(&s->questions, sizeof(struct vt_pathquestion),
 		     offsetof(struct vt_pathquestion, count));
 	vt_hash_init(&s->firsts, sizeof(struct first), offsetof(struct first, place));
@@ -120,7 +122,7 @@ static void take_history(const struct vt_pathsamples *s, const struct vt_record 
 }
 
 static bool add_question(struct vt_pathsamples *s, const struct vt_pathquestion *q, uint32_t stack,
-			 uint64_t period)
+			 double executions)
 {
 	struct vt_pathquestion *known;
 
@@ -133,7 +135,7 @@ static bool add_question(struct vt_pathsamples *s, const struct vt_pathquestion 
 	if (!known)
 		return false;
 	known->count++;
-	known->period = period < UINT64_MAX - known->period ? known->period + period : UINT64_MAX;
+	known->executions += executions;
 	if (s->use != VT_PATHSTACKS_TRUE)
 		return true;
 	if (!vt_array_grow(&s->list, &s->list_cap, s->nlist + 1, sizeof(*s->list)))
@@ -154,16 +156,33 @@ static bool take_target(struct vt_pathsamples *s, const struct vt_record *rec, u
 	       vt_pathplaces_went(s->places, from, to, 1);
 }
 
+/*
+ * What a sample of an instruction that a model followed stands for.  Those of a group share a
+ * period: each of them is a random instruction.  Other events count something else than executions.
+ */
+static double count_executions(const struct vt_pathsamples *s, const struct vt_record *rec)
+{
+	uint64_t period = vt_record_u64(rec, VT_SAMPLE_PERIOD);
+
+	if (!knows(rec, VT_SAMPLE_HISTORY))
+		return 0;
+	return (double)(period ? period : 1) / (knows(rec, VT_SAMPLE_PAIR) ? s->ways : 1);
+}
+
 static bool take_sample(struct vt_pathsamples *s, const struct vt_record *rec)
 {
 	struct vt_pathquestion q = {.event = vt_record_u64(rec, VT_SAMPLE_EVENT),
 				    .other = VT_PATHPLACE_NONE};
 	bool told = knows(rec, VT_SAMPLE_HISTORY) && knows(rec, VT_SAMPLE_HISTORY_N);
 	bool aborted = happened(rec, VT_PM_EVENT(ABORTED));
-	uint64_t period = vt_record_u64(rec, VT_SAMPLE_PERIOD);
 	uint32_t stack = 0;
 
 	s->samples++;
+	if (!told &&
+	    (s->use != VT_PATHSTACKS_USED || !vt_record_words(rec, VT_SAMPLE_BR_FROM).count)) {
+		s->untold++;
+		return true;
+	}
 	if (!find_place(s, rec, vt_record_u64(rec, VT_SAMPLE_IP), &q.place) ||
 	    !take_pair(s, rec, &q, aborted))
 		return false;
@@ -185,18 +204,19 @@ static bool take_sample(struct vt_pathsamples *s, const struct vt_record *rec)
 					     .place = q.place,
 					     .other = VT_PATHPLACE_NONE,
 					     .stack = stack};
-	} else if (!told) {
-		s->untold++;
-		return true;
 	}
-	return add_question(s, &q, stack, period ? period : 1);
+	return add_question(s, &q, stack, count_executions(s, rec));
 }
 
 int vt_pathsamples_feed(void *samples, const struct vt_record *rec, struct vt_error *err)
 {
+	struct vt_pathsamples *s = samples;
+
+	if (vt_meta_f64(rec, "vsim.ways", &s->ways) && !(s->ways >= 2 && s->ways <= 1e6))
+		s->ways = 2;
 	if (rec->kind != VT_SAMPLE)
 		return 0;
-	return take_sample(samples, rec) ? 0 : vt_error_nomem(err);
+	return take_sample(s, rec) ? 0 : vt_error_nomem(err);
 }
 
 size_t vt_pathsamples_stack(const struct vt_pathsamples *s, uint32_t stack, uint32_t *places)

@@ -24,8 +24,8 @@ struct vt_pathquestion {
 	uint32_t branches; /* bits of `history` */
 	uint32_t stack; /* of its branches, in vt_pathsamples.stacks; 0: none, or not to be used */
 	uint32_t padding;
-	uint64_t count;	 /* samples */
-	uint64_t period; /* of all of them */
+	uint64_t count;	   /* samples */
+	double executions; /* that they stand for; 0: not known */
 };
 
 struct vt_pathsample {
@@ -51,6 +51,7 @@ struct vt_pathsamples {
 	size_t list_cap;
 	struct vt_intern *stacks; /* of uint32_t places: from, to, … the newest first */
 	struct vt_hash firsts;	  /* of pairs, by thread and event */
+	double ways;		  /* instructions of a group, if some are followed together */
 	uint64_t samples;	  /* all */
 	uint64_t aborted;	  /* of wrong paths */
 	uint64_t untold;	  /* with neither a history nor a stack */
@@ -63,7 +64,7 @@ int vt_pathsamples_init(struct vt_pathsamples *s, struct vt_context *c, struct v
 			uint32_t branches, enum vt_pathstacks use, struct vt_error *err);
 void vt_pathsamples_fini(struct vt_pathsamples *s);
 
-/* A vt_consume_record_fn for SAMPLE records.  -VT_E_NOMEM. */
+/* A vt_consume_record_fn for SAMPLE and META records.  -VT_E_NOMEM. */
 int vt_pathsamples_feed(void *samples, const struct vt_record *rec, struct vt_error *err);
 
 /* The most branches of a stack that are kept. */

@@ -8,7 +8,7 @@
 /* A path with what it is ranked by. */
 struct rank {
 	double executions;
-	uint64_t samples;
+	double samples;
 	const struct vt_pathplace *place;
 	const char *nodes;
 	size_t size;
@@ -78,7 +78,7 @@ static void write_path(const struct vt_paths *p, const struct vt_path *path, uin
 	row[VT_PATH_EVENT] = path->event;
 	row[VT_PATH_BRANCHES] = path->branches;
 	row[VT_PATH_METHOD] = path->method;
-	vt_row_set_f64(&row[VT_PATH_SAMPLES], (double)path->samples);
+	vt_row_set_f64(&row[VT_PATH_SAMPLES], path->samples);
 	vt_row_set_f64(&row[VT_PATH_EXECUTIONS], path->executions);
 	vt_row_set_f64(&row[VT_PATH_PROBABILITY], path->probability);
 	for (i = 0; i < n; i++) {

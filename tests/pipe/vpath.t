@@ -157,8 +157,34 @@ t_ok "again" vpath --symfs "$symfs" --across-calls --method likely -o again.vt s
 vtrace dump -k PATH likely.vt >want
 vtrace dump -k PATH again.vt >got
 t_same "the same again" got want
-t_is "all samples are in paths" "$(vtrace dump -k PATH -F samples likely.vt | awk '{ n += $1 } END { print n }')" \
+t_is "each sample is in a path, by its probability" \
+	"$(vtrace dump -k PATH -F samples,probability likely.vt | awk '{ n += $1 / $2 } END { printf "%.0f", n }')" \
 	"$(vtrace dump -k SAMPLE -F events s.vt | grep -c retired)"
+
+# A path of no branch is the block itself: its executions are those of its instruction.  Samples of one
+# group share their period.
+t_ok "samples, one by one" vsim "${args[@]:0:6}" --branches 32 --truth truth.vt -o ones.vt "$orders"
+t_ok "and in groups of three" vsim "${args[@]}" --ways 3 -o groups.vt "$orders"
+for f in s ones groups; do
+	vpath --symfs "$symfs" -n 1 -o $f.paths $f.vt
+	t_is "in all, as many executions as the model knows, within 2 %: $f" \
+		"$({ vtrace dump -k EVSTAT -F what,sum truth.vt | grep ^retired
+			vtrace dump -k PATH -F method,executions $f.paths; } | awk '{ n[$1] += $2 }
+			END { print (n["exact"] > 0.98 * n["retired"] && n["exact"] < 1.02 * n["retired"]) }')" 1
+done
+vsim -m skylake --symfs "$symfs" -S cycles:200 --branches 16 -o cycles.vt "$orders"
+t_ok "stacks of time samples" vpath --symfs "$symfs" -o cycles.paths cycles.vt
+t_is "have paths, whose executions are not known" \
+	"$(vtrace dump -k PATH -F executions cycles.paths | sort -u)" 0
+vsim -m skylake --symfs "$symfs" -S cycles:400 --profileme 400 --branches 16 -o both.vt "$orders"
+t_ok "paths of two events" vpath --symfs "$symfs" --top 2000 --json both.vt
+t_is "are told apart, and those whose executions are known come first" \
+	"$(jq -r '.paths[] | [.event, (.executions != null)] | join(" ")' "$T_OUT" | uniq)" \
+	"profileme true
+cycles false"
+t_status "the likeliest paths of time samples" 3 vpath --method likely --symfs "$symfs" --top 1 cycles.vt
+t_like "have no history" 'no samples with a history of branches \(vsim --profileme --history\)$' "$T_ERR"
+t_status "a recording without samples" 3 vpath --symfs "$symfs" --top 1 "$orders"
 
 # ---- merged and listed ----
 

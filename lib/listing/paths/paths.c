@@ -11,6 +11,7 @@
 #include "listing/code/source.h"
 #include "listing/json.h"
 #include "profile/context.h"
+#include "summary/names.h"
 
 struct listed_block {
 	uint64_t offset; /* the key, with the next two */
@@ -19,6 +20,7 @@ struct listed_block {
 };
 
 struct listed_path {
+	uint64_t event;
 	uint64_t offset;
 	uint32_t image;
 	uint32_t method;
@@ -33,6 +35,8 @@ struct listed_path {
 struct vt_listpaths {
 	struct vt_images *images;
 	const char *schema;
+	struct vt_names names; /* of events */
+	bool events;	       /* there are paths of several */
 	struct listed_path *paths;
 	size_t npaths;
 	size_t paths_cap;
@@ -52,13 +56,17 @@ struct vt_listpaths *vt_listpaths_new(struct vt_images *images, const char *sche
 	l->images = images;
 	l->schema = schema;
 	vt_hash_init(&l->known, sizeof(struct listed_block), sizeof(struct listed_block));
-	return l;
+	if (vt_names_init(&l->names))
+		return l;
+	vt_listpaths_free(l);
+	return NULL;
 }
 
 void vt_listpaths_free(struct vt_listpaths *l)
 {
 	if (!l)
 		return;
+	vt_names_fini(&l->names);
 	vt_hash_fini(&l->known);
 	free(l->paths);
 	free(l->blocks);
@@ -90,11 +98,12 @@ static bool add_listed_block(struct vt_listpaths *l, uint32_t image, uint64_t of
 	return entry != NULL;
 }
 
-static struct listed_path *add_listed_path(struct vt_listpaths *l)
+static struct listed_path *add_listed_path(struct vt_listpaths *l, uint64_t event)
 {
 	if (!vt_array_grow(&l->paths, &l->paths_cap, l->npaths + 1, sizeof(*l->paths)))
 		return NULL;
-	l->paths[l->npaths] = (struct listed_path){.first = l->nblocks};
+	l->paths[l->npaths] = (struct listed_path){.event = event, .first = l->nblocks};
+	l->events |= event != l->paths[0].event;
 	return &l->paths[l->npaths++];
 }
 
@@ -123,13 +132,15 @@ int vt_listpaths_feed(void *list, const struct vt_record *rec, struct vt_error *
 	struct listed_path *p;
 	size_t i;
 
+	if (rec->kind == VT_EVENT)
+		return vt_names_feed(&l->names, rec) ? 0 : vt_error_nomem(err);
 	if (rec->kind != VT_PATH)
 		return 0;
 	if (!is_sound(rec)) {
 		l->bad++;
 		return 0;
 	}
-	p = add_listed_path(l);
+	p = add_listed_path(l, vt_record_u64(rec, VT_PATH_EVENT));
 	if (!p)
 		return vt_error_nomem(err);
 	images = vt_record_words(rec, VT_PATH_IMAGES);
@@ -153,7 +164,7 @@ static bool take_path(struct vt_listpaths *l, const struct vt_paths *all,
 {
 	const struct vt_pathplace *place = vt_pathplaces_get(all->samples->places, path->place);
 	const char *nodes = vt_intern_get(all->lists, path->nodes);
-	struct listed_path *p = add_listed_path(l);
+	struct listed_path *p = add_listed_path(l, path->event);
 	size_t i;
 
 	if (!p)
@@ -162,7 +173,7 @@ static bool take_path(struct vt_listpaths *l, const struct vt_paths *all,
 	p->offset = place->offset;
 	p->method = path->method;
 	p->branches = path->branches;
-	p->samples = (double)path->samples;
+	p->samples = path->samples;
 	p->executions = path->executions;
 	p->probability = path->probability;
 	p->count = vt_intern_size(all->lists, path->nodes) / sizeof(uint32_t);
@@ -286,12 +297,55 @@ static void put_spot(struct vt_table *t, const struct path_spot *s, bool people)
 		vt_table_empty(t);
 }
 
+/* The columns of a path; those of its blocks follow. */
+#define NUMBERS 6
+
+/* 0 is not known. */
+static void put_amount(struct vt_table *t, double amount, bool people)
+{
+	if (!(amount > 0))
+		vt_table_empty(t);
+	else if (people)
+		vt_table_printf(t, "%.0f", amount);
+	else
+		vt_table_real(t, amount);
+}
+
+static struct vt_bytes event_name(const struct vt_listpaths *l, uint64_t id)
+{
+	const struct vt_named_event *e = vt_names_event(&l->names, id);
+
+	return e ? (struct vt_bytes){(const uint8_t *)vt_intern_get(l->names.strings, e->name),
+				     vt_intern_size(l->names.strings, e->name)}
+		 : (struct vt_bytes){(const uint8_t *)"?", 1};
+}
+
+/* Where the sampled instruction is. */
+static void put_end(struct vt_table *t, const struct vt_listpaths *l, const struct listed_path *p)
+{
+	const struct path_spot s = find_spot(l, p->image, p->offset);
+
+	if (s.procedure)
+		vt_table_printf(t, "%s+0x%" PRIx64, s.procedure, s.within);
+	else
+		vt_table_printf(t, "0x%" PRIx64, s.vaddr);
+}
+
+static void put_event(struct vt_table *t, const struct vt_listpaths *l, const struct listed_path *p)
+{
+	struct vt_bytes name = event_name(l, p->event);
+
+	vt_table_printf(t, "%.*s", (int)name.size, (const char *)name.data);
+}
+
 static void put_numbers(struct vt_table *t, const struct listed_path *p, size_t number, bool people)
 {
 	vt_table_number(t, number);
-	vt_table_printf(t, "%.0f", p->executions);
-	vt_table_printf(t, "%.0f", p->samples);
-	if (people)
+	put_amount(t, p->executions, people);
+	put_amount(t, p->samples, people);
+	if (!(p->probability > 0))
+		vt_table_empty(t);
+	else if (people)
 		vt_table_printf(t, "%.1f%%", 100 * p->probability);
 	else
 		vt_table_real(t, p->probability);
@@ -313,22 +367,31 @@ static void put_path(const struct vt_listpaths *l, struct vt_table *t, size_t nu
 		if (!people || i == 0)
 			put_numbers(t, p, number + 1, people);
 		else
-			for (k = 0; k < 6; k++)
+			for (k = 0; k < NUMBERS; k++)
 				vt_table_empty(t);
 		put_spot(t, &s, people);
+		if (!people || i + 1 == p->count)
+			put_end(t, l, p);
+		else
+			vt_table_empty(t);
+		if (!people || (l->events && i == 0))
+			put_event(t, l, p);
+		else if (l->events)
+			vt_table_empty(t);
 	}
 }
 
 static struct vt_table *make_table(const struct vt_listpaths *l, size_t n, bool people)
 {
+	const enum vt_format amounts = people ? VT_FORMAT_RIGHT_TEXT : VT_FORMAT_REAL;
 	struct vt_table *t = vt_table_new();
 	size_t i;
 
 	if (!t)
 		return NULL;
 	vt_table_column(t, "path", "path", VT_FORMAT_NUMBER);
-	vt_table_column(t, "executions", "executions", VT_FORMAT_RIGHT_TEXT);
-	vt_table_column(t, "samples", "samples", VT_FORMAT_RIGHT_TEXT);
+	vt_table_column(t, "executions", "executions", amounts);
+	vt_table_column(t, "samples", "samples", amounts);
 	vt_table_column(t, "probability", "likely", people ? VT_FORMAT_RIGHT_TEXT : VT_FORMAT_REAL);
 	vt_table_column(t, "branches", "branches", VT_FORMAT_NUMBER);
 	vt_table_column(t, "method", "method", VT_FORMAT_TEXT);
@@ -336,6 +399,9 @@ static struct vt_table *make_table(const struct vt_listpaths *l, size_t n, bool 
 	vt_table_column(t, "procedure", "block", VT_FORMAT_NAME);
 	vt_table_column(t, "line", "line", VT_FORMAT_PATH);
 	vt_table_column(t, "image", "image", VT_FORMAT_PATH);
+	vt_table_column(t, "to", "to", VT_FORMAT_NAME);
+	if (!people || l->events)
+		vt_table_column(t, "event", "event", VT_FORMAT_TEXT);
 	for (i = 0; i < n; i++)
 		put_path(l, t, i, people);
 	return t;
@@ -380,12 +446,16 @@ static json_t *make_blocks(const struct vt_listpaths *l, const bool *used)
 static json_t *make_path(const struct vt_listpaths *l, const struct listed_path *p, bool *used)
 {
 	const struct path_spot s = find_spot(l, p->image, p->offset);
+	struct vt_bytes event = event_name(l, p->event);
 	json_t *o = json_object(), *blocks = json_array();
 	size_t i;
 
-	json_object_set_new(o, "executions", vt_json_real(p->executions));
+	json_object_set_new(o, "event", vt_json_text((const char *)event.data, event.size));
+	if (p->executions > 0)
+		json_object_set_new(o, "executions", vt_json_real(p->executions));
 	json_object_set_new(o, "samples", vt_json_real(p->samples));
-	json_object_set_new(o, "probability", vt_json_real(p->probability));
+	if (p->probability > 0)
+		json_object_set_new(o, "probability", vt_json_real(p->probability));
 	json_object_set_new(o, "branches", vt_json_u64(p->branches));
 	json_object_set_new(o, "method", json_string(vt_path_method_name(p->method)));
 	set_spot(o, &s);

@@ -24,7 +24,8 @@ struct vt_listpaths *vt_listpaths_new(struct vt_images *images, const char *sche
 void vt_listpaths_free(struct vt_listpaths *l);
 
 /*
- * A vt_consume_record_fn; `list` is the struct vt_listpaths.  Takes PATH records, ignores others.
+ * A vt_consume_record_fn; `list` is the struct vt_listpaths.  Takes PATH records and the names of
+ * events, ignores others.
  * A record that contradicts itself is counted: see vt_listpaths_bad().  0 or -VT_E_NOMEM.
  */
 int vt_listpaths_feed(void *list, const struct vt_record *rec, struct vt_error *err);
