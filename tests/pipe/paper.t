@@ -101,6 +101,21 @@ memory latency of all seeds False True"
 t_ok "it is a core" bash -c "vtrace record --full -o one.vt -- '$tools/rec_distinct' 3 &&
 	vsim -m ./wrong.core -S cycles:100 -o one.s.vt one.vt"
 
+# Of a load and nops behind it, samples of followed instructions are all at the load; a counter of the
+# machine that issues in order is six cycles late, at four instructions a cycle.
+t_ok "profileme: figures of its own programs" "$ROOT/scripts/paper/profileme" -o pm --parts figure2,figure7
+t_is "where samples of loads fall" \
+	"$(awk '/^alpha/ { print $1, $2, ($4 > 400), $5, $6, $7 }' "$T_OUT")" \
+	"alpha21164 counted 1 0.0 23 100.0
+alpha21264 counted 1 100.0 0 100.0
+alpha21264 followed 1 100.0 0 100.0"
+t_is "latency tells wasted slots within each loop, and less in all" \
+	"$(awk '/^(add|chase|multiply) / { least = least == "" || $3 < least ? $3 : least; n++ }
+		/^all / { print n, (least > 0.99), ($3 < least - 0.05) }' "$T_OUT")" "3 1 1"
+t_is "pairs tell the slots, within thirty percent" \
+	"$(awk '/^(add|chase|multiply) / { print ($5 > 0.7 * $4 && $5 < 1.3 * $4) }' "$T_OUT" | sort | uniq -c | tr -s ' ')" " 3 1"
+t_status "profileme: no such part" 2 "$ROOT/scripts/paper/profileme" -o pm --parts figure5
+
 # 872 samples of 10 cycles on the average.  Two instructions of a class: 4000 cycles at 4 an execution
 # are 1000 executions, which is true.  One of another, executed as often, has 4720 at 4: 1180; all
 # together 8720 at 8: 1090.
