@@ -78,7 +78,7 @@ static int take_run(void *arg, const struct vt_block *block, uint32_t first, uin
 
 	for (; code == 0 && block->kind == VT_META && rec.row - first < count; rec.row++)
 		code = vt_cpu_feed(&j->cpu, &rec, err);
-	if (code == 0 && block->kind == VT_SAMPLE)
+	if (code == 0 && block->kind == VT_SAMPLE && vt_pairs_has_groups(block, first, count))
 		code = choose_core(j, err);
 	if (code == 0)
 		code = vt_pairs_feed(j->pairs, block, first, count, err);
@@ -101,16 +101,33 @@ static void tell(struct job *j, uint64_t n, const char *one, const char *many)
 /* The share of overlaps at the end of the window that tells of more beyond. */
 #define TOO_FAR .01
 
+/* There are no pairs: what there is instead. */
+static bool lacks_pairs(struct job *j)
+{
+	const char *name = vt_reader_name(j->reader);
+
+	if (app_saw(j->app, VT_PAIRSTAT))
+		return app_lacks(
+			j->app, name,
+			"no pairs of samples, but sums of them: vlist --pairs lists these");
+	if (app_saw(j->app, VT_COUNT))
+		return app_lacks(j->app, name,
+				 "no pairs of samples, but counts of samples: run vpair on each "
+				 "stream, then vtrace merge");
+	return app_lacks(j->app, name,
+			 "no pairs of samples (vsim --profileme N --pairs W makes them)");
+}
+
 static bool tell_totals(struct job *j)
 {
 	const struct vt_pairs_totals *t = vt_pairs_totals(j->pairs);
 
-	if (!t->samples)
-		return app_need_samples(j->app, vt_reader_name(j->reader));
 	tell(j, t->alone, "sample has no second one: not used",
 	     "samples have no second one: not used");
 	tell(j, t->orphans, "sample has lost the one before it: not used",
 	     "samples have lost the one before them: not used");
+	tell(j, t->beyond, "sample is one too many of its group: not used",
+	     "samples are too many of their group: not used");
 	tell(j, t->foreign, "pair is of two processes, threads or events: not used",
 	     "pairs are of two processes, threads or events: not used");
 	tell(j, t->distance, "pair is 0 or more than the window apart: not used",
@@ -128,12 +145,9 @@ static bool tell_totals(struct job *j)
 			"%" PRIu64 " instructions: what is beyond is missing",
 			vt_reader_name(j->reader), 100 * t->far / t->overlaps,
 			vt_pairs_window(j->pairs));
-	if (t->alone + t->orphans + t->distance + t->weight + t->period)
+	if (t->alone + t->orphans + t->beyond + t->distance + t->weight + t->period)
 		app_raise(j->app, APP_LOSSY);
-	if (t->pairs)
-		return true;
-	return app_lacks(j->app, vt_reader_name(j->reader),
-			 "no pairs of samples (vsim --profileme N --pairs W makes them)");
+	return t->pairs || lacks_pairs(j);
 }
 
 /* ---- output ---- */

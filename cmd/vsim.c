@@ -25,8 +25,9 @@ struct options {
 	uint64_t profileme; /* 0: none */
 	uint64_t pairs;
 	uint64_t ways;
-	int minor;
+	int minor; /* -1: not given */
 	uint64_t history;
+	bool history_given;
 	const char *truth;
 	const char *symfs;
 	const char *output;
@@ -101,7 +102,8 @@ static bool check_profileme(struct app *a, const struct options *o,
 	uint64_t ways = o->ways ? o->ways : o->pairs ? 2 : 1;
 
 	if (!o->profileme)
-		return (!o->pairs && !o->ways) || app_usage(a, "--pairs, --ways: of --profileme");
+		return (!o->pairs && !o->ways && !o->history_given && o->minor < 0) ||
+		       app_usage(a, "--pairs, --ways, --minor, --history: of --profileme");
 	if (o->profileme > VT_INTERVAL_MAX)
 		return app_usage(a, "--profileme: a period of 1 to 2^48");
 	if (ways > VT_SIMULATE_WAYS)
@@ -119,7 +121,7 @@ static bool check_profileme(struct app *a, const struct options *o,
 		.interval = vt_interval_make((enum vt_interval_kind)o->interval, o->profileme),
 		.ways = (uint32_t)ways,
 		.window = ways > 1 ? o->pairs : 0,
-		.weighted = o->minor,
+		.weighted = o->minor > 0,
 		.history = (uint32_t)o->history,
 	};
 	return true;
@@ -211,7 +213,8 @@ static void run_vsim(struct app *a, const struct options *o)
 
 int cmd_sim(int argc, char **argv)
 {
-	struct options o = {.interval = VT_INTERVAL_UNIFORM, .history = DEFAULT_HISTORY};
+	struct options o = {
+		.interval = VT_INTERVAL_UNIFORM, .minor = -1, .history = DEFAULT_HISTORY};
 	struct app app;
 	const struct vt_opt opts[] = {
 		{'m', "model", VT_OPT_STRING, &o.model, .arg = "NAME",
@@ -238,7 +241,7 @@ int cmd_sim(int argc, char **argv)
 		{0, "minor", VT_OPT_CHOICE, &o.minor, .arg = "HOW", .choices = minor_words,
 		 .help = "distances in a pair: uniform (default), or weighted: short ones more\n"
 			 "often"},
-		{0, "history", VT_OPT_U64, &o.history, .arg = "N",
+		{0, "history", VT_OPT_U64, &o.history, .arg = "N", .given = &o.history_given,
 		 .help = "the directions of the N branches before it, up to 64 (default 12)"},
 		{0, "truth", VT_OPT_STRING, &o.truth, .arg = "FILE", .unrecorded = true,
 		 .help = "write a second stream: exact executions, cycles and stalls"},

@@ -60,9 +60,9 @@ def overlaps(metric, cycles, a, b):
     return abs(a.ended - b.ended) <= cycles
 
 
-def add(metric, cycles, a, b, weight, window, width):
+def add(metric, cycles, a, b, weight, window, ways, width):
     """x and y, or None."""
-    period = a.r['period']
+    period = a.r['period'] / (ways - 1)
     if metric not in ('wasted', 'useful-concurrency', 'older-load') and not a.retired:
         return None
     u = weight * window * period if overlaps(metric, cycles, a, b) else 0
@@ -93,7 +93,7 @@ def side(a, split):
     return 'events & ' + split if split in a.events else '!(events & %s)' % split
 
 
-def expect(samples, maps, window, metric, cycles, width, split):
+def expect(samples, maps, window, ways, metric, cycles, width, split):
     sums, group = {}, {}
 
     def flush():
@@ -110,7 +110,7 @@ def expect(samples, maps, window, metric, cycles, width, split):
             flush()
         else:
             for a, b in ((last, this), (this, last)):
-                xy = add(metric, cycles, a, b, this.r['pair_weight'], window, width)
+                xy = add(metric, cycles, a, b, this.r['pair_weight'], window, ways, width)
                 if xy:
                     g = group.setdefault((place(maps, a.r), side(a, split)), [0, 0, 0])
                     g[0] += 1
@@ -125,10 +125,12 @@ def value(s, total):
     n, x, x2, y, y2, xy = s
     if total:
         b = xy / y2 * n / (n + 20) if y2 else 0
-        return x - b * y, math.sqrt(max(0, x2 - 2 * b * xy + b * b * y2)) if n > 1 else math.inf
+        squares = x2 - 2 * b * xy + b * b * y2
+        return x - b * y, math.sqrt(squares) if n > 1 and squares > 1e-10 * x2 else math.inf
     r = x / y if y else 0
-    error = math.sqrt(max(0, x2 - 2 * r * xy + r * r * y2)) / y if y and n > 1 else math.inf
-    return r, error
+    squares = x2 - 2 * r * xy + r * r * y2
+    # Pairs that are all alike tell no error.
+    return r, math.sqrt(squares) / y if y and n > 1 and squares > 1e-10 * x2 else math.inf
 
 
 def close(a, b, scale):
@@ -138,9 +140,10 @@ def close(a, b, scale):
 def main():
     sampled, summed, metric, width = sys.argv[1:5]
     split = sys.argv[5] if sys.argv[5:] else None
-    window = next(int(m['value']) for m in dump(sampled, 'META') if m['key'] == 'vsim.window')
+    window, ways = (next(int(m['value']) for m in dump(sampled, 'META') if m['key'] == key)
+                    for key in ('vsim.window', 'vsim.ways'))
     name, _, cycles = metric.partition(':')
-    want = expect(dump(sampled, 'SAMPLE'), dump(sampled, 'MAP'), window, name, int(cycles or 0),
+    want = expect(dump(sampled, 'SAMPLE'), dump(sampled, 'MAP'), window, ways, name, int(cycles or 0),
                   float(width), split)
     got = {}
     for r in dump(summed, 'PAIRSTAT'):

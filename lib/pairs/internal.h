@@ -66,6 +66,7 @@ struct vt_pairs {
 	struct vt_context *context;
 	struct vt_pairs_options o;
 	uint64_t window;
+	uint64_t ways; /* members of a group */
 	double width;
 	const struct vt_core *core; /* NULL: unknown */
 	struct vt_where_expr *split;

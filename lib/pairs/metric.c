@@ -14,14 +14,17 @@
 static const struct {
 	const char *name;
 	const char *unit;
+	const char *per;
 } metrics[] = {
-	[VT_PAIR_WASTED] = {"wasted", "slots"},
-	[VT_PAIR_USEFUL] = {"useful-concurrency", "instructions/cycle"},
-	[VT_PAIR_QUEUED] = {"issue-while-queued", "instructions"},
-	[VT_PAIR_RETIRES] = {"retire-within:", "instructions"},
-	[VT_PAIR_IPC] = {"ipc:", "instructions/cycle"},
-	[VT_PAIR_UNIT] = {"same-unit", "instructions"},
-	[VT_PAIR_WHERE] = {"", "instructions"},
+	[VT_PAIR_WASTED] = {"wasted", "slots", ""},
+	[VT_PAIR_USEFUL] = {"useful-concurrency", "instructions/cycle",
+			    "each cycle in which the instruction is in progress"},
+	[VT_PAIR_QUEUED] = {"issue-while-queued", "instructions",
+			    "each time the instruction retires"},
+	[VT_PAIR_RETIRES] = {"retire-within:", "instructions", "each time the instruction retires"},
+	[VT_PAIR_IPC] = {"ipc:", "instructions/cycle", "each cycle around its retirement"},
+	[VT_PAIR_UNIT] = {"same-unit", "instructions", "each time the instruction retires"},
+	[VT_PAIR_WHERE] = {"", "instructions", "each time the instruction is fetched"},
 };
 
 /* Whether a metric of this name is followed by a number of cycles. */
@@ -53,6 +56,19 @@ static int parse_cycles(struct vt_pairmetric *m, const char *text, struct vt_err
 	return 0;
 }
 
+/* A name without its ":N". */
+static bool lacks_cycles(const char *text)
+{
+	enum vt_pair_measure i = VT_PAIR_WASTED;
+	size_t size = strlen(text);
+
+	for (; i < VT_PAIR_WHERE; i++)
+		if (takes_cycles(i) && strlen(metrics[i].name) == size + 1 &&
+		    strncmp(text, metrics[i].name, size) == 0)
+			return true;
+	return false;
+}
+
 int vt_pairmetric_parse(struct vt_pairmetric *m, const char *text, struct vt_error *err)
 {
 	*m = (struct vt_pairmetric){.measure = find_metric(text)};
@@ -60,6 +76,9 @@ int vt_pairmetric_parse(struct vt_pairmetric *m, const char *text, struct vt_err
 		return parse_cycles(m, text + strlen(metrics[m->measure].name), err);
 	if (m->measure != VT_PAIR_WHERE)
 		return 0;
+	if (lacks_cycles(text))
+		return vt_error_set(err, VT_E_USAGE, "'%s' lacks a number of cycles: %s:N", text,
+				    text);
 	m->where = vt_where_compile_pair(text, err);
 	return m->where ? 0 : -(int)err->code;
 }
@@ -78,6 +97,11 @@ bool vt_pairmetric_is_total(const char *text)
 const char *vt_pairmetric_unit(const char *text)
 {
 	return metrics[find_metric(text)].unit;
+}
+
+const char *vt_pairmetric_per(const char *text)
+{
+	return metrics[find_metric(text)].per;
 }
 
 /* ---- what a sample tells ---- */

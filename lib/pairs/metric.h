@@ -46,6 +46,9 @@ bool vt_pairmetric_is_total(const char *text);
 /* The unit of a value: "slots", "instructions", "instructions/cycle". */
 const char *vt_pairmetric_unit(const char *text);
 
+/* What a ratio is for, as "each cycle ..."; of a total "". */
+const char *vt_pairmetric_per(const char *text);
+
 /* What a sample tells of an instruction: bits of vt_followed.knows. */
 enum {
 	VT_FOLLOWED_FATE = 1,	/* whether it retired */

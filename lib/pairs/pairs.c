@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "pairs/pairs.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ struct vt_pairs *vt_pairs_new(struct vt_context *context, const struct vt_pairs_
 	p->context = context;
 	p->o = *o;
 	p->window = o->window;
+	p->ways = 2;
 	p->width = 1;
 	p->last = &p->members[0];
 	p->next = &p->members[1];
@@ -236,8 +238,9 @@ static void measure(struct vt_pairs *p, const struct vti_member *self,
 static bool make_scale(struct vt_pairs *p, const struct vti_member *a, const struct vti_member *b,
 		       struct vt_pairscale *scale)
 {
-	*scale = (struct vt_pairscale){
-		.period = (double)a->period, .window = (double)p->window, .width = p->width};
+	*scale = (struct vt_pairscale){.period = (double)a->period / (double)(p->ways - 1),
+				       .window = (double)p->window,
+				       .width = p->width};
 	memcpy(&scale->weight, &b->weight, sizeof(scale->weight));
 	if (b->distance <= a->distance || b->distance - a->distance > p->window)
 		p->totals.distance++;
@@ -283,7 +286,10 @@ static void take_member(struct vt_pairs *p, const uint8_t *truth)
 	if (nth == 1) {
 		end_group(p);
 		keep_member(p);
-	} else if (p->last->nth && nth == p->last->nth + 1 && nth <= VTI_MAX_GROUP) {
+	} else if (nth > p->ways) {
+		p->totals.beyond++;
+		end_group(p);
+	} else if (p->last->nth && nth == p->last->nth + 1) {
 		pair_up(p, p->next, truth);
 		keep_member(p);
 	} else {
@@ -371,8 +377,7 @@ static int take_samples(struct vt_pairs *p, const struct vt_block *block, uint32
 	return code;
 }
 
-/* Whether a run has members of groups. */
-static bool has_groups(const struct vt_block *block, uint32_t first, uint32_t count)
+bool vt_pairs_has_groups(const struct vt_block *block, uint32_t first, uint32_t count)
 {
 	struct vt_record rec = {block, block->kind, first};
 
@@ -382,13 +387,21 @@ static bool has_groups(const struct vt_block *block, uint32_t first, uint32_t co
 	return false;
 }
 
-static void take_pairs_meta(struct vt_pairs *p, const struct vt_record *rec)
+static int take_pairs_meta(struct vt_pairs *p, const struct vt_record *rec, struct vt_error *err)
 {
-	double window;
+	double v;
 
-	if (!p->o.window && vt_meta_f64(rec, "vsim.window", &window) && window >= 1 &&
-	    window <= (double)MAX_PERIOD)
-		p->window = (uint64_t)window;
+	if (vt_meta_f64(rec, "vsim.ways", &v) && v >= 2 && v <= VTI_MAX_GROUP)
+		p->ways = (uint64_t)v;
+	if (!vt_meta_f64(rec, "vsim.window", &v) || !(v >= 1 && v <= (double)MAX_PERIOD))
+		return 0;
+	if (p->o.window && p->o.window != (uint64_t)v)
+		return vt_error_set(err, VT_E_USAGE,
+				    "--window %" PRIu64
+				    ": its pairs are up to %.0f instructions apart (vsim.window)",
+				    p->o.window, floor(v));
+	p->window = (uint64_t)v;
+	return 0;
 }
 
 int vt_pairs_feed(void *pairs, const struct vt_block *block, uint32_t first, uint32_t count,
@@ -396,13 +409,14 @@ int vt_pairs_feed(void *pairs, const struct vt_block *block, uint32_t first, uin
 {
 	struct vt_record rec = {block, block->kind, first};
 	struct vt_pairs *p = pairs;
+	int code = 0;
 
 	if (block->kind == VT_META)
-		for (; rec.row - first < count; rec.row++)
-			take_pairs_meta(p, &rec);
+		for (; rec.row - first < count && code == 0; rec.row++)
+			code = take_pairs_meta(p, &rec, err);
 	if (block->kind != VT_SAMPLE)
-		return 0;
-	if (!p->window && has_groups(block, first, count))
+		return code;
+	if (!p->window && vt_pairs_has_groups(block, first, count))
 		return vt_error_set(err, VT_E_ABSENT,
 				    "it does not tell how far pairs are apart at most: --window");
 	return take_samples(p, block, first, count, err);

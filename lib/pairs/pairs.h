@@ -18,7 +18,8 @@
 /*
  * Pairs of samples of a stream, added up by instruction (ProfileMe, 5.2.2).  Each pair counts for
  * both of its instructions.  Of groups of more than two, each sample makes a pair with the one
- * before it.
+ * before it, and the K - 1 pairs of a group share its period: META `vsim.ways` tells K, 2 if
+ * absent.
  *
  * Memory: one sum for each distinct place, or row, and side of the split.
  */
@@ -52,6 +53,7 @@ struct vt_pairs_totals {
 	uint64_t alone;	   /* other first ones without a second one */
 	uint64_t cut;	   /* 1: the last one is, as the stream ends there; else 0 */
 	uint64_t orphans;  /* others without the one before */
+	uint64_t beyond;   /* members that a group should not have, by what the stream says */
 	uint64_t foreign;  /* the one before is of another process, thread or event */
 	uint64_t distance; /* pairs that are 0 or more than the window apart */
 	uint64_t weight;   /* pairs whose weight is no number above 0 */
@@ -90,7 +92,13 @@ void vt_pairs_free(struct vt_pairs *p);
  */
 void vt_pairs_set_core(struct vt_pairs *p, const struct vt_core *core);
 
-/* A vt_consume_fn; `pairs` is the struct vt_pairs.  -VT_E_ABSENT: the window is not known. */
+/* Whether a run of SAMPLE rows has members of groups. */
+bool vt_pairs_has_groups(const struct vt_block *block, uint32_t first, uint32_t count);
+
+/*
+ * A vt_consume_fn; `pairs` is the struct vt_pairs.  -VT_E_ABSENT: the window is not known.
+ * -VT_E_USAGE: the one of the options is not that of the stream.
+ */
 int vt_pairs_feed(void *pairs, const struct vt_block *block, uint32_t first, uint32_t count,
 		  struct vt_error *err);
 

@@ -6,6 +6,9 @@
 /* The quantile of the normal distribution for 95 %. */
 #define Z 1.959964
 
+/* Squares up to this share of those of x are what rounding leaves of 0. */
+#define ALIKE 1e-10
+
 /* What confidences take: pairs, and errors relative to the value. */
 #define FEW	    30
 #define MANY	    200
@@ -69,8 +72,8 @@ struct vt_pairvalue vt_pairsum_value(const struct vt_pairsum *s, bool total)
 	v.error = sqrt(fmax(squares, 0));
 	if (!total)
 		v.error = s->y != 0 ? v.error / fabs(s->y) : INFINITY;
-	/* One pair does not tell how far pairs are from each other. */
-	if (s->pairs < 2 || !isfinite(v.error))
+	/* One pair, and pairs that are all alike, do not tell how far pairs are from each other. */
+	if (s->pairs < 2 || squares <= ALIKE * s->x2 || !isfinite(v.error))
 		v.error = INFINITY;
 	v.low = v.value - Z * v.error;
 	v.high = v.value + Z * v.error;

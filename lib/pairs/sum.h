@@ -47,6 +47,9 @@ bool vt_pairsum_is_valid(const struct vt_pairsum *s);
  * sum of (x - b y) squared.  Few pairs do not tell b: it is multiplied by n / (n + 20).  With
  * uniform distances all y are 0, and the total is the sum of x.
  *
+ * Where all pairs are alike, so that these squares are 0, the error is unknown, as that of one
+ * pair: they do not tell how often others are met.
+ *
  * The confidence is low below 30 pairs or above a relative error of 1/2, and
  * high from 200 pairs on at a relative error of 1/10 or less.
  */

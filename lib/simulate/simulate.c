@@ -80,8 +80,10 @@ static void write_sampling(struct vt_simulate *s)
 			      vt_interval_words[s->o.profileme.interval.kind]);
 	write_both_meta(s, "cpu.model", s->o.core->name);
 	write_both_meta(s, "sampling", vt_buf_str(&b));
-	if (s->o.profileme.interval.mean && s->o.profileme.ways > 1)
+	if (s->o.profileme.interval.mean && s->o.profileme.ways > 1) {
 		write_total(s, "vsim.window", s->o.profileme.window);
+		write_total(s, "vsim.ways", s->o.profileme.ways);
+	}
 	vt_buf_free(&b);
 }
 

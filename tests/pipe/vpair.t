@@ -60,6 +60,16 @@ join -t "$(printf '\t')" near true |
 	awk -F '\t' '{ n++; hits += $2 <= $4 && $4 <= $3 } END { print (n > 30), (hits >= .85 * n) }' >hits
 t_is "most intervals hold the exact number" "$(cat hits)" "1 1"
 
+# Of groups of K, the K - 1 pairs share the period.
+for k in 2 3 8; do
+	vsim -m alpha21264 --profileme 900 --pairs 80 --ways $k --symfs "$symfs" -o group.vt --truth truth.vt "$orders" 2>/dev/null
+	t_is "groups of $k are told" "$(vtrace dump -k META -F key,value group.vt | awk '$1 == "vsim.ways" { print $2 }')" $k
+	vpair -o group.sums group.vt
+	vtrace dump -k EVSTAT -F what,sum truth.vt | awk '$1 == "wasted" { s += $2 } END { printf "%.0f", s }' >want
+	t_is "all slots wasted, by groups of $k, within a tenth" "$(vtrace dump -k PAIRSTAT -F value group.sums |
+		awk -v want="$(cat want)" '{ s += $1 } END { print (s > .9 * want && s < 1.1 * want) }')" 1
+done
+
 # ---- merged ----
 
 vpair -o weighted.sums weighted.vt
@@ -106,6 +116,14 @@ t_ok "sums of both, and values of those" "$PYTHON" merged.py uniform.sums weight
 
 t_ok "a listing" vpair --symfs "$symfs" --top 3 uniform.vt
 t_like "says what it is of" '^wasted, in slots of alpha21264; [0-9]+ pairs, up to 80 instructions apart' "$T_OUT"
+for metric in useful-concurrency:'each cycle in which' same-unit:'each time the instruction retires' \
+	ipc:2:'each cycle around' '2.pair == 1:each time the instruction is fetched'; do
+	t_ok "${metric%:*}" vpair --symfs "$symfs" --metric "${metric%:*}" --top 1 uniform.vt
+	t_like "says what a value is for" "^A value is for ${metric##*:}" "$T_OUT"
+done
+vpair --metric '1.pair == 3' --symfs "$symfs" --json uniform.vt >never.json
+t_is "of what never is, the error is unknown" "$(jq '[.rows[] | [.value, .error, .low, .high, .confidence]] | unique |
+	. == [[0, null, null, null, "low"]]' never.json)" true
 t_ok "by procedure" vpair --symfs "$symfs" --by procedure --json uniform.vt
 cp "$T_OUT" by.json
 t_is "all pairs twice" "$(jq '([.rows[].pairs] | add) == .pairs * 2' by.json)" true
@@ -130,6 +148,10 @@ t_like "are columns" 'wasted, events & taken.*error.*pairs' "$T_OUT"
 t_status "no such metric" 2 vpair --metric waste uniform.vt
 t_like "says so" "^vpair: --metric: column 1: a pair has no field 'waste'" "$T_ERR"
 t_status "no cycles" 2 vpair --metric ipc:x uniform.vt
+for metric in ipc retire-within; do
+	t_status "no cycles of $metric" 2 vpair --metric $metric uniform.vt
+	t_like "says so" "^vpair: --metric: '$metric' lacks a number of cycles: $metric:N" "$T_ERR"
+done
 t_status "fields of no side" 2 vpair --metric 'lat_exec > 3' uniform.vt
 t_status "a condition on both sides" 2 vpair --split '1.lat_exec > 3' --top 1 uniform.vt
 t_status "a condition on no field" 2 vpair --split 'lat_exe > 3' --top 1 uniform.vt
@@ -137,10 +159,27 @@ t_status "a picture of another metric" 2 vpair --metric ipc:4 --plot p.svg unifo
 t_status "two forms" 2 vpair --json --csv uniform.vt
 t_status "samples without pairs" 3 vpair --symfs "$symfs" --top 1 "$ROOT/tests/data/demo/perf.data"
 t_like "says what makes them" 'no pairs of samples \(vsim' "$T_ERR"
+t_status "samples of an unknown processor" 3 vpair -o none.vt <(make 'EVENT id=5 name=cycles' 'SAMPLE event=5 ip=1')
+t_like "that make no pairs" 'no pairs of samples \(vsim' "$T_ERR"
+for form in '--top 2' '-o none.vt'; do
+	t_status "$form of sums" 3 vpair $form uniform.sums
+	t_like "says what they are" 'no pairs of samples, but sums of them: vlist --pairs lists these' "$T_ERR"
+	t_status "$form of merged sums" 3 vpair $form merged.vt
+	t_like "says what these are" 'no pairs of samples, but sums of them' "$T_ERR"
+done
+vtrace merge -o counts.vt uniform.vt weighted.vt
+t_status "samples that were counted" 3 vpair --top 2 counts.vt
+t_like "says so" 'no pairs of samples, but counts of samples: run vpair on each stream' "$T_ERR"
+t_status "no samples at all" 3 vpair --top 2 "$orders"
+t_like "says what makes them" 'no pairs of samples \(vsim' "$T_ERR"
 t_status "sums of nothing" 3 vlist --pairs uniform.vt
 t_like "says what makes them" 'no sums of pairs \(vpair makes them\)' "$T_ERR"
 t_status "with another listing" 2 vlist --pairs --values uniform.sums
-t_ok "too short a window" vpair --window 30 --top 1 order.vt
+for w in 29 31; do
+	t_status "a window of $w" 2 vpair --window $w --top 1 order.vt
+	t_like "is not that of the stream" "--window $w: its pairs are up to 30 instructions apart" "$T_ERR"
+done
+t_ok "that of the stream" vpair --window 30 --top 1 order.vt
 vsim -m skylake --profileme 300 --pairs 20 --symfs "$symfs" -o short.vt "$orders" 2>/dev/null
 t_ok "of what is in progress" vpair --top 1 short.vt
 t_like "is told" 'of what overlaps is in the last tenth of the window of 20 instructions' "$T_ERR"
@@ -172,6 +211,7 @@ check()
 first='ip=1 pair=1 pair_weight=1'
 check "a lost second half" 1 '1 sample has no second one: not used' "$first" "$first"
 check "a lost first half" 1 '1 sample has lost the one before it' 'ip=2 pair=2 pair_distance=3 pair_weight=1' "$first"
+check "a third one of a pair" 1 '1 sample is one too many of its group' 'ip=3 pair=3 pair_distance=4 pair_weight=1'
 check "another process" 0 '1 pair is of two processes, threads or events' "$first" 'pid=2 ip=2 pair=2 pair_distance=3 pair_weight=1'
 check "another event" 0 '1 pair is of two processes, threads or events' "$first" 'event=6 ip=2 pair=2 pair_distance=3 pair_weight=1'
 for w in 0 -1 nan inf; do

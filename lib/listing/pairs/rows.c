@@ -235,6 +235,7 @@ static json_t *make_pairs_json(const struct vt_pairrows_options *o)
 	json_object_set_new(doc, "cut", vt_json_u64(t->cut));
 	json_object_set_new(doc, "alone", vt_json_u64(t->alone));
 	json_object_set_new(doc, "orphans", vt_json_u64(t->orphans));
+	json_object_set_new(doc, "beyond", vt_json_u64(t->beyond));
 	json_object_set_new(doc, "foreign", vt_json_u64(t->foreign));
 	json_object_set_new(doc, "bad_distance", vt_json_u64(t->distance));
 	json_object_set_new(doc, "bad_weight", vt_json_u64(t->weight));
@@ -249,7 +250,7 @@ static json_t *make_pairs_json(const struct vt_pairrows_options *o)
 static void print_pairs_header(const struct vt_pairrows_options *o, struct vt_output *out)
 {
 	const struct vt_pairs_totals *t = vt_pairs_totals(o->pairs);
-	bool total = vt_pairmetric_is_total(o->metric);
+	const char *per = vt_pairmetric_per(o->metric);
 
 	vt_output_printf(out, "%s, in %s", o->metric, vt_pairmetric_unit(o->metric));
 	if (o->core)
@@ -258,9 +259,9 @@ static void print_pairs_header(const struct vt_pairrows_options *o, struct vt_ou
 			 "; %" PRIu64 " pairs, up to %" PRIu64
 			 " instructions apart, each counted twice\n"
 			 "Error is the standard error; the value is between low and high with 95%% "
-			 "confidence\n%s\n",
-			 t->pairs, vt_pairs_window(o->pairs),
-			 total ? "" : "A value is per instruction or cycle, as its unit says\n");
+			 "confidence\n%s%s%s\n",
+			 t->pairs, vt_pairs_window(o->pairs), *per ? "A value is for " : "", per,
+			 *per ? "\n" : "");
 }
 
 static int print_pair_table(const struct vt_pairrows *r, const struct vt_pairrows_options *o,

@@ -110,6 +110,21 @@ static void begin(struct run *r, const char *metric, const char *split, uint64_t
 	vt_pairs_set_core(r->pairs, &core);
 }
 
+/* META: a number that vsim tells. */
+static int feed_meta(struct run *r, const char *key, const char *value, struct vt_error *err)
+{
+	uint32_t key_off[2] = {0, (uint32_t)strlen(key)};
+	uint32_t value_off[2] = {0, (uint32_t)strlen(value)};
+	struct vt_column columns[VT_META_NFIELDS] = {
+		[VT_META_KEY] = {.bytes = (const uint8_t *)key, .off = key_off},
+		[VT_META_VALUE] = {.bytes = (const uint8_t *)value, .off = value_off},
+	};
+	const struct vt_block block = {
+		.kind = VT_META, .nrecords = 1, .ncolumns = VT_META_NFIELDS, .columns = columns};
+
+	return vt_pairs_feed(r->pairs, &block, 0, 1, err);
+}
+
 static void feed(struct run *r, const struct samples *s, uint32_t first, uint32_t count)
 {
 	struct vt_error err = VT_ERROR_INIT;
@@ -272,6 +287,7 @@ static void test_split(void **state)
 /* Of groups of three, each makes a pair with the one before it. */
 static void test_groups(void **state)
 {
+	struct vt_error err = VT_ERROR_INIT;
 	struct samples s;
 	struct run r;
 
@@ -284,12 +300,25 @@ static void test_groups(void **state)
 	add_sample(&s, 1, 3, 14, 2, .25);
 	add_stages(&s, 1, 1, 1, 1, 1);
 	begin(&r, "retire-within:1", NULL, 10);
+	assert_int_equal(feed_meta(&r, "vsim.ways", "3", &err), 0);
 	feed(&r, &s, 0, 3);
 	vt_pairs_finish(r.pairs);
 	assert_int_equal(vt_pairs_totals(r.pairs)->pairs, 2);
 	assert_int_equal(sum_of(&r, 0, VT_SPLIT_MET)->pairs, 4);
-	near(sum_of(&r, 0, VT_SPLIT_MET)->x, 2 * 10000 + 2 * 2500);
-	near(sum_of(&r, 0, VT_SPLIT_MET)->x2, 25000.0 * 25000);
+	/* Each pair stands for half of the period. */
+	near(sum_of(&r, 0, VT_SPLIT_MET)->x, 2 * 5000 + 2 * 1250);
+	near(sum_of(&r, 0, VT_SPLIT_MET)->x2, 12500.0 * 12500);
+	near(sum_of(&r, 0, VT_SPLIT_MET)->y, 4 * 250);
+	end(&r);
+	/* A stream that does not tell has pairs: the third is one too many. */
+	begin(&r, "retire-within:1", NULL, 10);
+	assert_int_equal(feed_meta(&r, "vsim.ways", "1", &err), 0);
+	assert_int_equal(feed_meta(&r, "vsim.ways", "257", &err), 0);
+	feed(&r, &s, 0, 3);
+	vt_pairs_finish(r.pairs);
+	assert_int_equal(vt_pairs_totals(r.pairs)->pairs, 1);
+	assert_int_equal(vt_pairs_totals(r.pairs)->beyond, 1);
+	near(sum_of(&r, 0, VT_SPLIT_MET)->x, 2 * 10000);
 	end(&r);
 }
 
@@ -369,6 +398,7 @@ static void test_unusable(void **state)
 static void test_halves(void **state)
 {
 	const struct vt_pairs_totals *t;
+	struct vt_error err = VT_ERROR_INIT;
 	struct samples s;
 	struct run r;
 
@@ -386,12 +416,14 @@ static void test_halves(void **state)
 	add_sample(&s, 1, 3, 3, 1, 1); /* nor is it that of this one */
 	add_sample(&s, 1, 1, 0, 0, 1); /* the last */
 	begin(&r, "wasted", NULL, 10);
+	assert_int_equal(feed_meta(&r, "vsim.ways", "3", &err), 0);
 	feed(&r, &s, 0, s.block.nrecords);
 	vt_pairs_finish(r.pairs);
 	t = vt_pairs_totals(r.pairs);
 	assert_int_equal(t->samples, s.block.nrecords);
 	assert_int_equal(t->unpaired, 1);
 	assert_int_equal(t->orphans, 3);
+	assert_int_equal(t->beyond, 0);
 	assert_int_equal(t->alone, 3);
 	assert_int_equal(t->cut, 1);
 	assert_int_equal(t->foreign, 1);
@@ -410,6 +442,14 @@ static void test_window(void **state)
 	add_plain_pair(&s, 3, 1);
 	begin(&r, "wasted", NULL, 0);
 	assert_int_equal(vt_pairs_feed(r.pairs, &s.block, 0, 2, &err), -VT_E_ABSENT);
+	assert_int_equal(feed_meta(&r, "vsim.window", "12", &err), 0);
+	assert_int_equal(vt_pairs_window(r.pairs), 12);
+	end(&r);
+	/* No other one than that of the stream. */
+	begin(&r, "wasted", NULL, 12);
+	assert_int_equal(feed_meta(&r, "vsim.window", "12", &err), 0);
+	assert_int_equal(feed_meta(&r, "vsim.window", "11", &err), -VT_E_USAGE);
+	assert_int_equal(feed_meta(&r, "vsim.window", "13", &err), -VT_E_USAGE);
 	end(&r);
 	/* The last tenth of 40 begins behind 36. */
 	init_samples(&s);
@@ -490,6 +530,20 @@ static void test_values(void **state)
 	near(v.value, 3);
 	assert_true(isinf(v.error) && isinf(v.low) && isinf(v.high));
 	assert_int_equal(v.confidence, VT_CONFIDENCE_LOW);
+	/* Nor do pairs that are all alike: none of the others counts, or all do. */
+	for (i = 0; i < 2; i++) {
+		struct vt_pairsum alike = {.pairs = 1000};
+		int k;
+
+		for (k = 0; k < 1000; k++)
+			vt_pairsum_add(&alike, i * .1, .3);
+		v = vt_pairsum_value(&alike, false);
+		near(v.value, i / 3.0);
+		assert_true(isinf(v.error) && isinf(v.low) && isinf(v.high));
+		assert_int_equal(v.confidence, VT_CONFIDENCE_LOW);
+		vt_pairsum_add(&alike, 1, .3);
+		assert_true(isfinite(vt_pairsum_value(&alike, false).error));
+	}
 	vt_pairsum_join(&other, &s);
 	assert_int_equal(other.pairs, 181);
 	near(other.x, 403);
