@@ -76,11 +76,18 @@ struct vti_conflicts {
 /* META records on the processor of a stream. */
 #define VTI_MERGE_MACHINE 4
 
+/* Sums that are of one model of a processor: of pairs, of paths, and of followed instructions. */
+enum vti_modelled { VTI_PAIRSTATS, VTI_PATHS, VTI_EVSTATS, VTI_NMODELLED };
+
 /* Numbers of texts; 0: nobody names it, or streams differ. */
 struct vti_machine {
 	uint32_t text[VTI_MERGE_MACHINE];
 	uint32_t own[VTI_MERGE_MACHINE]; /* of the current stream */
 	bool streams;			 /* there were some before */
+	uint32_t model[VTI_NMODELLED];	 /* of the streams that have such sums */
+	uint32_t window;		 /* of pairs, of the streams that have sums of pairs */
+	bool own_has[VTI_NMODELLED];
+	uint32_t own_window;
 };
 
 /* Paths of PATH records, by what they are. */
@@ -130,6 +137,18 @@ uint32_t vti_written_image_id(const struct vt_merge *m, uint32_t index);
 
 /* Takes a META record of the current stream.  False: out of memory. */
 bool vti_feed_machine(struct vt_merge *m, const struct vt_record *rec);
+
+/* Says that the current stream has such sums. */
+void vti_has_modelled(struct vt_merge *m, enum vti_modelled sums);
+
+/* Before these are joined.  -VT_E_MISMATCH: they are of another model, or window, than those
+ * before.
+ */
+int vti_check_machine(struct vt_merge *m, struct vt_error *err);
+
+/* Joins a text on which all streams must agree that have it; 0: there is none. -VT_E_MISMATCH. */
+int vti_join_text(uint32_t *known, uint32_t own, const char *of, const char *what,
+		  struct vt_error *err);
 
 /* Ends the current stream. */
 void vti_join_machine(struct vt_merge *m);

@@ -363,6 +363,8 @@ int vt_merge_end_stream(struct vt_merge *m, struct vt_error *err)
 	if (code == 0 && (!vti_declare_paths(m) || !vti_declare_evstats(m)))
 		code = vt_error_nomem(err);
 	if (code == 0)
+		code = vti_check_machine(m, err);
+	if (code == 0)
 		code = join_stream(m, err);
 	if (code < 0)
 		return code;

@@ -54,7 +54,8 @@ int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t 
 /*
  * Ends the current stream and adds its sums to those before.  0; -VT_E_NOMEM; -VT_E_LIMIT: a sum is
  * impossibly high; -VT_E_MISMATCH: its hot lists were kept in a different way, or its pairs are for
- * another core model or distance.
+ * another core model or distance, or its estimates, sums of pairs or paths are of another model
+ * (META cpu.model) or window (vsim.window).
  */
 int vt_merge_end_stream(struct vt_merge *m, struct vt_error *err);
 

@@ -73,16 +73,6 @@ bool vti_feed_conflict(struct vt_merge *m, const struct vt_record *rec)
 
 /* ---- adding its sums to the others ---- */
 
-/* Pairs for different core models or distances cannot be summed. */
-static int join_text(uint32_t *known, uint32_t own, const char *what, struct vt_error *err)
-{
-	if (*known && own && *known != own)
-		return vt_error_set(err, VT_E_MISMATCH,
-				    "its pairs are of another %s than those before", what);
-	*known = own ? own : *known;
-	return 0;
-}
-
 static bool join_pair(struct vt_merge *m, const uint64_t *row)
 {
 	struct vti_merged_pair key = {.offset = row[VT_CONFLICT_OFFSET],
@@ -108,11 +98,12 @@ static bool join_pair(struct vt_merge *m, const uint64_t *row)
 int vti_join_conflicts(struct vt_merge *m, struct vt_error *err)
 {
 	struct vti_conflicts *c = &m->conflicts;
-	int code = join_text(&c->model, c->own_model, "model of a core", err);
+	/* Pairs for different core models or distances cannot be summed. */
+	int code = vti_join_text(&c->model, c->own_model, "pairs", "model of a core", err);
 	size_t i;
 
 	if (code == 0)
-		code = join_text(&c->distance, c->own_distance, "distance", err);
+		code = vti_join_text(&c->distance, c->own_distance, "pairs", "distance", err);
 	for (i = 0; i < c->nrows && code == 0; i++)
 		if (!join_pair(m, c->rows[i].field))
 			code = vt_error_nomem(err);

@@ -54,6 +54,7 @@ bool vti_feed_pairstat(struct vt_merge *m, const struct vt_record *rec)
 		m->bad++;
 		return true;
 	}
+	vti_has_modelled(m, VTI_PAIRSTATS);
 	key.offset = s.offset;
 	key.event = s.event;
 	key.image = s.image;

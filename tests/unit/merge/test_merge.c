@@ -427,6 +427,40 @@ static void pairs_of_different_models_are_refused(void **state)
 	vt_merge_free(m);
 }
 
+/* ---- models of processors ---- */
+
+static int add_estimate(struct vt_merge *m, const char *model)
+{
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	uint64_t *row;
+
+	put_event(w, 1, "profileme", "instructions", VT_POLICY_MODEL, 10);
+	if (model)
+		put_meta(w, "cpu.model", model);
+	row = vt_writer_row(w, VT_EVSTAT);
+	row[VT_EVSTAT_IMAGE] = VT_UNMAPPED_IMAGE;
+	row[VT_EVSTAT_EVENT] = 1;
+	row[VT_EVSTAT_METHOD] = VT_METHOD_FOLLOWED;
+	row[VT_EVSTAT_SAMPLES] = 1;
+	vt_row_set_f64(&row[VT_EVSTAT_K], 10);
+	return add_stream(m, w, fd);
+}
+
+static void estimates_of_different_models_are_refused(void **state)
+{
+	struct vt_merge *m = vt_merge_new(1);
+
+	(void)state;
+	assert_int_equal(add_estimate(m, "skylake"), 0);
+	/* A stream that names none is of any. */
+	assert_int_equal(add_estimate(m, NULL), 0);
+	assert_int_equal(add_estimate(m, "skylake"), 0);
+	assert_int_equal(add_estimate(m, "zen2"), -VT_E_MISMATCH);
+	assert_non_null(strstr(err.text, "estimates are of another model of a processor"));
+	vt_merge_free(m);
+}
+
 /* ---- call trees ---- */
 
 static void put_chain(struct vt_writer *w, uint64_t id, uint64_t parent, uint64_t event,
@@ -526,6 +560,7 @@ int main(void)
 		cmocka_unit_test(hot_lists_of_one_place_are_joined),
 		cmocka_unit_test(pairs_of_accesses_add_up),
 		cmocka_unit_test(pairs_of_different_models_are_refused),
+		cmocka_unit_test(estimates_of_different_models_are_refused),
 		cmocka_unit_test(call_trees_are_joined),
 		cmocka_unit_test(samples_beyond_counting_are_refused),
 	};
