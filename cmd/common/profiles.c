@@ -281,7 +281,15 @@ bool app_events_finish(struct app *a, struct app_events *e, const char *name, co
 	if (!seen.samples && !seen.estimates)
 		return app_lacks(a, name, NO_FOLLOWED);
 	if (!seen.samples && groups)
-		return app_lacks(a, name, "no samples: its estimates are by place");
+		return app_lacks(a, name,
+				 "no samples: its estimates are by place (vevent --by source, page "
+				 "and addr need the samples)");
+	if (seen.counted)
+		app_say(a,
+			"%s: %" PRIu64 " sample%s beside its estimates %s not in them: only their "
+			"number is there (vevent makes estimates of each run, before vtrace merge)",
+			name, seen.counted, seen.counted == 1 ? "" : "s",
+			seen.counted == 1 ? "is" : "are");
 	if (!choose_core(a, e, model, &known))
 		return false;
 	src.core = known ? &e->core : NULL;

@@ -177,7 +177,11 @@ void vlist_list_procedures(struct app *a, struct vlist_options *o)
 	o->listing.sources = vt_sources_new(o->dirs.items, o->dirs.count);
 	if (read_listed_profile(a, o, &data, &followed) &&
 	    choose_listed(a, o, &data, &r, &events)) {
-		if (o->with_events)
+		if (o->with_events && !r.found.count)
+			app_lacks(a, data.name,
+				  "no procedure is known where its samples are (vevent --by "
+				  "instruction lists what they tell)");
+		else if (o->with_events)
 			list_events(a, o, &data, &followed, &r.found);
 		else if (o->cycles.view)
 			list_cycles(a, o, &data, &r.found);

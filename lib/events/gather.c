@@ -94,7 +94,16 @@ struct vt_evstats *vt_evgather_groups(const struct vt_evgather *g)
 
 struct vt_evseen vt_evgather_seen(const struct vt_evgather *g)
 {
-	return g->seen;
+	struct vt_evseen seen = g->seen;
+	size_t i;
+
+	for (i = 0; i < vt_evstats_nevents(g->stats); i++) {
+		const struct vt_evevent *e = vt_evstats_event_at(g->stats, i);
+
+		if (e->estimated && __builtin_add_overflow(seen.counted, e->counted, &seen.counted))
+			seen.counted = UINT64_MAX;
+	}
+	return seen;
 }
 
 /* ---- events ---- */
@@ -368,11 +377,28 @@ static int take_estimate(struct vt_evgather *g, const struct vt_record *rec, str
 	if (add_event(g, vt_record_u64(rec, VT_EVSTAT_EVENT), &key.event, err) < 0)
 		return -VT_E_NOMEM;
 	code = vt_evstats_record(g->stats, &key, rec, err);
-	g->seen.estimates += code == 0;
+	if (code == 0) {
+		g->seen.estimates++;
+		vt_evstats_event_at(g->stats, key.event)->estimated = true;
+	}
 	if (code != -VT_E_FORMAT)
 		return code;
 	if (g->warn)
 		g->warn(g->arg, err->text);
+	return 0;
+}
+
+/* Merging leaves COUNT records of samples that no estimates were made of. */
+static int take_count(struct vt_evgather *g, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_evevent *e;
+	uint32_t index;
+
+	if (add_event(g, vt_record_u64(rec, VT_COUNT_EVENT), &index, err) < 0)
+		return -VT_E_NOMEM;
+	e = vt_evstats_event_at(g->stats, index);
+	if (__builtin_add_overflow(e->counted, vt_record_u64(rec, VT_COUNT_SAMPLES), &e->counted))
+		e->counted = UINT64_MAX;
 	return 0;
 }
 
@@ -403,6 +429,8 @@ int vt_evgather_feed(void *gather, const struct vt_block *block, uint32_t first,
 			code = take_event(g, &rec, err);
 		else if (block->kind == VT_EVSTAT)
 			code = take_estimate(g, &rec, err);
+		else if (block->kind == VT_COUNT)
+			code = take_count(g, &rec, err);
 		else if (block->kind == VT_META)
 			code = take_meta(g, &rec, err);
 	}

@@ -37,7 +37,8 @@ void vt_evgather_warn(struct vt_evgather *g, void (*fn)(void *arg, const char *t
 int vt_evgather_feed(void *gather, const struct vt_block *block, uint32_t first, uint32_t count,
 		     struct vt_error *err);
 #define VT_EVGATHER_KINDS                                                                          \
-	(VT_KIND(VT_SAMPLE) | VT_KIND(VT_EVSTAT) | VT_KIND(VT_EVENT) | VT_KIND(VT_META))
+	(VT_KIND(VT_SAMPLE) | VT_KIND(VT_EVSTAT) | VT_KIND(VT_EVENT) | VT_KIND(VT_META) |          \
+	 VT_KIND(VT_COUNT))
 
 /* What was gathered by place, and by something else (NULL: nothing).  Borrowed. */
 struct vt_evstats *vt_evgather_stats(const struct vt_evgather *g);
@@ -47,7 +48,8 @@ struct vt_evseen {
 	uint64_t samples;   /* of followed instructions, that were counted */
 	uint64_t others;    /* samples of no followed instruction, */
 	uint64_t seconds;   /* and of later ones of pairs, which periods do not count */
-	uint64_t estimates; /* EVSTAT records */
+	uint64_t estimates; /* EVSTAT records, */
+	uint64_t counted;   /* and samples of their events that are only counted (COUNT) */
 };
 struct vt_evseen vt_evgather_seen(const struct vt_evgather *g);
 

@@ -60,6 +60,8 @@ struct vt_evevent {
 	struct vt_evcheck check;
 	uint64_t unlocated; /* samples whose code is not there */
 	bool joined;	    /* vt_evmeta_join() was called */
+	bool estimated;	    /* there are EVSTAT records of it, and */
+	uint64_t counted;   /* samples that are only counted (COUNT) */
 };
 
 /* A total: the numbers of an EVSTAT record. */

@@ -82,6 +82,76 @@ vevent --symfs "$symfs" -o e.vt s.vt
 "$PYTHON" "$ROOT/tests/events_check.py" e.vt truth.vt >coverage
 t_is "intervals have the truth" "$(awk '$1 == "events" { print ($2 > 100 && $3 >= 92) }' coverage)" 1
 
+# ---- what a stream does not have ----
+
+for f in ibs-op spe; do
+	if [ ! -e "$VT_DATA/ibs-spe/$f.data" ]; then
+		t_skip "$f: no procedure is known" "no $VT_DATA/ibs-spe/$f.data"
+		continue
+	fi
+	t_status "$f: no procedure is known" 3 vlist --events "$VT_DATA/ibs-spe/$f.data"
+	t_is "$f: nothing is printed" "$(cat "$T_OUT")" ""
+	t_like "$f: what lists it is named" 'no procedure is known.*vevent --by instruction' "$T_ERR"
+done
+for by in source page addr; do
+	t_status "estimates by $by" 3 vevent --by $by e.vt
+	t_is "print nothing, by $by" "$(cat "$T_OUT")" ""
+done
+vsim -m skylake --symfs "$symfs" -S cycles:1000 --profileme 100 -o mixed.vt "$orders" 2>/dev/null
+vevent --symfs "$symfs" -o mixed.e mixed.vt
+for f in mixed.vt mixed.e; do
+	for how in '' --json '--histogram lat_total' --together; do
+		# shellcheck disable=SC2086
+		t_status "$f: an event that follows no instruction $how" 3 vevent -e cycles $how --symfs "$symfs" $f
+		t_is "$f: nothing is printed $how" "$(cat "$T_OUT")" ""
+		t_like "$f: it is named $how" "no sample of 'cycles' follows" "$T_ERR"
+	done
+	t_status "$f: vlist: so, too" 3 vlist --events -e cycles --symfs "$symfs" $f
+	t_status "$f: of two names one is unknown" 2 vevent -e profileme -e nothing --symfs "$symfs" $f
+	t_ok "$f: the other event" vevent -e profileme --symfs "$symfs" $f
+done
+t_status "a latency that no sample tells" 3 vevent --histogram lat_load --where '!(events & load)' s.vt
+t_is "without half an output" "$(cat "$T_OUT")" ""
+
+# ---- estimates of one run, samples of another ----
+
+vtrace merge -o half.vt a.e b.vt
+n=$(vtrace dump -k SAMPLE b.vt | wc -l)
+t_ok "samples beside estimates" vevent --symfs "$symfs" --csv half.vt
+t_like "are said not to be in them" "half.vt: $n samples beside its estimates are not in them" "$T_ERR"
+cp "$T_OUT" got
+vevent --symfs "$symfs" --csv a.e >want
+t_same "and are not" got want
+vtrace decode "$ROOT/tests/data/demo/perf.data" -o perf.vt
+vtrace merge -o other.vt a.e perf.vt
+t_is "of other events: no word" "$(vevent --symfs "$symfs" --top 1 other.vt 2>&1 | grep -c 'beside its')" 0
+
+# ---- two machines ----
+
+vsim -m skylake --symfs "$symfs" --profileme 50 --pairs 5 -o sky.vt "$orders" 2>/dev/null
+vsim -m alpha21264 --symfs "$symfs" --profileme 50 --pairs 5 -o alpha.vt "$orders" 2>/dev/null
+vsim -m skylake --symfs "$symfs" --profileme 50 --pairs 6 -o wide.vt "$orders" 2>/dev/null
+for v in sky alpha wide; do
+	for p in event pair path; do
+		v$p --symfs "$symfs" -o $v.$p $v.vt 2>/dev/null
+	done
+done
+for p in event pair path; do
+	t_status "v$p: of two machines" 3 vtrace merge -o two.vt sky.$p alpha.$p
+	t_like "v$p: is refused" 'alpha.*of another model of a processor' "$T_ERR"
+	t_status "v$p: in the other order" 3 vtrace merge -o two.vt alpha.$p sky.$p
+	t_status "v$p: after a merge, too" 3 eval "vtrace merge sky.$p sky.$p | vtrace merge -o two.vt - alpha.$p"
+	t_ok "v$p: beside samples of another machine" vtrace merge -o two.vt alpha.vt sky.$p alpha.vt
+	t_ok "v$p: of one machine" vtrace merge -o two.vt sky.$p sky.$p
+done
+t_status "vpair: of two windows" 3 vtrace merge -o two.vt sky.pair wide.pair
+t_like "is refused" 'wide.pair.*of another window' "$T_ERR"
+t_status "after a merge, too" 3 eval "vtrace merge sky.pair sky.pair | vtrace merge -o two.vt - wide.pair"
+for p in event path; do
+	t_ok "v$p: the window is of no account" vtrace merge -o two.vt sky.$p wide.$p
+done
+t_ok "different kinds are not of one sum" vtrace merge -o two.vt sky.event alpha.pair sky.path
+
 # ---- damage ----
 
 head -c $(($(stat -c %s e.vt) - 9)) e.vt >cut.vt

@@ -75,6 +75,9 @@ static int choose_event(struct printer *p, struct vt_error *err)
 		return vt_error_set(err, VT_E_NOTFOUND, "no event of single instructions is '%s'",
 				    p->l->event ? p->l->event : "");
 	sum_event(p, (uint32_t)best);
+	if (!(p->all.samples > 0))
+		return vt_error_set(err, VT_E_ABSENT, "no sample of '%s' follows an instruction",
+				    p->name);
 	p->known = vt_evstats_event_at(p->stats, best);
 	return 0;
 }

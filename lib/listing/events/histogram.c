@@ -219,7 +219,12 @@ int vti_evrows_histogram(const struct vti_evrows *r, struct vt_output *out, stru
 	size_t i;
 	int code = 0;
 
-	if (!p->json && p->form == VT_TABLE_TEXT)
+	for (i = 0; i < r->nevents && !(r->sums[i].total[p->histogram].had > 0);)
+		i++;
+	if (i == r->nevents)
+		code = vt_error_set(err, VT_E_ABSENT, "no sample tells %s",
+				    vt_stat_name(vt_evstat_what((unsigned)p->histogram)));
+	if (code == 0 && !p->json && p->form == VT_TABLE_TEXT)
 		vti_evrows_header(r, out);
 	for (i = 0; i < r->nevents && code == 0; i++) {
 		if (!(r->sums[i].total[p->histogram].had > 0))
@@ -229,9 +234,6 @@ int vti_evrows_histogram(const struct vti_evrows *r, struct vt_output *out, stru
 		first = false;
 		code = print_histogram(r, i, list, all, out, err);
 	}
-	if (first && code == 0)
-		code = vt_error_set(err, VT_E_NOTFOUND, "no sample tells %s",
-				    vt_stat_name(vt_evstat_what((unsigned)p->histogram)));
 	if (code == 0 && all)
 		code = vt_table_print(all, out, p->form, false, err);
 	if (code == 0 && p->json) {

@@ -41,7 +41,8 @@ struct vt_evreport {
 unsigned vt_evstat_named(const char *name, size_t size);
 
 /*
- * Prints it.  -VT_E_USAGE: a name is none of a total; -VT_E_NOTFOUND: of an event; -VT_E_NOMEM.
+ * Prints it.  -VT_E_USAGE: a name is none of a total; -VT_E_NOTFOUND: of an event; -VT_E_ABSENT: no
+ * sample of an event that was asked for follows an instruction, or tells the latency; -VT_E_NOMEM.
  * Errors of writing stick to `out`.
  */
 int vt_evreport_print(const struct vt_evreport *p, struct vt_output *out, struct vt_error *err);

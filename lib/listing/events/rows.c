@@ -76,6 +76,25 @@ static bool is_listed(const struct vt_evreport *p, const char *name)
 	return !p->nevents;
 }
 
+/* Whether an event has this name; else the error. */
+static bool is_event(const struct vti_evrows *r, const char *name, struct vt_error *err)
+{
+	const struct vt_evstats *s = vt_evgather_stats(r->report->gather);
+	size_t i, n = vt_evstats_nevents(s);
+
+	for (i = 0; i < n; i++) {
+		const struct vt_event *e =
+			vt_context_event(r->report->context, vt_evstats_event_at(s, i)->id, err);
+
+		if (!e)
+			return false;
+		if (strcmp(e->name, name) == 0)
+			return true;
+	}
+	vt_error_set(err, VT_E_NOTFOUND, "no event of single instructions is '%s'", name);
+	return false;
+}
+
 /* The number of each event of the totals among those that are listed; SIZE_MAX: it is not. */
 static int choose_events(struct vti_evrows *r, size_t *number, struct vt_error *err)
 {
@@ -104,9 +123,22 @@ static int choose_events(struct vti_evrows *r, size_t *number, struct vt_error *
 		if (!r->labels[r->nevents++])
 			return vt_error_nomem(err);
 	}
-	if (n && !r->nevents)
-		return vt_error_set(err, VT_E_NOTFOUND, "no event of single instructions is '%s'",
-				    r->report->events[0]);
+	for (i = 0; i < r->report->nevents; i++)
+		if (!is_event(r, r->report->events[i], err))
+			return -(int)err->code;
+	return 0;
+}
+
+/* Whether there are samples of each event that was asked for. */
+static int check_samples(const struct vti_evrows *r, struct vt_error *err)
+{
+	size_t i;
+
+	for (i = 0; i < r->nevents && r->report->nevents; i++)
+		if (!(r->sums[i].all.samples > 0))
+			return vt_error_set(
+				err, VT_E_ABSENT, "no sample of '%s' follows an instruction",
+				r->report->together ? r->report->events[0] : r->labels[i]);
 	return 0;
 }
 
@@ -182,6 +214,8 @@ int vti_evrows_init(struct vti_evrows *r, const struct vt_evreport *report, stru
 	for (i = 0; i < vt_evstats_nplaces(s) && code == 0; i++)
 		code = groups ? add_group(r, s, i, number, err) : add_place(r, s, i, number, err);
 	free(number);
+	if (code == 0)
+		code = check_samples(r, err);
 	return code;
 }
 
