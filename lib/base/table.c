@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,6 +188,22 @@ void vt_table_real(struct vt_table *t, double v)
 
 	if (c)
 		c->u.real = v;
+}
+
+void vt_table_finite(struct vt_table *t, double v)
+{
+	if (isfinite(v))
+		vt_table_real(t, v);
+	else
+		vt_table_empty(t);
+}
+
+void vt_table_whole(struct vt_table *t, double v)
+{
+	if (fabs(v) < 9e18)
+		vt_table_signed(t, (int64_t)llround(v));
+	else
+		vt_table_finite(t, v);
 }
 
 void vt_table_percent(struct vt_table *t, uint64_t part, uint64_t whole)

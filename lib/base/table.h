@@ -102,6 +102,11 @@ void vt_table_number(struct vt_table *t, uint64_t v);
 void vt_table_signed(struct vt_table *t, int64_t v);
 void vt_table_real(struct vt_table *t, double v);
 
+/* The same, but leaves the cell empty if the value is not finite; and rounded, without a fraction.
+ */
+void vt_table_finite(struct vt_table *t, double v);
+void vt_table_whole(struct vt_table *t, double v);
+
 /* Fills a cell with `part` as a percentage of `whole`, or leaves it empty when `whole` is 0. */
 void vt_table_percent(struct vt_table *t, uint64_t part, uint64_t whole);
 

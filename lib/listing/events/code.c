@@ -170,14 +170,6 @@ static void add_columns(struct vt_table *t, uint64_t happened, enum vt_list_view
 	vt_table_column(t, "image", NULL, VT_FORMAT_TEXT);
 }
 
-static void put_finite(struct vt_table *t, double v)
-{
-	if (isfinite(v))
-		vt_table_real(t, v);
-	else
-		vt_table_empty(t);
-}
-
 static void put_total(struct vt_table *t, const struct printer *p, const struct vt_evkey *key,
 		      const struct vt_evcounts *c, unsigned stat)
 {
@@ -193,14 +185,14 @@ static void put_total(struct vt_table *t, const struct printer *p, const struct 
 	} else if (vt_evstat_is_latency(stat)) {
 		struct vt_evmean m = vt_evtotal_mean(&total, &p->whole[stat], p->known);
 
-		put_finite(t, m.mean);
-		put_finite(t, m.low);
-		put_finite(t, m.high);
+		vt_table_finite(t, m.mean);
+		vt_table_finite(t, m.low);
+		vt_table_finite(t, m.high);
 	} else {
 		vt_evtotal_interval(&total, p->known, &low, &high);
 		vt_table_number(t, total.sum < 1.8e19 ? (uint64_t)(total.sum + 0.5) : UINT64_MAX);
-		put_finite(t, isfinite(high) ? low : NAN);
-		put_finite(t, high);
+		vt_table_finite(t, isfinite(high) ? low : NAN);
+		vt_table_finite(t, high);
 	}
 }
 

@@ -2,7 +2,6 @@
 #include "listing/pairs/listing.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,22 +207,6 @@ static void add_list_columns(const struct vt_pairlist *l, enum vt_list_view view
 	vt_table_column(t, "image", NULL, VT_FORMAT_TEXT);
 }
 
-static void put_finite(struct vt_table *t, double v)
-{
-	if (isfinite(v))
-		vt_table_real(t, v);
-	else
-		vt_table_empty(t);
-}
-
-static void put_whole(struct vt_table *t, double v)
-{
-	if (fabs(v) < 9e18)
-		vt_table_signed(t, (int64_t)llround(v));
-	else
-		put_finite(t, v);
-}
-
 static void put_sum(const struct vt_pairlist *l, size_t column, const struct listed_sum *s,
 		    struct vt_table *t)
 {
@@ -236,16 +219,16 @@ static void put_sum(const struct vt_pairlist *l, size_t column, const struct lis
 	if (!s)
 		return;
 	v = vt_pairsum_value(&s->sum, total);
-	put_finite(t, v.value);
-	put_finite(t, v.error);
-	put_finite(t, v.low);
-	put_finite(t, v.high);
+	vt_table_finite(t, v.value);
+	vt_table_finite(t, v.error);
+	vt_table_finite(t, v.low);
+	vt_table_finite(t, v.high);
 	vt_table_number(t, s->sum.pairs);
 	vt_table_str(t, vt_confidence_name(v.confidence));
 	if (!total)
 		return;
-	put_whole(t, v.value);
-	put_whole(t, v.error);
+	vt_table_whole(t, v.value);
+	vt_table_whole(t, v.error);
 	vt_table_number(t, s->sum.pairs);
 }
 

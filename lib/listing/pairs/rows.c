@@ -142,34 +142,17 @@ static void add_pair_columns(struct vt_table *t, enum vt_level level, bool total
 	vt_table_column(t, "image", "image", VT_FORMAT_PATH);
 }
 
-static void put_finite(struct vt_table *t, double v)
-{
-	if (isfinite(v))
-		vt_table_real(t, v);
-	else
-		vt_table_empty(t);
-}
-
-/* Fractions of slots mean nothing. */
-static void put_whole(struct vt_table *t, double v)
-{
-	if (fabs(v) < 9e18)
-		vt_table_signed(t, (int64_t)llround(v));
-	else
-		put_finite(t, v);
-}
-
 static void put_value_cells(struct vt_table *t, const struct pair_line *l, bool total)
 {
 	const double values[] = {l->v.value, l->v.error, l->v.low, l->v.high};
 	size_t i;
 
 	for (i = 0; i < 4; i++)
-		put_finite(t, values[i]);
+		vt_table_finite(t, values[i]);
 	for (i = 0; i < 4 && total; i++)
-		put_whole(t, values[i]);
+		vt_table_whole(t, values[i]);
 	if (total)
-		put_finite(t, l->sum->cycles);
+		vt_table_finite(t, l->sum->cycles);
 	else
 		vt_table_empty(t);
 	vt_table_number(t, l->sum->pairs);

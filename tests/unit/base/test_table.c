@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,6 +65,27 @@ static void separates_for_programs(void **state)
 								"2064143\t33.3333\tmain\tprog\n"
 								"7\t\tevil\\x1b[2J\\n\ta,\"b\"\n"
 								"0\t\t\t\n");
+	vt_table_free(t);
+}
+
+/* What is not finite is left out, and what no integer holds keeps its digits. */
+static void leaves_out_what_is_not_finite(void **state)
+{
+	static const double values[] = {2.5, -2.5, 1e19, INFINITY, NAN};
+	struct vt_table *t = vt_table_new();
+	size_t i;
+
+	(void)state;
+	assert_non_null(t);
+	vt_table_column(t, "finite", "finite", VT_FORMAT_REAL);
+	vt_table_column(t, "whole", "whole", VT_FORMAT_REAL);
+	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		vt_table_row(t, VT_STYLE_PLAIN);
+		vt_table_finite(t, values[i]);
+		vt_table_whole(t, values[i]);
+	}
+	assert_string_equal(print_table(t, VT_TABLE_CSV, false),
+			    "finite,whole\n2.5,3\n-2.5,-3\n1e+19,1e+19\n,\n,\n");
 	vt_table_free(t);
 }
 
@@ -356,6 +378,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(aligns_for_people),
 		cmocka_unit_test(separates_for_programs),
+		cmocka_unit_test(leaves_out_what_is_not_finite),
 		cmocka_unit_test(colours_cells),
 		cmocka_unit_test(formats_numbers),
 		cmocka_unit_test(long_cells_stick_out),
