@@ -161,10 +161,10 @@ t_status "samples without pairs" 3 vpair --symfs "$symfs" --top 1 "$ROOT/tests/d
 t_like "says what makes them" 'no pairs of samples \(vsim' "$T_ERR"
 t_status "samples of an unknown processor" 3 vpair -o none.vt <(make 'EVENT id=5 name=cycles' 'SAMPLE event=5 ip=1')
 t_like "that make no pairs" 'no pairs of samples \(vsim' "$T_ERR"
-for form in '--top 2' '-o none.vt'; do
-	t_status "$form of sums" 3 vpair $form uniform.sums
+for form in --top=2 --output=none.vt; do
+	t_status "$form of sums" 3 vpair "$form" uniform.sums
 	t_like "says what they are" 'no pairs of samples, but sums of them: vlist --pairs lists these' "$T_ERR"
-	t_status "$form of merged sums" 3 vpair $form merged.vt
+	t_status "$form of merged sums" 3 vpair "$form" merged.vt
 	t_like "says what these are" 'no pairs of samples, but sums of them' "$T_ERR"
 done
 vtrace merge -o counts.vt uniform.vt weighted.vt

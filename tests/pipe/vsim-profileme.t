@@ -16,8 +16,8 @@ followed() { vtrace dump -k SAMPLE -F event,"$1" "$2" | awk -F '\t' '$1 == "prof
 
 t_status "no period" 2 vsim --profileme 0x1000000000001 "$orders"
 t_status "pairs of what is not followed" 2 vsim --pairs 4 "$orders"
-for o in '--pairs 9' '--ways 3' '--minor uniform' '--minor weighted' '--history 3' '--history 12'; do
-	t_status "$o without --profileme" 2 vsim $o "$orders"
+for o in --pairs=9 --ways=3 --minor=uniform --minor=weighted --history=3 --history=12; do
+	t_status "$o without --profileme" 2 vsim "$o" "$orders"
 	t_like "says so" '--pairs, --ways, --minor, --history: of --profileme' "$T_ERR"
 done
 t_status "ways without pairs" 2 vsim --profileme 100 --ways 3 "$orders"
