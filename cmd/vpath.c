@@ -192,9 +192,7 @@ static void tell_totals(const struct job *j)
 		{s->unmapped + t->outside, "are in no procedure with code"},
 		{t->none, "have no path that agrees with their history"},
 		{t->several, "have several"},
-		{t->capped, "have so many that not all were looked at"},
-		{t->given_up, "of those have none among what was looked at"},
-		{t->looped, "have some that go round without a branch, which were left out"},
+		{t->given_up, "have none among those that were looked at"},
 	};
 	size_t i;
 
@@ -202,6 +200,12 @@ static void tell_totals(const struct job *j)
 		if (rows[i].n)
 			app_say(j->app, "%s: of %" PRIu64 " samples, %" PRIu64 " %s",
 				vt_reader_name(j->reader), s->samples, rows[i].n, rows[i].what);
+	if (t->capped)
+		app_say(j->app,
+			"%s: of %" PRIu64 " samples, %" PRIu64 " have so many that not all were "
+			"looked at; those left out weigh %.2g %%",
+			vt_reader_name(j->reader), s->samples, t->capped,
+			100 * t->left_out / (double)t->capped);
 }
 
 static bool list_paths(struct job *j)

@@ -304,7 +304,8 @@ static bool take_edges(struct maker *m)
 	size_t i;
 
 	g->edges = malloc((m->edges.count + 1) * sizeof(*g->edges));
-	for (i = 0; g->edges && i < m->edges.count; i++) {
+	g->choices = malloc((m->edges.count + 1) * sizeof(*g->choices));
+	for (i = 0; g->edges && g->choices && i < m->edges.count; i++) {
 		const struct vti_pathedge_entry *e = vt_hash_at(&m->edges, i);
 
 		if (m->o->counted && !(e->count > 0))
@@ -316,7 +317,7 @@ static bool take_edges(struct maker *m)
 							     .kind = (uint8_t)(e->key.what >> 8),
 							     .count = e->count};
 	}
-	if (!g->edges)
+	if (!g->edges || !g->choices)
 		return false;
 	qsort(g->edges, g->nedges, sizeof(*g->edges), compare_edges);
 	for (i = g->nedges; i-- > 0;) {
@@ -345,6 +346,7 @@ int vti_pathedges_make(struct vt_pathgraph *g, const struct vt_pathgraph_options
 	m.failed = m.failed || !take_edges(&m);
 	free(m.tails);
 	vt_hash_fini(&m.edges);
-	vt_pathgraph_weigh(g);
+	if (!m.failed)
+		vt_pathgraph_weigh(g);
 	return m.failed ? vt_error_nomem(err) : 0;
 }

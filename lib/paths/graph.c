@@ -487,27 +487,73 @@ void vt_pathgraph_free(struct vt_pathgraph *g)
 	free(g->procs);
 	free(g->nodes);
 	free(g->edges);
+	free(g->choices);
 	vt_hash_fini(&g->index);
 	free(g);
 }
 
-void vt_pathgraph_weigh(struct vt_pathgraph *g)
+/* ---- weights ---- */
+
+static int compare_choices(const void *x, const void *y)
 {
-	size_t n;
-	uint32_t i;
+	const struct vt_pathchoice *a = x, *b = y;
 
-	for (n = 0; n < g->nnodes; n++) {
-		struct vt_pathedge *e = g->edges + g->nodes[n].first;
-		double sum = g->nodes[n].elsewhere;
+	if (a->call != b->call)
+		return a->call - b->call;
+	if (a->part != b->part)
+		return a->part > b->part ? -1 : 1;
+	return (a->edge > b->edge) - (a->edge < b->edge);
+}
 
-		for (i = 0; i < g->nodes[n].count; i++)
-			sum += e[i].count;
-		g->nodes[n].unknown = sum > 0 ? g->nodes[n].elsewhere / sum : 0;
-		g->nodes[n].calls = 0;
-		for (i = 0; i < g->nodes[n].count; i++) {
-			e[i].part = sum > 0 ? e[i].count / sum : 1.0 / g->nodes[n].count;
-			if (e[i].kind == VT_PATHEDGE_CALL)
-				g->nodes[n].calls += e[i].part;
+static void sort_choices(struct vt_pathgraph *g, struct vt_pathnode *n)
+{
+	struct vt_pathchoice *c = g->choices + n->first;
+	double rest[2] = {0, 0};
+	uint32_t i, bit;
+
+	n->others = 0;
+	for (i = 0; i < n->count; i++) {
+		const struct vt_pathedge *e = &g->edges[n->first + i];
+
+		c[i] = (struct vt_pathchoice){.part = e->part,
+					      .edge = n->first + i,
+					      .bit = e->bit,
+					      .call = e->kind == VT_PATHEDGE_CALL};
+		n->others += !c[i].call;
+	}
+	qsort(c, n->count, sizeof(*c), compare_choices);
+	for (i = n->count; i-- > 0;) {
+		if (i + 1 == n->others)
+			rest[0] = rest[1] = 0;
+		for (bit = 0; bit < 2; bit++) {
+			rest[bit] += c[i].bit == 1 - bit ? 0 : c[i].part;
+			c[i].rest[bit] = (float)rest[bit];
 		}
 	}
+}
+
+static void weigh_node(struct vt_pathgraph *g, struct vt_pathnode *n)
+{
+	struct vt_pathedge *e = g->edges + n->first;
+	double sum = n->elsewhere;
+	uint32_t i;
+
+	for (i = 0; i < n->count; i++)
+		sum += e[i].count;
+	n->unknown = sum > 0 ? n->elsewhere / sum : 0;
+	n->calls = 0;
+	for (i = 0; i < n->count; i++) {
+		e[i].part = sum > 0 ? e[i].count / sum : 1.0 / n->count;
+		if (e[i].kind == VT_PATHEDGE_CALL)
+			n->calls += e[i].part;
+	}
+	sort_choices(g, n);
+}
+
+void vt_pathgraph_weigh(struct vt_pathgraph *g)
+{
+	size_t i;
+
+	for (i = 0; i < g->nnodes; i++)
+		weigh_node(g, &g->nodes[i]);
 }

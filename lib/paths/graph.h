@@ -37,6 +37,15 @@ struct vt_pathedge {
 	double learned; /* of vt_pathlearn() */
 };
 
+/* An edge as the walk meets it. */
+struct vt_pathchoice {
+	double part;   /* of the edge */
+	float rest[2]; /* of this and the later ones, of those that agree with either direction */
+	uint32_t edge; /* in vt_pathgraph.edges */
+	uint8_t bit;   /* likewise */
+	bool call;
+};
+
 struct vt_pathnode {
 	uint64_t start; /* vaddrs */
 	uint64_t end;
@@ -47,6 +56,7 @@ struct vt_pathnode {
 	uint32_t flags;	  /* of its last instruction: enum vt_fact */
 	uint32_t first;	  /* its first edge in vt_pathgraph.edges */
 	uint32_t count;	  /* of edges to it */
+	uint32_t others;  /* of them, those that are no calls */
 	bool open;	  /* control may also come from where no edge does */
 	bool leaves;	  /* it goes on to where no edge does */
 	bool repeats;	  /* an instruction of it is repeated */
@@ -74,6 +84,9 @@ struct vt_pathgraph {
 	size_t nodes_cap;
 	struct vt_pathedge *edges; /* sorted by `to` */
 	size_t nedges;
+	/* In the order of nodes: edges that are no calls, and those that are, the likeliest first
+	 */
+	struct vt_pathchoice *choices;
 	uint64_t left_out; /* procedures beyond VT_PATHGRAPH_NODES */
 	uint64_t no_code;  /* procedures whose code is not there */
 	bool across;
@@ -112,7 +125,7 @@ uint64_t vt_pathgraph_insn(const struct vt_pathgraph *g, uint32_t node, uint32_t
 void vt_pathgraph_place(const struct vt_pathgraph *g, uint32_t node, uint32_t *image,
 			uint64_t *offset);
 
-/* Sets `part` of all edges from their counts. */
+/* Sets `part` of all edges from their counts, and all that depends on it. */
 void vt_pathgraph_weigh(struct vt_pathgraph *g);
 
 #endif

@@ -4,13 +4,15 @@
 #include "machine/insn/insn.h"
 #include "paths/paths.h"
 
-#define ROUNDS	  4
-#define QUESTIONS 20000 /* that a round looks at */
+#define QUESTIONS 20000 /* that are looked at */
 
-/* Of an edge that no sample tells of, relative to one sample: it may still be taken. */
-#define PRIOR 0.05
+/* The samples that what is known without histories counts for, of the edges to a node. */
+#define PRIOR 2
 
-/* The same of all the ways to a node that are not known. */
+/* How many samples begin in each node at least. */
+#define LEAST_WEIGHT 0.05
+
+/* Of all the ways to a node that are not known: samples, as far as no sample tells. */
 #define UNSEEN 0.5
 
 /* Executions of each node, from the samples in it, in any unit. */
@@ -27,7 +29,7 @@ static double *weigh_nodes(const struct vt_paths *p)
 			weight[p->asks[i].node] += (double)q->count;
 	}
 	for (i = 0; weight && i < g->nnodes; i++)
-		weight[i] = (weight[i] + PRIOR) / g->nodes[i].ninsns;
+		weight[i] = (weight[i] + LEAST_WEIGHT) / g->nodes[i].ninsns;
 	return weight;
 }
 
@@ -68,15 +70,36 @@ static int learn_once(struct vt_paths *p, size_t step, struct vt_error *err)
 	return 0;
 }
 
-/* What was learned of an edge counts as samples do, and what it began with as one of them. */
+/* The part of control that comes from elsewhere, of all nodes to which it may. */
+static double part_from_elsewhere(const struct vt_pathgraph *g)
+{
+	double elsewhere = UNSEEN, all = UNSEEN;
+	size_t i;
+	uint32_t k;
+
+	for (i = 0; i < g->nnodes; i++) {
+		const struct vt_pathnode *n = &g->nodes[i];
+
+		if (!n->open)
+			continue;
+		elsewhere += n->learned;
+		all += n->learned;
+		for (k = n->first; k < n->first + n->count; k++)
+			all += g->edges[k].learned;
+	}
+	return elsewhere / all;
+}
+
+/* What was learned of an edge counts as samples do, and what it began with as PRIOR of them. */
 static void take_learned(struct vt_pathgraph *g, const double *first)
 {
+	double part = part_from_elsewhere(g);
 	size_t i;
 
 	for (i = 0; i < g->nedges; i++)
 		g->edges[i].count = g->edges[i].learned + PRIOR * first[i];
 	for (i = 0; i < g->nnodes; i++)
-		g->nodes[i].elsewhere = g->nodes[i].open ? g->nodes[i].learned + UNSEEN : 0;
+		g->nodes[i].elsewhere = g->nodes[i].open ? g->nodes[i].learned + UNSEEN * part : 0;
 	vt_pathgraph_weigh(g);
 }
 
@@ -86,7 +109,7 @@ int vt_paths_learn(struct vt_paths *p, struct vt_error *err)
 	double *weight = weigh_nodes(p), *first = calloc(g->nedges + 1, sizeof(*first));
 	uint32_t *out = calloc(g->nnodes + 1, sizeof(*out));
 	size_t i, step = 1 + p->samples->questions.count / QUESTIONS;
-	int round, code = weight && first && out ? 0 : vt_error_nomem(err);
+	int code = weight && first && out ? 0 : vt_error_nomem(err);
 
 	if (code == 0)
 		start_counts(g, weight, out);
@@ -96,11 +119,11 @@ int vt_paths_learn(struct vt_paths *p, struct vt_error *err)
 		vt_pathgraph_weigh(g);
 	for (i = 0; code == 0 && i < g->nedges; i++)
 		first[i] = g->edges[i].part;
-	for (round = 0; round < ROUNDS && code == 0; round++) {
+	/* Once: a second time would make likely paths likelier than they are. */
+	if (code == 0)
 		code = learn_once(p, step, err);
-		if (code == 0)
-			take_learned(g, first);
-	}
+	if (code == 0)
+		take_learned(g, first);
 	free(weight);
 	free(first);
 	free(out);

@@ -96,6 +96,7 @@ static int find_path(struct vt_paths *p, const struct vt_pathask *ask, enum vt_p
 		     struct found *f, struct vt_error *err)
 {
 	bool pairs = way == VT_PATHWAY_HISTORY_PAIRS || way == VT_PATHWAY_LIKELY_PAIRS;
+	bool all = way == VT_PATHWAY_HISTORY || way == VT_PATHWAY_HISTORY_PAIRS;
 	int code = 0;
 
 	*f = (struct found){.probability = 0};
@@ -104,11 +105,11 @@ static int find_path(struct vt_paths *p, const struct vt_pathask *ask, enum vt_p
 			f->n = 0;
 		return 0;
 	}
-	code = vt_pathwalk_find(p->walk, ask, pairs, &f->answer, err);
+	code = vt_pathwalk_find(p->walk, ask, pairs, all, &f->answer, err);
 	f->nodes = f->answer.nodes;
 	f->n = f->answer.nnodes;
 	f->probability = f->answer.probability;
-	if ((way == VT_PATHWAY_HISTORY || way == VT_PATHWAY_HISTORY_PAIRS) && !f->answer.only)
+	if (all && !f->answer.only)
 		f->n = 0;
 	return code;
 }
@@ -159,7 +160,7 @@ static int find_by_history(struct vt_paths *p, size_t i, enum vt_pathway way, st
 		return -(int)err->code;
 	t->open += f.answer.open ? q->count : 0;
 	t->capped += f.answer.capped ? q->count : 0;
-	t->looped += f.answer.looped ? q->count : 0;
+	t->left_out += f.answer.left_out * (double)q->count;
 	if (f.n)
 		t->found += q->count;
 	else if (f.answer.some)

@@ -53,7 +53,7 @@ struct vt_paths_totals {
 	uint64_t given_up; /* the work was bounded before one was found */
 	uint64_t open;	   /* others may come from code that is not known */
 	uint64_t capped;   /* the work was bounded */
-	uint64_t looped;   /* likewise, going round without a branch */
+	double left_out;   /* samples, by the weight of the paths not looked at */
 };
 
 #define VT_PATHS_BINS 10
@@ -95,7 +95,7 @@ void vt_paths_fini(struct vt_paths *p);
 
 /*
  * Estimates the counts of edges from the samples: from how many there are in each node, and then
- * from what the branches before them say (Baum and Welch).  -VT_E_NOMEM.
+ * from what the branches before them say: one round of Baum and Welch.  -VT_E_NOMEM.
  */
 int vt_paths_learn(struct vt_paths *p, struct vt_error *err);
 

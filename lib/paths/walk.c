@@ -9,13 +9,24 @@
 #include "machine/insn/insn.h"
 
 /* Bounds on the work for an instruction. */
-#define MAX_STATES 2048
-#define MAX_LINKS  8192
-#define MAX_STACKS 2048
-#define SLOTS	   8192	 /* of hash tables; a power of 2 */
-#define MAX_ROOTS  64	 /* states behind a branch that are followed */
+#define MAX_STATES 16384
+#define MAX_LINKS  32768
+#define MAX_STACKS 4096
+#define SLOTS	   32768 /* of hash tables; a power of 2 */
 #define MAX_DEPTH  256	 /* of calls that are open */
-#define MAX_STEPS  65536 /* of a path by counts */
+#define MAX_PATH   65536 /* nodes of a path by counts */
+
+/*
+ * Between two branches, the states that are gone on from, the likeliest first; and what part of the
+ * weight may be left out.
+ */
+#define STEPS_ALL    128 /* to find all */
+#define STEPS	     128
+#define STEPS_LEARNT 64 /* likewise, to learn */
+#define MORE_STATES  4	/* that each step may lead to, on the mean */
+#define LEAST	     1e-4
+#define LEAST_LEARNT 1e-3
+#define MAX_STEPS    (STEPS_ALL * VT_PATHWALK_BRANCHES)
 
 #define NONE UINT32_MAX
 
@@ -26,11 +37,6 @@
  */
 #define NEARER	  0.02
 #define TOO_SHORT 0.02
-
-/* Of an instruction with so many states, edges with a lesser part are not followed. */
-#define ALL	   128
-#define ALL_LEARNT 64 /* likewise, to learn */
-#define RARE	   0.02
 
 enum seen { UNSEEN, SEEN, SEEN_THERE };
 
@@ -44,13 +50,18 @@ struct key {
 
 struct state {
 	struct key key;
-	uint32_t links;	 /* the first in walk.links; NONE */
-	uint32_t before; /* on the likeliest path: the state nearer to the instruction */
-	uint8_t color;	 /* of the search: 0 new, 1 under way, 2 done */
-	uint8_t paths;	 /* from the instruction to here: 0, 1, 2 or more */
-	double sum;	 /* of their weights */
-	double best;	 /* of the likeliest */
-	double rest;	 /* of all ways to go on: for learning */
+	uint32_t links;	  /* the first in walk.links; NONE */
+	uint32_t before;  /* on the likeliest path: the state nearer to the instruction */
+	uint32_t in_heap; /* its place + 1; 0: it is not there */
+	uint32_t step;	  /* the last one from here */
+	uint8_t paths;	  /* from the instruction to here: 0, 1, 2 or more */
+	uint8_t waiting;  /* those of them that did not go on yet */
+	bool expanded;
+	double sum;	/* of their weights */
+	double pending; /* of those that did not go on yet */
+	double best;	/* of the likeliest */
+	double skipped; /* the part of all ways to go on that is left out */
+	double rest;	/* of all ways to go on: for learning */
 };
 
 struct link {
@@ -67,45 +78,42 @@ struct stack {
 };
 
 struct table {
-	uint32_t at[SLOTS];
-	uint32_t stamp[SLOTS];
+	struct slot {
+		uint32_t stamp; /* `now`: it is used */
+		uint32_t at;
+	} slots[SLOTS];
 	uint32_t now;
-};
-
-struct frame {
-	uint32_t state;
-	uint32_t edge;
-};
-
-struct root {
-	double sum;
-	uint32_t state;
 };
 
 struct vt_pathwalk {
 	const struct vt_pathgraph *g;
 	const struct vt_pathask *ask;
 	bool pairs;
-	uint32_t all; /* states up to which all edges are followed */
+	uint32_t steps_max; /* of a level */
+	double least;
 	struct state states[MAX_STATES];
 	uint32_t nstates;
 	struct link links[MAX_LINKS];
 	uint32_t nlinks;
 	struct stack stacks[MAX_STACKS];
 	uint32_t nstacks;
-	struct table known;	    /* states of all levels */
-	struct table stacked;	    /* stacks */
-	uint32_t order[MAX_STATES]; /* states, each before those that it leads to */
-	uint32_t norder;
-	struct frame frames[MAX_STATES];
-	struct root roots[MAX_STATES]; /* the states behind the next branch */
-	struct root now[MAX_ROOTS];    /* those behind the last one */
-	uint32_t nroots;
-	uint32_t level; /* branches passed */
+	struct table known;   /* states */
+	struct table stacked; /* stacks */
+	uint32_t heap[MAX_STATES];
+	uint32_t nheap;
+	uint32_t steps[MAX_STEPS]; /* the state of each */
+	uint32_t nsteps;
+	/* Of the level: */
+	uint32_t level;
+	uint32_t nstates_max;
+	double least_mass; /* paths of less weight are left out */
+	double left_out;   /* weight */
+	/* What the weights of paths that end on a level stand for, with those left out. */
+	double scale[VT_PATHWALK_BRANCHES + 1];
 	uint32_t *path;
 	size_t path_cap;
 	double total;
-	bool open, capped, looped;
+	bool open, capped;
 };
 
 struct vt_pathwalk *vt_pathwalk_new(const struct vt_pathgraph *g)
@@ -127,7 +135,7 @@ void vt_pathwalk_free(struct vt_pathwalk *w)
 static void clear_table(struct table *t)
 {
 	if (++t->now == 0) {
-		memset(t->stamp, 0, sizeof(t->stamp));
+		memset(t->slots, 0, sizeof(t->slots));
 		t->now = 1;
 	}
 }
@@ -141,7 +149,57 @@ static uint32_t mix(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 	return (uint32_t)(h >> 40) & (SLOTS - 1);
 }
 
+/* ---- the states to go on from, the heaviest first ---- */
+
+static bool is_heavier(const struct vt_pathwalk *w, uint32_t a, uint32_t b)
+{
+	double x = w->states[a].pending, y = w->states[b].pending;
+
+	return x > y || (x == y && a < b);
+}
+
+static void put_in_heap(struct vt_pathwalk *w, uint32_t at, uint32_t state)
+{
+	w->heap[at] = state;
+	w->states[state].in_heap = at + 1;
+}
+
+/* Adds a state, or moves one up whose weight grew. */
+static void raise_in_heap(struct vt_pathwalk *w, uint32_t state)
+{
+	uint32_t in = w->states[state].in_heap, at = in ? in - 1 : w->nheap++;
+
+	for (; at && is_heavier(w, state, w->heap[(at - 1) / 2]); at = (at - 1) / 2)
+		put_in_heap(w, at, w->heap[(at - 1) / 2]);
+	put_in_heap(w, at, state);
+}
+
+static uint32_t take_heaviest(struct vt_pathwalk *w)
+{
+	uint32_t top = w->heap[0], last = w->heap[--w->nheap], at = 0, child;
+
+	w->states[top].in_heap = 0;
+	if (!w->nheap)
+		return top;
+	while ((child = 2 * at + 1) < w->nheap) {
+		if (child + 1 < w->nheap && is_heavier(w, w->heap[child + 1], w->heap[child]))
+			child++;
+		if (!is_heavier(w, w->heap[child], last))
+			break;
+		put_in_heap(w, at, w->heap[child]);
+		at = child;
+	}
+	put_in_heap(w, at, last);
+	return top;
+}
+
 /* ---- states ---- */
+
+static bool is_same_key(const struct key *a, const struct key *b)
+{
+	return a->node == b->node && a->stack == b->stack && a->seen == b->seen &&
+	       a->level == b->level;
+}
 
 /* The state with a key, which is made if it is new.  NONE: there are too many. */
 static uint32_t find_state(struct vt_pathwalk *w, const struct key *k)
@@ -149,17 +207,12 @@ static uint32_t find_state(struct vt_pathwalk *w, const struct key *k)
 	uint32_t i = mix(k->node, k->stack, k->seen, k->level);
 	struct table *t = &w->known;
 
-	for (; t->stamp[i] == t->now; i = (i + 1) & (SLOTS - 1))
-		if (memcmp(&w->states[t->at[i]].key, k, sizeof(*k)) == 0)
-			return t->at[i];
-	if (w->nstates == MAX_STATES) {
-		w->capped = true;
+	for (; t->slots[i].stamp == t->now; i = (i + 1) & (SLOTS - 1))
+		if (is_same_key(&w->states[t->slots[i].at].key, k))
+			return t->slots[i].at;
+	if (w->nstates == MAX_STATES)
 		return NONE;
-	}
-	if (!w->nstates || k->level > w->level)
-		w->roots[w->nroots++].state = w->nstates;
-	t->stamp[i] = t->now;
-	t->at[i] = w->nstates;
+	t->slots[i] = (struct slot){t->now, w->nstates};
 	w->states[w->nstates] = (struct state){.key = *k, .links = NONE, .before = NONE};
 	return w->nstates++;
 }
@@ -170,27 +223,15 @@ static uint32_t push_call(struct vt_pathwalk *w, uint32_t below, uint32_t site)
 	uint32_t i = mix(below, site, 0, 0), depth = w->stacks[below].depth + 1;
 	struct table *t = &w->stacked;
 
-	for (; t->stamp[i] == t->now; i = (i + 1) & (SLOTS - 1))
-		if (w->stacks[t->at[i]].below == below && w->stacks[t->at[i]].site == site)
-			return t->at[i];
-	if (w->nstacks == MAX_STACKS || depth > MAX_DEPTH) {
-		w->capped = true;
+	for (; t->slots[i].stamp == t->now; i = (i + 1) & (SLOTS - 1))
+		if (w->stacks[t->slots[i].at].below == below &&
+		    w->stacks[t->slots[i].at].site == site)
+			return t->slots[i].at;
+	if (w->nstacks == MAX_STACKS || depth > MAX_DEPTH)
 		return NONE;
-	}
-	t->stamp[i] = t->now;
-	t->at[i] = w->nstacks;
+	t->slots[i] = (struct slot){t->now, w->nstacks};
 	w->stacks[w->nstacks] = (struct stack){below, site, depth};
 	return w->nstacks++;
-}
-
-static void add_link(struct vt_pathwalk *w, uint32_t from, uint32_t to, uint32_t edge, double part)
-{
-	if (w->nlinks == MAX_LINKS) {
-		w->capped = true;
-		return;
-	}
-	w->links[w->nlinks] = (struct link){w->states[from].links, to, edge, part};
-	w->states[from].links = w->nlinks++;
 }
 
 /*
@@ -218,129 +259,214 @@ static bool look_for_other(const struct vt_pathwalk *w, uint32_t node, uint32_t 
 	return distance < ask->distance || found != UNSEEN;
 }
 
-/* How likely a path that ends is by what it has of a pair. */
-static double weigh_pair(const struct vt_pathwalk *w, const struct state *s)
+/* How likely what a path has of a pair is. */
+static double weigh_seen(uint32_t seen)
 {
-	if (!w->pairs || (s->key.seen & 3) == SEEN_THERE)
-		return 1;
-	return (s->key.seen & 3) == SEEN ? NEARER : TOO_SHORT;
+	return (seen & 3) == SEEN ? NEARER : 1;
+}
+
+/* How likely it is that a path with so much of a pair ends. */
+static double weigh_end(const struct vt_pathwalk *w, const struct state *s)
+{
+	return w->pairs && (s->key.seen & 3) == UNSEEN ? TOO_SHORT : 1;
+}
+
+/* ---- ways to go on ---- */
+
+/*
+ * What is left behind an edge, backwards.  False: nothing, by the pair; a stack of NONE: there are
+ * too many.
+ */
+static bool follow_edge(struct vt_pathwalk *w, struct key *k, const struct vt_pathedge *e)
+{
+	k->level += e->bit != VT_PATHEDGE_NOBIT;
+	k->node = e->from;
+	if (!look_for_other(w, e->from, w->g->nodes[e->from].ninsns, &k->seen))
+		return false;
+	if (e->kind == VT_PATHEDGE_RETURN)
+		k->stack = push_call(w, k->stack, e->site);
+	else if (e->kind == VT_PATHEDGE_CALL && k->stack)
+		k->stack = w->stacks[k->stack].below;
+	return true;
+}
+
+/* Links a state to what an edge leads to.  False: there is no more room. */
+static bool add_link(struct vt_pathwalk *w, uint32_t from, uint32_t edge, double part)
+{
+	const struct vt_pathedge *e = &w->g->edges[edge];
+	struct key k = w->states[from].key;
+	uint32_t to = NONE, seen = k.seen;
+
+	/* A path does not end in a call that returned. */
+	if (e->kind == VT_PATHEDGE_STOP && k.stack)
+		return true;
+	if (w->nlinks == MAX_LINKS)
+		return false;
+	if (e->kind != VT_PATHEDGE_STOP) {
+		if (!follow_edge(w, &k, e))
+			return true;
+		to = k.stack == NONE ? NONE : find_state(w, &k);
+		if (to == NONE)
+			return false;
+		part *= weigh_seen(k.seen) / weigh_seen(seen);
+	}
+	w->links[w->nlinks] = (struct link){w->states[from].links, to, edge, part};
+	w->states[from].links = w->nlinks++;
+	return true;
+}
+
+/* Goes on over an edge if it matters by what the state weighs now. */
+static void try_edge(struct vt_pathwalk *w, uint32_t state, uint32_t edge, double part)
+{
+	struct state *s = &w->states[state];
+
+	if (part * s->pending < w->least_mass || w->nstates >= w->nstates_max ||
+	    !add_link(w, state, edge, part))
+		s->skipped += part;
+}
+
+/* Goes on by some of the edges to a node, the likeliest first. */
+static void try_choices(struct vt_pathwalk *w, uint32_t state, uint32_t first, uint32_t end)
+{
+	struct state *s = &w->states[state];
+	uint32_t bit = w->ask->history >> s->key.level & 1, i;
+	double least = w->least_mass / s->pending;
+
+	for (i = first; i < end; i++) {
+		const struct vt_pathchoice *c = &w->g->choices[i];
+
+		if (c->part < least || !(c->part > 0)) {
+			s->skipped += c->rest[bit];
+			break;
+		}
+		if (c->bit != 1 - bit)
+			try_edge(w, state, c->edge, c->part);
+	}
+}
+
+/* The call that an open one came from: behind a return, it is the only one that is left of all. */
+static void try_call(struct vt_pathwalk *w, uint32_t state)
+{
+	const struct vt_pathgraph *g = w->g;
+	const struct vt_pathnode *n = &g->nodes[w->states[state].key.node];
+	uint32_t site = w->stacks[w->states[state].key.stack].site;
+	uint32_t low = n->first, end = low + n->count, high = end;
+
+	if (!(n->calls > 0))
+		return;
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (g->edges[mid].from < site)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < end && g->edges[low].from == site; low++)
+		if (g->edges[low].kind == VT_PATHEDGE_CALL)
+			try_edge(w, state, low, n->calls);
+}
+
+/* Finds the ways to go on from a state that the open calls and the history permit. */
+static void expand_state(struct vt_pathwalk *w, uint32_t state)
+{
+	struct state *s = &w->states[state];
+	const struct vt_pathnode *n = &w->g->nodes[s->key.node];
+
+	s->expanded = true;
+	w->open |= n->open;
+	try_choices(w, state, n->first, n->first + n->others);
+	if (s->key.stack)
+		try_call(w, state);
+	else
+		try_choices(w, state, n->first + n->others, n->first + n->count);
 }
 
 /* ---- the search ---- */
 
+static void pass_on(struct vt_pathwalk *w, uint32_t from, const struct link *k, double mass,
+		    uint8_t paths)
+{
+	const struct state *s = &w->states[from];
+	struct state *t = &w->states[k->to];
+	double best = s->best * k->part;
+
+	mass *= k->part;
+	t->sum += mass;
+	t->pending += mass;
+	t->waiting = (uint8_t)(t->waiting + (t->paths + paths <= 2 ? paths : 2 - t->paths));
+	t->paths = (uint8_t)(t->paths + paths <= 2 ? t->paths + paths : 2);
+	if (best > t->best) {
+		t->best = best;
+		t->before = from;
+	}
+	if (t->key.level == w->level)
+		raise_in_heap(w, k->to);
+}
+
+/* Goes one node back from a state with all that came to it since the last time. */
+static void step_back(struct vt_pathwalk *w, uint32_t state)
+{
+	struct state *s = &w->states[state];
+	double mass = s->pending;
+	uint8_t paths = s->waiting;
+	uint32_t l;
+
+	if (!s->expanded)
+		expand_state(w, state);
+	s->pending = 0;
+	s->waiting = 0;
+	s->step = w->nsteps;
+	w->steps[w->nsteps++] = state;
+	w->left_out += mass * s->skipped;
+	for (l = s->links; l != NONE; l = w->links[l].next)
+		if (w->links[l].to != NONE)
+			pass_on(w, state, &w->links[l], mass, paths);
+}
+
 /*
- * The share of an edge among those to its node that the open calls permit; 0: they do not.  Behind
- * a return, only the call that it matches is left of all.
+ * Goes back to the next branches from all states of the level, which are among those from `first`
+ * on.  A state goes on again if more comes to it, so that a way round without a branch counts as
+ * often as it is gone.
  */
-static double share_of_edge(const struct vt_pathwalk *w, const struct state *s,
-			    const struct vt_pathedge *e)
+static void search_level(struct vt_pathwalk *w, uint32_t first)
 {
-	if (!s->key.stack || e->kind != VT_PATHEDGE_CALL)
-		return e->part;
-	return w->stacks[s->key.stack].site == e->from ? w->g->nodes[e->to].calls : 0;
-}
+	double mass = 0, *scale = &w->scale[w->level];
+	uint32_t i, last = w->nsteps + w->steps_max;
 
-/* Where an edge leads to, backwards.  NONE: nowhere. */
-static uint32_t follow_edge(struct vt_pathwalk *w, const struct state *s,
-			    const struct vt_pathedge *e)
-{
-	const struct vt_pathask *ask = w->ask;
-	struct key k = s->key;
-
-	if (e->bit != VT_PATHEDGE_NOBIT) {
-		if (e->bit != (ask->history >> k.level & 1))
-			return NONE;
-		k.level++;
-	}
-	k.node = e->from;
-	if (e->kind == VT_PATHEDGE_RETURN)
-		k.stack = push_call(w, k.stack, e->site);
-	else if (e->kind == VT_PATHEDGE_CALL && k.stack)
-		k.stack = w->stacks[k.stack].below;
-	if (k.stack == NONE || !look_for_other(w, e->from, w->g->nodes[e->from].ninsns, &k.seen))
-		return NONE;
-	return find_state(w, &k);
-}
-
-/* Follows an edge from a state.  Returns a state to go on with, or NONE. */
-static uint32_t take_edge(struct vt_pathwalk *w, uint32_t state, uint32_t edge)
-{
-	const struct vt_pathedge *e = &w->g->edges[edge];
-	double part = share_of_edge(w, &w->states[state], e);
-	uint32_t to;
-
-	if (!(part > 0))
-		return NONE;
-	if (part < RARE && w->nstates > w->all) {
-		w->capped = true;
-		return NONE;
-	}
-	if (e->kind == VT_PATHEDGE_STOP) {
-		if (!w->states[state].key.stack)
-			add_link(w, state, NONE, edge, part);
-		return NONE;
-	}
-	to = follow_edge(w, &w->states[state], e);
-	if (to == NONE)
-		return NONE;
-	if (w->states[to].color == 1) {
-		w->looped = true;
-		return NONE;
-	}
-	add_link(w, state, to, edge, part);
-	return w->states[to].color == 0 ? to : NONE;
-}
-
-/* Searches in depth from a state, as far as no branch is passed. */
-static void search_from(struct vt_pathwalk *w, uint32_t root)
-{
-	uint32_t n = 1;
-
-	w->frames[0] = (struct frame){root, 0};
-	w->states[root].color = 1;
-	while (n) {
-		struct frame *f = &w->frames[n - 1];
-		struct state *s = &w->states[f->state];
-		const struct vt_pathnode *node = &w->g->nodes[s->key.node];
-		uint32_t to;
-
-		if (f->edge == node->count) {
-			w->open |= node->open;
-			s->color = 2;
-			w->order[w->norder++] = f->state;
-			n--;
-			continue;
+	w->nheap = 0;
+	w->left_out = 0;
+	for (i = first; i < w->nstates; i++)
+		if (w->states[i].key.level == w->level) {
+			mass += w->states[i].pending;
+			raise_in_heap(w, i);
 		}
-		to = take_edge(w, f->state, node->first + f->edge++);
-		if (to == NONE || w->states[to].key.level != s->key.level)
-			continue;
-		w->states[to].color = 1;
-		w->frames[n++] = (struct frame){to, 0};
+	w->nstates_max = w->nstates + MORE_STATES * w->steps_max;
+	w->least_mass = mass * w->least;
+	while (w->nheap && w->nsteps < last && w->states[w->heap[0]].pending >= w->least_mass)
+		step_back(w, take_heaviest(w));
+	for (i = 0; i < w->nheap; i++)
+		w->left_out += w->states[w->heap[i]].pending;
+	if (w->left_out > 0) {
+		w->capped = true;
+		*scale *= w->left_out < mass ? mass / (mass - w->left_out) : 0;
+	}
+	w->scale[w->level + 1] = *scale;
+}
+
+static void search(struct vt_pathwalk *w)
+{
+	uint32_t first = 0, next;
+
+	w->scale[0] = 1;
+	for (w->level = 0; w->level < w->ask->branches; w->level++) {
+		next = w->nstates;
+		search_level(w, first);
+		first = next;
 	}
 }
 
 /* ---- weights ---- */
-
-static void pass_on(struct vt_pathwalk *w, uint32_t from)
-{
-	const struct state *s = &w->states[from];
-	uint32_t l;
-
-	for (l = s->links; l != NONE; l = w->links[l].next) {
-		struct state *t;
-		double best = s->best * w->links[l].part;
-
-		if (w->links[l].to == NONE)
-			continue;
-		t = &w->states[w->links[l].to];
-		t->sum += s->sum * w->links[l].part;
-		t->paths = (uint8_t)(t->paths + s->paths < 2 ? t->paths + s->paths : 2);
-		if (best > t->best) {
-			t->best = best;
-			t->before = from;
-		}
-	}
-}
 
 /* The part of a state's paths that end there. */
 static double ends_here(const struct vt_pathwalk *w, const struct state *s, uint32_t *ways)
@@ -351,119 +477,52 @@ static double ends_here(const struct vt_pathwalk *w, const struct state *s, uint
 	*ways = 0;
 	if (s->key.level == w->ask->branches) {
 		*ways = 1;
-		return weigh_pair(w, s);
+		return weigh_end(w, s);
 	}
 	for (l = s->links; l != NONE; l = w->links[l].next)
 		if (w->links[l].to == NONE) {
 			part += w->links[l].part;
 			(*ways)++;
 		}
-	return part * weigh_pair(w, s);
+	return part * weigh_end(w, s);
 }
 
-/* How likely the branches that are left are on a path of which nothing is known. */
-static double guess_rest(const struct vt_pathwalk *w, const struct state *s)
-{
-	double pair = w->pairs ? TOO_SHORT : 1;
-
-	return ldexp(pair, (int)s->key.level - (int)w->ask->branches);
-}
-
-/* The part of a state's paths that come from code that is not known. */
+/*
+ * The part of a state's paths that come from code that is not known.  Of such a path, any direction
+ * of the branches that are left is as likely as the other.
+ */
 static double comes_from_unknown(const struct vt_pathwalk *w, const struct state *s)
 {
 	const struct vt_pathnode *n = &w->g->nodes[s->key.node];
 
 	if (s->key.level == w->ask->branches || !n->open)
 		return 0;
-	return n->unknown * guess_rest(w, s);
+	return ldexp(n->unknown * weigh_end(w, s), (int)s->key.level - (int)w->ask->branches);
 }
 
-/* ---- from branch to branch ---- */
-
-static int compare_sums(const void *x, const void *y)
+/* The weight of the paths to a state that were gone on with, or that end there. */
+static double weight_of(const struct vt_pathwalk *w, const struct state *s)
 {
-	const struct root *a = x, *b = y;
-
-	if (a->sum != b->sum)
-		return a->sum > b->sum ? -1 : 1;
-	return (a->state > b->state) - (a->state < b->state);
-}
-
-/* Leaves out all but the likeliest states that a branch led to. */
-static void narrow(struct vt_pathwalk *w)
-{
-	uint32_t i;
-
-	if (w->nroots <= MAX_ROOTS)
-		return;
-	for (i = 0; i < w->nroots; i++)
-		w->roots[i].sum = w->states[w->roots[i].state].sum;
-	qsort(w->roots, w->nroots, sizeof(*w->roots), compare_sums);
-	for (i = MAX_ROOTS; i < w->nroots; i++) {
-		const struct state *s = &w->states[w->roots[i].state];
-
-		w->total += s->sum * guess_rest(w, s);
-	}
-	w->nroots = MAX_ROOTS;
-	w->capped = true;
-}
-
-/* Goes back over a branch: from the states that the one before led to. */
-static void go_back(struct vt_pathwalk *w)
-{
-	uint32_t i, n, first = w->norder;
-
-	narrow(w);
-	n = w->nroots;
-	memcpy(w->now, w->roots, n * sizeof(*w->roots));
-	w->nroots = 0;
-	for (i = 0; i < n; i++)
-		if (w->states[w->now[i].state].color == 0)
-			search_from(w, w->now[i].state);
-	/* Each comes before those that it leads to. */
-	for (i = first, n = w->norder; i + 1 < n; i++) {
-		uint32_t t = w->order[i];
-
-		w->order[i] = w->order[--n];
-		w->order[n] = t;
-	}
-	for (i = first; i < w->norder; i++)
-		pass_on(w, w->order[i]);
-}
-
-static void search(struct vt_pathwalk *w)
-{
-	uint32_t level, i;
-
-	w->states[0].sum = w->states[0].best = w->states[0].paths = 1;
-	for (level = 0; level < w->ask->branches && w->nroots; level++) {
-		w->level = level;
-		go_back(w);
-	}
-	narrow(w);
-	for (i = 0; i < w->nroots; i++)
-		w->order[w->norder++] = w->roots[i].state;
+	return s->key.level == w->ask->branches ? s->sum : s->sum - s->pending;
 }
 
 /* Adds all weights up; returns the state at which the likeliest path ends, or NONE. */
 static uint32_t sum_up(struct vt_pathwalk *w, uint32_t *paths)
 {
-	uint32_t i, last = NONE;
+	uint32_t i, last = NONE, ways;
 	double best = 0;
 
 	*paths = 0;
-	for (i = 0; i < w->norder; i++) {
-		const struct state *s = &w->states[w->order[i]];
-		uint32_t ways;
-		double ends = ends_here(w, s, &ways);
+	for (i = 0; i < w->nstates; i++) {
+		const struct state *s = &w->states[i];
+		double ends = ends_here(w, s, &ways), scale = w->scale[s->key.level];
 
-		w->total += s->sum * (ends + comes_from_unknown(w, s));
+		w->total += scale * weight_of(w, s) * (ends + comes_from_unknown(w, s));
 		*paths += ways ? (ways > 1 ? 2 : s->paths) : 0;
 		*paths = *paths < 2 ? *paths : 2;
 		if (s->best * ends > best) {
 			best = s->best * ends;
-			last = w->order[i];
+			last = i;
 		}
 	}
 	return last;
@@ -484,19 +543,18 @@ static bool put_path(struct vt_pathwalk *w, uint32_t last, struct vt_pathanswer 
 	return true;
 }
 
-static int walk(struct vt_pathwalk *w, const struct vt_pathask *ask, bool pairs,
-		struct vt_pathanswer *a, struct vt_error *err)
+/* Clears what the last walk left, and begins with the instruction.  False: it has no path. */
+static bool start_walk(struct vt_pathwalk *w, const struct vt_pathask *ask, bool pairs)
 {
 	struct key start = {.node = ask->node};
-	uint32_t last, paths;
+	struct state *s;
 
-	*a = (struct vt_pathanswer){.some = false};
 	w->ask = ask;
 	w->pairs = pairs && ask->paired && ask->distance && ask->distance <= VT_PATHWALK_DISTANCE;
-	w->nstates = w->nlinks = w->norder = w->nroots = w->level = 0;
+	w->nstates = w->nlinks = w->nsteps = 0;
 	w->nstacks = 1;
 	w->stacks[0] = (struct stack){0, 0, 0};
-	w->open = w->capped = w->looped = false;
+	w->open = w->capped = false;
 	clear_table(&w->known);
 	clear_table(&w->stacked);
 	w->total = 0;
@@ -505,15 +563,28 @@ static int walk(struct vt_pathwalk *w, const struct vt_pathask *ask, bool pairs,
 	    w->g->nodes[ask->node].repeats)
 		start.seen = SEEN;
 	if (!look_for_other(w, ask->node, ask->nth, &start.seen))
+		return false;
+	s = &w->states[find_state(w, &start)];
+	s->sum = s->pending = s->best = weigh_seen(start.seen);
+	s->paths = s->waiting = 1;
+	return true;
+}
+
+static int walk(struct vt_pathwalk *w, const struct vt_pathask *ask, bool pairs,
+		struct vt_pathanswer *a, struct vt_error *err)
+{
+	uint32_t last, paths;
+
+	*a = (struct vt_pathanswer){.some = false};
+	if (!start_walk(w, ask, pairs))
 		return 0;
-	find_state(w, &start);
 	search(w);
 	last = sum_up(w, &paths);
 	a->open = w->open;
 	a->capped = w->capped;
-	a->looped = w->looped;
-	a->some = last != NONE;
-	a->only = paths == 1 && !w->open && !w->capped && !w->looped;
+	a->left_out = 1 - 1 / w->scale[ask->branches];
+	a->some = last != NONE && w->total > 0;
+	a->only = a->some && paths == 1 && !w->open && !w->capped;
 	if (!a->some)
 		return 0;
 	a->probability = w->states[last].best;
@@ -521,36 +592,61 @@ static int walk(struct vt_pathwalk *w, const struct vt_pathask *ask, bool pairs,
 	return put_path(w, last, a) ? 0 : vt_error_nomem(err);
 }
 
-int vt_pathwalk_find(struct vt_pathwalk *w, const struct vt_pathask *ask, bool pairs,
+int vt_pathwalk_find(struct vt_pathwalk *w, const struct vt_pathask *ask, bool pairs, bool all,
 		     struct vt_pathanswer *a, struct vt_error *err)
 {
-	w->all = ALL;
+	int code = 0;
+
+	if (!all) {
+		w->steps_max = STEPS;
+		w->least = LEAST;
+		code = walk(w, ask, pairs, a, err);
+		if (code < 0 || a->some || !a->capped)
+			return code;
+	}
+	w->steps_max = STEPS_ALL;
+	w->least = 0;
 	return walk(w, ask, pairs, a, err);
+}
+
+/* ---- learning ---- */
+
+/* What the ways on from a state weigh, of which each was taken with a known probability. */
+static void learn_state(struct vt_pathwalk *w, struct vt_pathgraph *g, struct state *s,
+			double weight)
+{
+	double unknown = comes_from_unknown(w, s);
+	double mass = weight * weight_of(w, s) * w->scale[s->key.level] / w->total;
+	uint32_t l;
+
+	s->rest = unknown;
+	g->nodes[s->key.node].learned += mass * unknown;
+	for (l = s->links; l != NONE; l = w->links[l].next) {
+		const struct link *k = &w->links[l];
+		const struct state *to = k->to == NONE ? NULL : &w->states[k->to];
+		double rest = k->part;
+
+		if (to)
+			rest *= to->rest * w->scale[to->key.level] / w->scale[s->key.level];
+		s->rest += rest;
+		/* The caller was known by the return: it says nothing of other calls. */
+		if (!s->key.stack || g->edges[k->edge].kind != VT_PATHEDGE_CALL)
+			g->edges[k->edge].learned += mass * rest;
+	}
 }
 
 static void learn_walk(struct vt_pathwalk *w, struct vt_pathgraph *g, double weight)
 {
-	uint32_t i, l, ways;
+	uint32_t i;
 
+	for (i = 0; i < w->nstates; i++)
+		w->states[i].rest = w->states[i].key.level == w->ask->branches;
 	/* From the ends of the paths on. */
-	for (i = w->norder; i-- > 0;) {
-		struct state *s = &w->states[w->order[i]];
-		bool known = s->key.stack != 0;
-		double unknown = comes_from_unknown(w, s);
+	for (i = w->nsteps; i-- > 0;) {
+		struct state *s = &w->states[w->steps[i]];
 
-		s->rest = unknown;
-		if (s->key.level == w->ask->branches)
-			s->rest = ends_here(w, s, &ways);
-		g->nodes[s->key.node].learned += weight * s->sum * unknown / w->total;
-		for (l = s->links; l != NONE; l = w->links[l].next) {
-			const struct link *k = &w->links[l];
-			double rest = k->part *
-				      (k->to == NONE ? weigh_pair(w, s) : w->states[k->to].rest);
-
-			s->rest += rest;
-			if (!known || g->edges[k->edge].kind != VT_PATHEDGE_CALL)
-				g->edges[k->edge].learned += weight * s->sum * rest / w->total;
-		}
+		if (s->step == i)
+			learn_state(w, g, s, weight);
 	}
 }
 
@@ -560,7 +656,8 @@ int vt_pathwalk_learn(struct vt_pathwalk *w, struct vt_pathgraph *g, const struc
 	struct vt_pathanswer a;
 	int code;
 
-	w->all = ALL_LEARNT;
+	w->steps_max = STEPS_LEARNT;
+	w->least = LEAST_LEARNT;
 	code = walk(w, ask, false, &a, err);
 	if (code == 0 && w->total > 0)
 		learn_walk(w, g, weight);
@@ -597,7 +694,7 @@ bool vt_pathwalk_counts(struct vt_pathwalk *w, const struct vt_pathask *ask, con
 	w->nstacks = 1;
 	w->stacks[0] = (struct stack){0, 0, 0};
 	clear_table(&w->stacked);
-	for (*n = 0; *n < MAX_STEPS;) {
+	for (*n = 0; *n < MAX_PATH;) {
 		const struct vt_pathedge *e;
 
 		if (!vt_array_grow(&w->path, &w->path_cap, *n + 1, sizeof(*w->path)))

@@ -35,7 +35,7 @@ struct vt_pathanswer {
 	bool only;	       /* and no other one, for certain */
 	bool open;	       /* others may come from code that is not known */
 	bool capped;	       /* the work was bounded: some paths were not looked at */
-	bool looped;	       /* likewise, going round without a branch */
+	double left_out;       /* the part of the weight that these have, as estimated */
 	double probability;    /* of the likeliest, among all that agree */
 	const uint32_t *nodes; /* of the likeliest, newest first; valid until the next walk */
 	uint32_t nnodes;
@@ -47,8 +47,11 @@ struct vt_pathwalk;
 struct vt_pathwalk *vt_pathwalk_new(const struct vt_pathgraph *g);
 void vt_pathwalk_free(struct vt_pathwalk *w);
 
-/* Finds the paths.  0, -VT_E_NOMEM. */
-int vt_pathwalk_find(struct vt_pathwalk *w, const struct vt_pathask *ask, bool pairs,
+/*
+ * Finds the paths, with `all` also those that hardly weigh, to tell whether there is a single one.
+ * 0, -VT_E_NOMEM.
+ */
+int vt_pathwalk_find(struct vt_pathwalk *w, const struct vt_pathask *ask, bool pairs, bool all,
 		     struct vt_pathanswer *a, struct vt_error *err);
 
 /*

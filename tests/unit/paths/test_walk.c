@@ -18,6 +18,7 @@ struct made {
 	struct vt_pathgraph g;
 	struct vt_pathnode nodes[16];
 	struct vt_pathedge edges[32];
+	struct vt_pathchoice choices[32];
 };
 
 static void make(struct made *m, size_t n, const struct vt_pathedge *edges, size_t nedges)
@@ -29,6 +30,7 @@ static void make(struct made *m, size_t n, const struct vt_pathedge *edges, size
 	m->g.nodes = m->nodes;
 	m->g.nnodes = n;
 	m->g.edges = m->edges;
+	m->g.choices = m->choices;
 	m->g.nedges = nedges;
 	for (i = 0; i < n; i++)
 		m->nodes[i].ninsns = 4;
@@ -45,8 +47,13 @@ static struct vt_pathanswer find(struct vt_pathwalk *w, const struct vt_pathask 
 {
 	struct vt_pathanswer a;
 
-	assert_int_equal(vt_pathwalk_find(w, ask, pairs, &a, &err), 0);
+	assert_int_equal(vt_pathwalk_find(w, ask, pairs, true, &a, &err), 0);
 	return a;
+}
+
+static bool is_near(double a, double b)
+{
+	return a > b * (1 - 1e-6) && a < b * (1 + 1e-6);
 }
 
 static void expect_path(const struct vt_pathanswer *a, const uint32_t *nodes, uint32_t n)
@@ -284,9 +291,74 @@ static void loops_without_branches(void **state)
 	MAKE(&m, 3, edges);
 	w = vt_pathwalk_new(&m.g);
 	a = find(w, &ask, false);
-	assert_true(a.looped);
 	assert_false(a.only);
 	expect_path(&a, path, 3);
+	/* Once, twice, … round: 1/2, 1/4, … */
+	assert_true(is_near(a.probability, .5));
+	vt_pathwalk_free(w);
+}
+
+/* f: 0 branches to 3, which returns, or goes on to 1, which calls f; 2 is behind it and returns. */
+static const struct vt_pathedge recursion[] = {
+	{.from = 1, .to = 0, .bit = NOBIT, .kind = VT_PATHEDGE_CALL, .count = 40},
+	{.from = 4, .to = 0, .bit = NOBIT, .kind = VT_PATHEDGE_CALL, .count = 10},
+	{.from = 0, .to = 1, .bit = 0, .count = 40},
+	{.from = 2, .to = 2, .site = 1, .bit = NOBIT, .kind = VT_PATHEDGE_RETURN, .count = 30},
+	{.from = 3, .to = 2, .site = 1, .bit = NOBIT, .kind = VT_PATHEDGE_RETURN, .count = 10},
+	{.from = 0, .to = 3, .bit = 1, .count = 10},
+};
+
+static void recursion_ends(void **state)
+{
+	static const uint32_t path[] = {2, 3, 0, 1, 0};
+	const struct vt_pathask ask = {.node = 2, .branches = 2, .history = 1};
+	struct vt_pathanswer a;
+	struct vt_pathwalk *w;
+	struct made m;
+	int all;
+
+	(void)state;
+	MAKE(&m, 5, recursion);
+	w = vt_pathwalk_new(&m.g);
+	/* Any number of returns may lie before; each is in 3/4 of the cases behind another. */
+	for (all = 0; all < 2; all++) {
+		assert_int_equal(vt_pathwalk_find(w, &ask, false, all, &a, &err), 0);
+		expect_path(&a, path, 5);
+		assert_false(a.only);
+		assert_true(a.capped);
+		assert_true(a.left_out < 2e-3);
+		assert_true(a.probability > .249 && a.probability < .251);
+	}
+	vt_pathwalk_free(w);
+}
+
+static void unlikely_ways_are_left_out(void **state)
+{
+	static const uint32_t seldom[] = {2, 1, 3};
+	struct vt_pathask ask = {.node = 2, .branches = 1, .history = 1};
+	struct vt_pathedge edges[4];
+	struct vt_pathanswer a;
+	struct vt_pathwalk *w;
+	struct made m;
+
+	(void)state;
+	memcpy(edges, merge, sizeof(edges));
+	edges[2].count = 999999;
+	edges[3].count = 1;
+	MAKE(&m, 4, edges);
+	w = vt_pathwalk_new(&m.g);
+	assert_int_equal(vt_pathwalk_find(w, &ask, false, false, &a, &err), 0);
+	assert_true(a.capped);
+	assert_true(is_near(a.left_out, 1e-6));
+	assert_true(a.probability > .9999989 && a.probability < .9999991);
+	assert_false(find(w, &ask, false).capped);
+	/* They are not where nothing else agrees. */
+	ask.branches = 2;
+	ask.history = 3;
+	assert_int_equal(vt_pathwalk_find(w, &ask, false, false, &a, &err), 0);
+	expect_path(&a, seldom, 3);
+	assert_true(a.only);
+	assert_true(a.probability == 1);
 	vt_pathwalk_free(w);
 }
 
@@ -349,6 +421,7 @@ int main(void)
 		cmocka_unit_test(the_likeliest),      cmocka_unit_test(unknown_callers),
 		cmocka_unit_test(pairs_choose),	      cmocka_unit_test(calls_match_returns),
 		cmocka_unit_test(stops_at_the_entry), cmocka_unit_test(loops_without_branches),
+		cmocka_unit_test(recursion_ends),     cmocka_unit_test(unlikely_ways_are_left_out),
 		cmocka_unit_test(many_paths),	      cmocka_unit_test(learns_what_histories_say),
 	};
 
