@@ -35,7 +35,7 @@ static int check_bins(struct vt_words bins, double had, struct vt_error *err)
 			return reject("bins that cannot be", err);
 		total += (double)bins.data[i + 1];
 	}
-	return bins.count && total != had ? reject("a histogram of other samples", err) : 0;
+	return total != had ? reject("a histogram of other samples", err) : 0;
 }
 
 int vt_evstats_record(struct vt_evstats *s, const struct vt_evkey *key, const struct vt_record *rec,
@@ -60,8 +60,9 @@ int vt_evstats_record(struct vt_evstats *s, const struct vt_evkey *key, const st
 	if (!is_sum(t.k) || !is_sum(t.sum) || !is_sum(t.sum2) || !is_sum(t.variance) ||
 	    t.samples > MOST_COUNT || t.had > t.samples || t.least > t.had)
 		return reject("numbers that cannot be", err);
-	if (check_bins(bins, t.had, err) < 0 ||
-	    (bins.count && !vt_evstat_is_latency(stat) && reject("bins of an event", err)))
+	if (!vt_evstat_is_latency(stat) && bins.count)
+		return reject("bins of an event", err);
+	if (vt_evstat_is_latency(stat) && check_bins(bins, t.had, err) < 0)
 		return -VT_E_FORMAT;
 	c = vt_evstats_add(s, key);
 	other = c ? vt_evcounts_other(c) : NULL;

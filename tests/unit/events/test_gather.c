@@ -241,6 +241,7 @@ static void bad_estimates(void **state)
 	put_bins(w, beyond, 2);
 	put_bins(w, fewer, 4);
 	put_bins(w, huge, 2);
+	put_bins(w, good, 0);
 	put_estimate(w, VT_PM_LOAD, 3, 3, 30, 30);
 	vt_writer_words(w, VT_EVSTAT_BINS, good, 4);
 	/* What is known is no estimate, and passes. */
@@ -249,7 +250,7 @@ static void bad_estimates(void **state)
 	put_estimate(w, VT_PM_LOAD, 3, 2, 30, 20);
 	put_estimate(w, VT_PM_LOAD, 5, 4, 50, 40)[VT_EVSTAT_IMAGE] = 1;
 	gather(&g, fd, w, VT_EVBY_PLACE);
-	assert_int_equal(g.warnings, 27);
+	assert_int_equal(g.warnings, 28);
 	assert_int_equal(vt_evgather_seen(g.gather).estimates, 3);
 	check_total(total_of(&g, 0x10, VT_PM_LOAD), 8, 6, 80, 60, 60, 60);
 	assert_true(total_of(&g, 0x10, LATENCY(LAT_LOAD)).had == 3);
