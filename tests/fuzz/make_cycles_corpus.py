@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the kept corpora of fuzz_core, fuzz_cycles and fuzz_records.
+"""Makes the kept corpora of fuzz_core, fuzz_cycles, fuzz_records and fuzz_sums.
 
 usage: make_cycles_corpus.py CORPUS CORE.core...
 
@@ -103,6 +103,41 @@ def cycles():
                                  bytes([what]) + bytes((91 * i + 7) & 255 for i in range(60)))
 
 
+def summed(kind, *fields):
+    """A record of fuzz_sums; its kinds are EVSTAT, PAIRSTAT, PATH, EVENT, IMAGE, META, COUNT."""
+    return bytes([kind]) + b"".join(field(v) for v in fields)
+
+
+def sums():
+    """What vevent, vpair and vpath write, of one image and event."""
+    event = [1, b"followed", 4, b"instructions"] + [0] * 4 + [1000] + [0] * 9
+    head = summed(3, *event) + summed(4, 1, 0, b"/x", b"12345678", 62)
+    head += summed(5, b"cpu.model", b"alpha21264", b"") + summed(5, b"vsim.window", b"80", b"")
+    events = b"".join(
+        summed(0, 1, 0x1000 + 4 * i, 1, what, 50000.0, total, 9 * total, 0.5 * total, 2 * total,
+               2, 7, 50, had, least, 1e6, bins)
+        for i, (what, total, had, least, bins) in enumerate([
+            (3, 7000.0, 7, 0, []), (38, 90000.0, 40, 1, [3, 30, 9, 9, 11, 1]),
+            (39, 500.0, 5, 0, [2, 5]), (40, 2e5, 50, 0, [4, 50]), (0, 50000.0, 50, 0, []),
+            (48, 3e5, 50, 0, []), (49, 4e5, 50, 0, []), (50, 8e5, 50, 0, [])]))
+    pairs = b"".join(
+        summed(1, 1, 0x1000 + 4 * i, 1, metric, split, 40, 900.0, 41000.0, y, 2 * y, 100.0, 22.5,
+               1.5, 19.0, 26.0, 3, 7)
+        for i, (metric, split, y) in enumerate([
+            (b"wasted", b"", 0.0), (b"useful-concurrency", b"", 40.0),
+            (b"retire-within:30", b"load:dcache_miss", 40.0), (b"ipc:10", b"", 30.0)]))
+    paths = b"".join(
+        summed(2, 1, 0x1000 + 8 * i, 1, [1] * n, [0x1000 + 16 * k for k in range(n)], n - 1, 3.0,
+               3000.0, 0.75 if i else 1.0, 1 + i)
+        for i, n in enumerate([1, 3, 6, 2]))
+    yield "events", head + events
+    yield "pairs", head + pairs
+    yield "paths", head + paths
+    yield "all", head + events + pairs + paths + summed(6, 1, 0x1000, 1, 9, 9000)
+    yield "twice", bytes([head[0] | 0x80]) + head[1:] + events + pairs + paths
+    yield "no-names", events[:60] + pairs[:60] + paths[:60]
+
+
 def corpora(cores):
     codes = list(CODE.values())
     yield "fuzz_core", {
@@ -117,6 +152,7 @@ def corpora(cores):
               for i in range(8)]
     places = [(0x1000 + 3 * i, 5 + i % 9) for i in range(200)]
     plain = profile(62000, places)
+    yield "fuzz_sums", dict(sums())
     yield "fuzz_records", {
         "freqs": b"".join(freqs),
         "mixed": b"".join(x for three in zip(stalls, edges, freqs) for x in three),
