@@ -55,13 +55,11 @@ static bool is_valid_name(const char *name)
 	return n > 0 && n <= VT_MAX_NAME;
 }
 
-int vt_schema_add_kind(struct vt_schema *s, const char *name, struct vt_error *err)
+/* One that is not yet there. */
+static int append_kind(struct vt_schema *s, const char *name, struct vt_error *err)
 {
-	int found = vt_schema_find(s, name);
 	struct vt_kind_desc *k;
 
-	if (found >= 0)
-		return found;
 	if (!is_valid_name(name))
 		return vt_error_set(err, VT_E_LIMIT, "kind name of %zu bytes", strlen(name));
 	if (s->nkinds == VT_MAX_KINDS)
@@ -82,17 +80,19 @@ int vt_schema_add_kind(struct vt_schema *s, const char *name, struct vt_error *e
 	return (int)s->nkinds++;
 }
 
-int vt_schema_add_field(struct vt_kind_desc *kind, const char *name, enum vt_type type,
+int vt_schema_add_kind(struct vt_schema *s, const char *name, struct vt_error *err)
+{
+	int found = vt_schema_find(s, name);
+
+	return found >= 0 ? found : append_kind(s, name, err);
+}
+
+/* One that is not yet there. */
+static int append_field(struct vt_kind_desc *kind, const char *name, enum vt_type type,
 			const char *unit, struct vt_error *err)
 {
-	int found = vt_schema_find_field(kind, name);
 	struct vt_field_desc *f;
 
-	if (found >= 0 && kind->fields[found].type != type)
-		return vt_error_set(err, VT_E_MISMATCH, "field %s of %s has two types", name,
-				    kind->name);
-	if (found >= 0)
-		return found;
 	if (!is_valid_name(name) || strlen(unit) > VT_MAX_NAME)
 		return vt_error_set(err, VT_E_LIMIT, "%s: field name of %zu bytes", kind->name,
 				    strlen(name));
@@ -111,7 +111,18 @@ int vt_schema_add_field(struct vt_kind_desc *kind, const char *name, enum vt_typ
 	return (int)kind->nfields++;
 }
 
-/* A kind, or a field of the kind before it. */
+int vt_schema_add_field(struct vt_kind_desc *kind, const char *name, enum vt_type type,
+			const char *unit, struct vt_error *err)
+{
+	int found = vt_schema_find_field(kind, name);
+
+	if (found >= 0 && kind->fields[found].type != type)
+		return vt_error_set(err, VT_E_MISMATCH, "field %s of %s has two types", name,
+				    kind->name);
+	return found >= 0 ? found : append_field(kind, name, type, unit, err);
+}
+
+/* A kind, or a field of the kind before it; none is there twice. */
 struct schema_row {
 	const char *name;
 	const char *unit;
@@ -137,12 +148,12 @@ int vt_schema_init(struct vt_schema *s, struct vt_error *err)
 	*s = (struct vt_schema){0};
 	for (i = 0; i < sizeof(known) / sizeof(known[0]) && r >= 0; i++) {
 		if (known[i].wire_id) {
-			r = vt_schema_add_kind(s, known[i].name, err);
+			r = append_kind(s, known[i].name, err);
 			if (r >= 0)
 				s->kinds[r].wire_id = known[i].wire_id;
 		} else {
-			r = vt_schema_add_field(&s->kinds[s->nkinds - 1], known[i].name,
-						known[i].type, known[i].unit, err);
+			r = append_field(&s->kinds[s->nkinds - 1], known[i].name, known[i].type,
+					 known[i].unit, err);
 		}
 	}
 	if (r < 0)

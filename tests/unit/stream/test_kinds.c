@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "stream/kinds.h"
+#include "stream/schema.h"
 #include "stream/units.h"
 
 static void names_of_numbers(void **state)
@@ -51,11 +52,30 @@ static void estimates(void **state)
 	assert_int_equal(n, sizeof(yes) / sizeof(yes[0]));
 }
 
+/* What readers find by name is what was declared under it. */
+static void distinct_names(void **state)
+{
+	struct vt_schema s;
+	struct vt_error err;
+	uint32_t k, f;
+
+	(void)state;
+	assert_int_equal(vt_schema_init(&s, &err), 0);
+	for (k = 0; k < s.nkinds; k++) {
+		assert_int_equal(vt_schema_find(&s, s.kinds[k].name), k);
+		for (f = 0; f < s.kinds[k].nfields; f++)
+			assert_int_equal(
+				vt_schema_find_field(&s.kinds[k], s.kinds[k].fields[f].name), f);
+	}
+	vt_schema_fini(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_of_numbers),
 		cmocka_unit_test(estimates),
+		cmocka_unit_test(distinct_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
