@@ -143,6 +143,11 @@ while read -r path; do
 done <named >absent
 t_same "and each is there" absent /dev/null
 
+full=
+vtrace record --full -o probe.vt true >/dev/null 2>&1 && full=1
+samples=
+perf record -q -e cpu-clock -o probe.data true >/dev/null 2>&1 && samples=1
+
 # Of those that record samples nothing is expected that chance may withhold: a program of theirs of
 # which a stage needs samples works for so long that there is one in any case.
 for page in "$ROOT"/man/*.[1357]; do
@@ -158,13 +163,13 @@ for page in "$ROOT"/man/*.[1357]; do
 	while IFS= read -r command <&3; do
 		case $command in
 		*'vtrace record --full'*)
-			if ! vtrace record --full -o probe.vt true >/dev/null 2>&1; then
+			if [ -z "$full" ]; then
 				t_skip "$name: $command" "vtrace record --full does not work here"
 				continue
 			fi
 			;;
 		*'vtrace record'* | *'perf record'*)
-			if ! perf record -q -e cpu-clock -o probe.data true >/dev/null 2>&1; then
+			if [ -z "$samples" ]; then
 				t_skip "$name: $command" "perf record does not work here"
 				continue
 			fi
