@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/version.h"
 #include "cmd/common/app.h"
 #include "cmd/common/images.h"
 #include "cmd/common/options.h"
@@ -10,6 +14,7 @@
 #include "cmd/common/where.h"
 #include "cmd/programs.h"
 #include "listing/events/report.h"
+#include "merge/merge.h"
 #include "profile/block_code.h"
 
 struct options {
@@ -25,11 +30,16 @@ struct job {
 	struct app *app;
 	const struct options *o;
 	struct vt_evreport report;
+	/* Of the stream at hand. */
 	struct app_context in;
 	struct app_events events;
 	struct vt_blockcode *code;
-	struct vt_reader *reader;
+	struct app_inputs inputs;
 	struct vt_writer *writer; /* NULL for a listing */
+	/* Of several streams, else NULL. */
+	struct vt_merge *merge;
+	FILE *sum; /* the stream that is listed */
+	struct vt_evseen seen;
 };
 
 /* What a stream of estimates keeps of its input: what places and code are, and what is missing. */
@@ -39,11 +49,21 @@ struct job {
 	 VT_KIND(VT_GAP) | VT_KIND(VT_FILE) | VT_KIND(VT_SYMBOL) | VT_KIND(VT_LINE) |              \
 	 VT_KIND(VT_TIMECONV))
 
+/* What the sum of several keeps: it names images by ids of its own. */
+#define SUMMED                                                                                     \
+	(VT_KIND(VT_EVENT) | VT_KIND(VT_IMAGE) | VT_KIND(VT_META) | VT_KIND(VT_LOST) |             \
+	 VT_KIND(VT_GAP) | VT_KIND(VT_FILE) | VT_KIND(VT_SYMBOL) | VT_KIND(VT_LINE))
+
 static int take_record(void *arg, const struct vt_record *rec, struct vt_error *err)
 {
 	struct job *j = arg;
 
-	if (!j->writer || vt_record_is_meta(rec, VT_EV_META))
+	if (vt_record_is_meta(rec, VT_EV_META))
+		return 0;
+	if (j->merge && SUMMED >> rec->kind & 1 &&
+	    vt_merge_feed(j->merge, rec->block, rec->row, 1, err) < 0)
+		return -(int)err->code;
+	if (!j->writer || (j->merge && !vt_record_is_meta(rec, VT_META_WHERE)))
 		return 0;
 	vt_writer_copy(j->writer, rec);
 	return vt_writer_error(j->writer, err);
@@ -119,12 +139,10 @@ static bool check_usage(struct job *j)
 
 /* ---- reading ---- */
 
-static bool start(struct job *j)
+static bool begin_stream(struct job *j)
 {
 	struct app *a = j->app;
 
-	if (!lists(j->o))
-		app_make_stream(a, j->o->form.output);
 	if (!app_context_open(a, &j->in, j->o->symfs))
 		return false;
 	j->code = vt_blockcode_new(j->in.context);
@@ -137,20 +155,119 @@ static bool start(struct job *j)
 							    .kinds = VT_KIND(VT_BLOCK)});
 	vt_context_add(j->in.context,
 		       &(struct vt_consumer){.record = take_record, .arg = j, .kinds = KEPT});
-	j->reader = app_open_reader(a, a->argc ? a->argv[0] : NULL);
-	if (j->reader && !lists(j->o))
-		j->writer = app_open_writer(a, j->o->form.output, j->o->compress, &j->reader, 1);
-	return j->reader && (j->writer || lists(j->o));
+	return true;
 }
 
-static bool finish(struct job *j)
+static void end_stream(struct job *j)
+{
+	app_events_close(&j->events);
+	vt_blockcode_free(j->code);
+	j->code = NULL;
+	app_context_close(&j->in);
+	j->events = (struct app_events){0};
+	j->in = (struct app_context){.images.quiet = j->in.images.quiet};
+}
+
+static bool read_stream(struct job *j, struct vt_reader *r)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
+	if (!begin_stream(j) || !app_each_run(j->app, r, vt_context_feed, j->in.context))
+		return false;
 	if (vt_blockcode_finish(j->code, &err) < 0)
 		return app_fail(j->app, &err);
-	return app_events_finish(j->app, &j->events, vt_reader_name(j->reader), j->o->cpu,
+	return app_events_finish(j->app, &j->events, vt_reader_name(r), j->o->cpu,
 				 j->in.images.store, j->code);
+}
+
+/* ---- several streams ---- */
+
+static bool add_stream(struct job *j, struct vt_reader *r)
+{
+	const struct vt_evgather *g;
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_evseen seen;
+
+	if (!read_stream(j, r))
+		return false;
+	g = j->events.gather;
+	seen = vt_evgather_seen(g);
+	j->seen.others += seen.others;
+	j->seen.seconds += seen.seconds;
+	if (vt_merge_add_estimates(j->merge, vt_evgather_stats(g), vt_evgather_groups(g), &err) <
+		    0 ||
+	    vt_merge_end_stream(j->merge, vt_reader_name(r), &err) < 0) {
+		vt_error_prefix(&err, "%s", vt_reader_name(r));
+		return app_fail(j->app, &err);
+	}
+	end_stream(j);
+	return true;
+}
+
+/* The sum as a stream that nobody else sees: what lists one stream lists several. */
+static bool write_sum(struct job *j)
+{
+	char program[] = "vevent", version[] = VT_VERSION;
+	struct vt_stage stage = {.program = program, .version = version};
+	const struct vt_writer_options o = {.compression = VT_COMPRESS_NONE, .stage = &stage};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_writer *w;
+
+	j->sum = tmpfile();
+	if (!j->sum) {
+		vt_error_set(&err, VT_E_SYSTEM, "no temporary file");
+		return app_fail(j->app, &err);
+	}
+	w = vt_writer_open_fd(fileno(j->sum), "temporary file", &o, &err);
+	if (!w)
+		return app_fail(j->app, &err);
+	if (vt_merge_write(j->merge, w, &err) < 0) {
+		vt_writer_abandon(w);
+		return app_fail(j->app, &err);
+	}
+	return (vt_writer_close(w, VT_STATUS_COMPLETE, &err) == 0 &&
+		lseek(fileno(j->sum), 0, SEEK_SET) == 0) ||
+	       app_fail(j->app, &err);
+}
+
+static bool read_sum(struct job *j)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_reader *r = vt_reader_open_fd(fileno(j->sum), "temporary file", &err);
+	const struct vt_block *block;
+	uint32_t first, count;
+	int code = r ? 1 : -1;
+
+	while (code > 0) {
+		code = vt_reader_next_run(r, &block, &first, &count, &err);
+		if (code > 0 && vt_context_feed(j->in.context, block, first, count, &err) < 0)
+			code = -1;
+	}
+	vt_reader_close(r);
+	return code == 0 || app_fail(j->app, &err);
+}
+
+static bool sum_streams(struct job *j)
+{
+	struct vt_evstats *groups;
+	struct vt_error err = VT_ERROR_INIT;
+	size_t i;
+
+	j->merge = vt_merge_new(1);
+	if (!j->merge)
+		return app_no_memory(j->app);
+	for (i = 0; i < j->inputs.count; i++)
+		if (!add_stream(j, j->inputs.readers[i]))
+			return false;
+	if (j->writer)
+		return vt_merge_write(j->merge, j->writer, &err) == 0 || app_fail(j->app, &err);
+	/* Those before have the same images. */
+	j->in.images.quiet = true;
+	if (!write_sum(j) || !begin_stream(j) || !read_sum(j))
+		return false;
+	vt_evgather_note(j->events.gather, &j->seen);
+	groups = vt_evgather_groups(j->events.gather);
+	return !groups || vt_merge_groups(j->merge, groups, &err) == 0 || app_fail(j->app, &err);
 }
 
 static void print(struct job *j)
@@ -175,23 +292,44 @@ static void print(struct job *j)
 		app_fail(j->app, &err);
 }
 
+static bool open_streams(struct job *j)
+{
+	struct app *a = j->app;
+
+	if (!lists(j->o))
+		app_make_stream(a, j->o->form.output);
+	if (!app_open_inputs(a, &j->inputs))
+		return false;
+	if (lists(j->o))
+		return true;
+	j->writer = app_open_writer(a, j->o->form.output, j->o->compress, j->inputs.readers,
+				    j->inputs.count);
+	return j->writer != NULL;
+}
+
+static bool read_one(struct job *j)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	return read_stream(j, j->inputs.readers[0]) &&
+	       (!j->writer ||
+		vt_evstats_write(vt_evgather_stats(j->events.gather), j->writer, &err) == 0 ||
+		app_fail(j->app, &err));
+}
+
 static void run_vevent(struct app *a, const struct options *o)
 {
 	struct job j = {.app = a, .o = o};
-	struct vt_error err = VT_ERROR_INIT;
 
-	if (check_usage(&j) && start(&j) &&
-	    app_each_run(a, j.reader, vt_context_feed, j.in.context) && finish(&j)) {
-		if (!j.writer)
-			print(&j);
-		else if (vt_evstats_write(vt_evgather_stats(j.events.gather), j.writer, &err) < 0)
-			app_fail(a, &err);
-	}
+	if (check_usage(&j) && open_streams(&j) &&
+	    (j.inputs.count > 1 ? sum_streams(&j) : read_one(&j)) && !j.writer)
+		print(&j);
 	app_close_writer(a, j.writer);
-	app_events_close(&j.events);
-	vt_blockcode_free(j.code);
-	app_context_close(&j.in);
-	app_close_reader(a, j.reader);
+	end_stream(&j);
+	app_close_inputs(&j.inputs);
+	vt_merge_free(j.merge);
+	if (j.sum)
+		fclose(j.sum);
 }
 
 int cmd_event(int argc, char **argv)
@@ -227,11 +365,12 @@ int cmd_event(int argc, char **argv)
 	};
 	const struct vt_opt_page page = {
 		.program = "vevent",
-		.usage = "[options] [FILE]",
+		.usage = "[options] [FILE]...",
 		.about = "Estimates from samples of single instructions how often each event "
-			 "happened, and how\nlong each stage took, at each place.",
+			 "happened, and how\nlong each stage took, at each place; of several "
+			 "FILEs of all together.",
 		.opts = opts,
-		.max_operands = 1,
+		.max_operands = UINT_MAX,
 	};
 
 	if (app_start(&app, &page, argc, argv)) {

@@ -32,7 +32,8 @@ static bool feed_input(struct merge *m, size_t i)
 
 	if (!app_each_run(m->app, m->in.readers[i], vt_merge_feed, m->merge))
 		return false;
-	return vt_merge_end_stream(m->merge, &err) == 0 || fail_at(m, i, &err);
+	return vt_merge_end_stream(m->merge, vt_reader_name(m->in.readers[i]), &err) == 0 ||
+	       fail_at(m, i, &err);
 }
 
 /* With its call chains: copies of stacks are unwound with the files of its images. */

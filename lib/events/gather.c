@@ -106,6 +106,12 @@ struct vt_evseen vt_evgather_seen(const struct vt_evgather *g)
 	return seen;
 }
 
+void vt_evgather_note(struct vt_evgather *g, const struct vt_evseen *seen)
+{
+	g->seen.others += seen->others;
+	g->seen.seconds += seen->seconds;
+}
+
 /* ---- events ---- */
 
 static bool begins_with(struct vt_bytes text, const char *word)

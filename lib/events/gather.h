@@ -53,4 +53,7 @@ struct vt_evseen {
 };
 struct vt_evseen vt_evgather_seen(const struct vt_evgather *g);
 
+/* Adds what was left out of streams whose estimates are gathered. */
+void vt_evgather_note(struct vt_evgather *g, const struct vt_evseen *seen);
+
 #endif

@@ -283,17 +283,21 @@ int vt_evstats_settle(struct vt_evstats *s, struct vt_error *err)
 	return told && had && s->only_set ? 0 : vt_error_nomem(err);
 }
 
-int vt_evcounts_join(struct vt_evcounts *to, const struct vt_evcounts *from, struct vt_error *err)
+int vt_evcounts_join(struct vt_evcounts *to, const struct vt_evstats *s, const struct vt_evkey *key,
+		     struct vt_error *err)
 {
+	const struct vt_evcounts *from = vt_evstats_find(s, key);
 	struct vt_evtotal *other = vt_evcounts_other(to), all;
 	unsigned i;
 
 	if (!other)
 		return vt_error_nomem(err);
+	if (!from)
+		return 0;
 	for (i = 0; i < VT_EV_STATS; i++) {
 		struct vt_evtotal t;
 
-		total_counts(from, i, false, &t);
+		vt_evstats_total(s, key, from, i, &t);
 		vt_evtotal_add(&other[i], &t);
 	}
 	vt_evcounts_all(from, &all);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "events/gather.h"
 #include "merge/internal.h"
 
 /* ---- the records of one stream ---- */
@@ -18,6 +19,8 @@ static int feed_estimate(struct vt_merge *m, const struct vt_record *rec, struct
 		return -VT_E_NOMEM;
 	code = vt_evstats_record(m->own_evstats, &key, rec, err);
 	m->bad += code == -VT_E_FORMAT;
+	if (code == 0)
+		vt_evstats_event_at(m->own_evstats, key.event)->estimated = true;
 	return code == -VT_E_FORMAT ? 0 : code;
 }
 
@@ -59,50 +62,66 @@ bool vti_declare_evstats(struct vt_merge *m)
 	return true;
 }
 
-/* Adds the places of `from` to `to`, under keys that `rename` makes of theirs. */
+/* How ids of events, and keys of places, are those of what is joined to.  NULL: they stay. */
+struct renaming {
+	uint64_t (*event)(const struct vt_merge *m, uint64_t id);
+	bool (*key)(struct vt_merge *m, struct vt_evkey *key);
+};
+
+/* Adds the places of `from` to `to`; `events`: the number in `to` of each event. */
 static int join_places(struct vt_evstats *to, const struct vt_evstats *from,
-		       bool (*rename)(struct vt_merge *m, struct vt_evkey *key), struct vt_merge *m,
-		       const uint32_t *events, struct vt_error *err)
+		       const struct renaming *how, struct vt_merge *m, const uint32_t *events,
+		       struct vt_error *err)
 {
-	struct vt_evkey key;
+	struct vt_evkey key, place;
 	size_t i;
 
 	for (i = 0; i < vt_evstats_nplaces(from); i++) {
-		const struct vt_evcounts *c = vt_evstats_place(from, i, &key);
 		struct vt_evcounts *joined;
 
-		if (!c)
+		if (!vt_evstats_place(from, i, &place))
 			continue;
+		key = place;
+		key.pid = 0; /* which records do not keep */
 		key.event = events[key.event];
-		if (!rename(m, &key))
+		if (how->key && !how->key(m, &key))
 			return vt_error_nomem(err);
+		vt_evstats_event_at(to, key.event)->estimated = true;
 		joined = vt_evstats_add(to, &key);
-		if (!joined || vt_evcounts_join(joined, c, err) < 0)
+		if (!joined || vt_evcounts_join(joined, from, &place, err) < 0)
 			return vt_error_nomem(err);
 	}
 	return 0;
 }
 
-/* The number in `to` of each event of `from`, which has the id that `ids` gives. */
-static uint32_t *join_evevents(struct vt_evstats *to, const struct vt_evstats *from,
-			       uint64_t (*id_of)(const struct vt_merge *m, uint64_t id),
-			       const struct vt_merge *m, struct vt_error *err)
+static int join_evevents(struct vt_evstats *to, const struct vt_evstats *from,
+			 const struct renaming *how, const struct vt_merge *m, uint32_t *numbers,
+			 struct vt_error *err)
 {
-	size_t i, n = vt_evstats_nevents(from);
-	uint32_t *numbers = calloc(n + 1, sizeof(*numbers));
+	size_t i;
 
-	for (i = 0; numbers && i < n; i++) {
+	for (i = 0; i < vt_evstats_nevents(from); i++) {
 		const struct vt_evevent *e = vt_evstats_event_at(from, i);
+		uint64_t id = how->event ? how->event(m, e->id) : e->id;
 
-		if (vt_evstats_event(to, id_of(m, e->id), &numbers[i], err) < 0) {
-			free(numbers);
-			return NULL;
-		}
+		if (vt_evstats_event(to, id, &numbers[i], err) < 0)
+			return -VT_E_NOMEM;
 		vt_evmeta_join(vt_evstats_event_at(to, numbers[i]), e);
 	}
-	if (!numbers)
-		vt_error_nomem(err);
-	return numbers;
+	return 0;
+}
+
+/* Adds events and places. */
+static int join_all(struct vt_evstats *to, const struct vt_evstats *from,
+		    const struct renaming *how, struct vt_merge *m, struct vt_error *err)
+{
+	uint32_t *numbers = calloc(vt_evstats_nevents(from) + 1, sizeof(*numbers));
+	int code = numbers ? join_evevents(to, from, how, m, numbers, err) : vt_error_nomem(err);
+
+	if (code == 0)
+		code = join_places(to, from, how, m, numbers, err);
+	free(numbers);
+	return code;
 }
 
 static uint64_t joined_event(const struct vt_merge *m, uint64_t id)
@@ -115,26 +134,53 @@ static bool join_evimage(struct vt_merge *m, struct vt_evkey *key)
 	return vti_join_image_id(m, key->image, &key->image);
 }
 
+/* There are not more groups than vevent makes of one stream. */
+static bool join_group(struct vt_merge *m, struct vt_evkey *key)
+{
+	if (vt_evstats_nplaces(m->groups) >= VT_EVGROUP_MOST && !vt_evstats_find(m->groups, key)) {
+		key->image = VT_EVGROUP_MORE;
+		key->offset = 0;
+	}
+	return true;
+}
+
+static bool empty(struct vt_evstats **s, struct vt_error *err)
+{
+	vt_evstats_free(*s);
+	*s = vt_evstats_new();
+	if (!*s)
+		vt_error_nomem(err);
+	return *s != NULL;
+}
+
 int vti_join_evstats(struct vt_merge *m, const uint32_t *events, struct vt_error *err)
 {
-	uint32_t *numbers;
+	const struct renaming places = {joined_event, join_evimage},
+			      groups = {joined_event, join_group};
 	int code;
 
 	m->own_events = events;
-	numbers = join_evevents(m->evstats, m->own_evstats, joined_event, m, err);
-	code = numbers ? join_places(m->evstats, m->own_evstats, join_evimage, m, numbers, err)
-		       : -VT_E_NOMEM;
-	free(numbers);
-	vt_evstats_free(m->own_evstats);
-	m->own_evstats = vt_evstats_new();
-	return code == 0 && !m->own_evstats ? vt_error_nomem(err) : code;
+	code = join_all(m->evstats, m->own_evstats, &places, m, err);
+	if (code == 0)
+		code = join_all(m->groups, m->own_groups, &groups, m, err);
+	return empty(&m->own_evstats, err) && empty(&m->own_groups, err) ? code : -VT_E_NOMEM;
+}
+
+int vt_merge_add_estimates(struct vt_merge *m, const struct vt_evstats *places,
+			   const struct vt_evstats *groups, struct vt_error *err)
+{
+	const struct renaming none = {NULL, NULL};
+	int code = join_all(m->own_evstats, places, &none, m, err);
+
+	vti_has_modelled(m, VTI_EVSTATS);
+	return code == 0 && groups ? join_all(m->own_groups, groups, &none, m, err) : code;
 }
 
 /* ---- writing ---- */
 
 static uint64_t written_event(const struct vt_merge *m, uint64_t index)
 {
-	return ((const struct vti_merged_event *)vt_hash_at(&m->events, index))->id;
+	return vti_written_event_id(m, (uint32_t)index);
 }
 
 static bool write_evimage(struct vt_merge *m, struct vt_evkey *key)
@@ -145,21 +191,23 @@ static bool write_evimage(struct vt_merge *m, struct vt_evkey *key)
 
 int vti_write_evstats(struct vt_merge *m, struct vt_writer *w, struct vt_error *err)
 {
+	const struct renaming how = {written_event, write_evimage};
 	struct vt_evstats *written;
-	uint32_t *numbers;
 	int code;
 
 	if (!vt_evstats_nevents(m->evstats))
 		return 0;
 	written = vt_evstats_new();
-	if (!written)
-		return vt_error_nomem(err);
-	numbers = join_evevents(written, m->evstats, written_event, m, err);
-	code = numbers ? join_places(written, m->evstats, write_evimage, m, numbers, err)
-		       : -VT_E_NOMEM;
+	code = written ? join_all(written, m->evstats, &how, m, err) : vt_error_nomem(err);
 	if (code == 0)
 		code = vt_evstats_write(written, w, err);
-	free(numbers);
 	vt_evstats_free(written);
 	return code;
+}
+
+int vt_merge_groups(struct vt_merge *m, struct vt_evstats *to, struct vt_error *err)
+{
+	const struct renaming how = {written_event, NULL};
+
+	return join_all(to, m->groups, &how, m, err);
 }

@@ -85,7 +85,9 @@ struct vti_machine {
 	uint32_t own[VTI_MERGE_MACHINE]; /* of the current stream */
 	bool streams;			 /* there were some before */
 	uint32_t model[VTI_NMODELLED];	 /* of the streams that have such sums */
-	uint32_t window;		 /* of pairs, of the streams that have sums of pairs */
+	uint32_t arch[VTI_NMODELLED];	 /* likewise, as the next: of those without a model */
+	uint32_t cpuid[VTI_NMODELLED];
+	uint32_t window; /* of pairs, of the streams that have sums of pairs */
 	bool own_has[VTI_NMODELLED];
 	uint32_t own_window;
 };
@@ -99,6 +101,12 @@ struct vti_paths {
 /* What pairs of samples tell (PAIRSTAT): of the current stream under its ids, and of all. */
 struct vti_pairstats {
 	struct vt_hash own;
+	struct vt_hash all;
+};
+
+/* Events of single instructions. */
+struct vti_followed {
+	struct vt_hash own; /* ids of those that the current stream has samples of */
 	struct vt_hash all;
 };
 
@@ -119,7 +127,10 @@ struct vt_merge {
 	struct vti_paths paths;
 	struct vt_evstats *evstats;	/* by index of image and event */
 	struct vt_evstats *own_evstats; /* of the current stream, by its ids */
-	struct vti_trees *trees;	/* NULL: without call trees */
+	struct vt_evstats *groups;	/* the same by something else than places */
+	struct vt_evstats *own_groups;
+	struct vti_followed followed;
+	struct vti_trees *trees;    /* NULL: without call trees */
 	const uint32_t *own_events; /* while a stream ends: the index of each event of the tally */
 };
 
@@ -198,6 +209,24 @@ int vti_join_evstats(struct vt_merge *m, const uint32_t *events, struct vt_error
 
 /* Writes EVSTAT records, and META records of their events.  -VT_E_NOMEM. */
 int vti_write_evstats(struct vt_merge *m, struct vt_writer *w, struct vt_error *err);
+
+void vti_followed_init(struct vti_followed *f);
+void vti_followed_fini(struct vti_followed *f);
+
+/* Notes samples of single instructions of the current stream.  False: out of memory. */
+bool vti_feed_followed(struct vt_merge *m, const struct vt_block *b, uint32_t first,
+		       uint32_t count);
+
+/* As vti_declare_evstats(). */
+bool vti_declare_followed(struct vt_merge *m);
+
+/*
+ * Before estimates are joined: `events` as own_events, `stream` the name for messages.
+ * -VT_E_MISMATCH: of one event there are estimates and samples, or estimates of different settings;
+ * -VT_E_NOMEM.
+ */
+int vti_join_followed(struct vt_merge *m, const uint32_t *events, const char *stream,
+		      struct vt_error *err);
 
 void vti_init_pairstats(struct vti_pairstats *p);
 void vti_fini_pairstats(struct vti_pairstats *p);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "merge/internal.h"
 
 /*
@@ -7,8 +11,7 @@
  */
 static const char *const keys[VTI_MERGE_MACHINE] = {"arch", "cpudesc", "cpuid", "cpu.model"};
 
-/* Its place among them. */
-#define MODEL 3
+enum { ARCH, DESCRIPTION, CPUID, MODEL };
 
 /* How far samples of a pair are apart at most; of all streams, sums of pairs keep it. */
 #define META_WINDOW "vsim.window"
@@ -46,19 +49,59 @@ int vti_join_text(uint32_t *known, uint32_t own, const char *of, const char *wha
 	return 0;
 }
 
-int vti_check_machine(struct vt_merge *m, struct vt_error *err)
+/*
+ * The cpuid of x86 without its stepping, "GenuineIntel,6,158", and of Arm, a MIDR, without variant
+ * and revision: those do not change what is measured.  UINT32_MAX: out of memory.
+ */
+static uint32_t strip_cpuid(struct vt_merge *m, uint32_t text)
+{
+	const char *id = vt_intern_get(m->strings, text), *stepping = strrchr(id, ',');
+	char midr[32], *end;
+	uint64_t n;
+
+	if (stepping)
+		return vt_intern_add(m->strings, id, (size_t)(stepping - id));
+	if (strncmp(id, "0x", 2) != 0)
+		return text;
+	n = strtoull(id, &end, 16);
+	if (*end)
+		return text;
+	snprintf(midr, sizeof(midr), "0x%016" PRIx64, n & ~UINT64_C(0xf0000f));
+	return vt_intern_str(m->strings, midr);
+}
+
+static int check_sums(struct vt_merge *m, enum vti_modelled sums, struct vt_error *err)
 {
 	static const char *const of[VTI_NMODELLED] = {"sums of pairs", "paths", "estimates"};
+	struct vti_machine *all = &m->machine;
+	int code = vti_join_text(&all->arch[sums], all->own[ARCH], of[sums],
+				 "architecture (META arch)", err);
+	uint32_t cpuid = 0;
+
+	if (code == 0)
+		code = vti_join_text(&all->model[sums], all->own[MODEL], of[sums],
+				     "model of a processor (META cpu.model)", err);
+	/* Paths are of the program; and what a model made is of the model. */
+	if (code == 0 && sums != VTI_PATHS && !all->own[MODEL])
+		cpuid = strip_cpuid(m, all->own[CPUID]);
+	if (cpuid == UINT32_MAX)
+		return vt_error_nomem(err);
+	return code == 0 ? vti_join_text(&all->cpuid[sums], cpuid, of[sums],
+					 "processor (META cpuid)", err)
+			 : code;
+}
+
+int vti_check_machine(struct vt_merge *m, struct vt_error *err)
+{
 	struct vti_machine *all = &m->machine;
 	int code = 0;
 	unsigned i;
 
 	for (i = 0; i < VTI_NMODELLED && code == 0; i++)
 		if (all->own_has[i])
-			code = vti_join_text(&all->model[i], all->own[MODEL], of[i],
-					     "model of a processor (META cpu.model)", err);
+			code = check_sums(m, (enum vti_modelled)i, err);
 	if (code == 0 && all->own_has[VTI_PAIRSTATS])
-		code = vti_join_text(&all->window, all->own_window, of[VTI_PAIRSTATS],
+		code = vti_join_text(&all->window, all->own_window, "sums of pairs",
 				     "window (META " META_WINDOW ")", err);
 	return code;
 }

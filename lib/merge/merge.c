@@ -39,13 +39,17 @@ struct vt_merge *vt_merge_new(uint64_t seed)
 		return NULL;
 	init_tables(m);
 	vti_paths_init(&m->paths);
+	vti_followed_init(&m->followed);
 	m->strings = vt_intern_new();
 	m->hots = vt_hotprofile_new(seed);
 	m->packs = vt_packs_new();
 	m->evstats = vt_evstats_new();
 	m->own_evstats = vt_evstats_new();
+	m->groups = vt_evstats_new();
+	m->own_groups = vt_evstats_new();
 	ok = vt_tally_init(&m->tally, m->strings);
-	if (ok && m->strings && m->hots && m->packs && m->evstats && m->own_evstats)
+	if (ok && m->strings && m->hots && m->packs && m->evstats && m->own_evstats && m->groups &&
+	    m->own_groups)
 		return m;
 	vt_merge_free(m);
 	return NULL;
@@ -65,12 +69,15 @@ void vt_merge_free(struct vt_merge *m)
 	vti_fini_pairstats(&m->pairstats);
 	free(m->conflicts.rows);
 	vti_paths_fini(&m->paths);
+	vti_followed_fini(&m->followed);
 	vt_tally_fini(&m->tally);
 	vt_hotprofile_free(m->hots);
 	vt_packs_free(m->packs);
 	vt_intern_free(m->strings);
 	vt_evstats_free(m->evstats);
 	vt_evstats_free(m->own_evstats);
+	vt_evstats_free(m->groups);
+	vt_evstats_free(m->own_groups);
 	vti_trees_free(m->trees);
 	free(m);
 }
@@ -109,6 +116,8 @@ int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t 
 	for (; feed && rec.row < first + count; rec.row++)
 		if (!feed(m, &rec))
 			return vt_error_nomem(err);
+	if (b->kind == VT_SAMPLE && !vti_feed_followed(m, b, first, count))
+		return vt_error_nomem(err);
 	if (vti_feed_evstats(m, b, first, count, err) < 0)
 		return -VT_E_NOMEM;
 	if (vt_hotprofile_feed(m->hots, b, first, count, err) < 0)
@@ -335,7 +344,7 @@ static int write_trees(struct vt_merge *m, struct vt_writer *w, struct vt_error 
 
 /* ---- the end of a stream ---- */
 
-static int join_stream(struct vt_merge *m, struct vt_error *err)
+static int join_stream(struct vt_merge *m, const char *name, struct vt_error *err)
 {
 	uint32_t *events = join_events(m);
 	int code = events && join_tally(m, events) && vti_join_pairstats(m, events)
@@ -347,12 +356,14 @@ static int join_stream(struct vt_merge *m, struct vt_error *err)
 	if (code == 0 && !vti_join_paths(m, events))
 		code = vt_error_nomem(err);
 	if (code == 0)
+		code = vti_join_followed(m, events, name, err);
+	if (code == 0)
 		code = vti_join_evstats(m, events, err);
 	free(events);
 	return code;
 }
 
-int vt_merge_end_stream(struct vt_merge *m, struct vt_error *err)
+int vt_merge_end_stream(struct vt_merge *m, const char *name, struct vt_error *err)
 {
 	int code = vt_tally_finish(&m->tally, err);
 
@@ -360,12 +371,13 @@ int vt_merge_end_stream(struct vt_merge *m, struct vt_error *err)
 		return code;
 	m->bad += vt_profile_bad(m->tally.profile);
 	code = finish_trees(m, err);
-	if (code == 0 && (!vti_declare_paths(m) || !vti_declare_evstats(m)))
+	if (code == 0 &&
+	    (!vti_declare_paths(m) || !vti_declare_evstats(m) || !vti_declare_followed(m)))
 		code = vt_error_nomem(err);
 	if (code == 0)
 		code = vti_check_machine(m, err);
 	if (code == 0)
-		code = join_stream(m, err);
+		code = join_stream(m, name, err);
 	if (code < 0)
 		return code;
 	code = vti_join_conflicts(m, err);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "chains/gather.h"
+#include "events/stats.h"
 #include "image/images.h"
 #include "stream/record.h"
 #include "stream/writer.h"
@@ -52,12 +53,24 @@ int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t 
 		  struct vt_error *err);
 
 /*
- * Ends the current stream and adds its sums to those before.  0; -VT_E_NOMEM; -VT_E_LIMIT: a sum is
- * impossibly high; -VT_E_MISMATCH: its hot lists were kept in a different way, or its pairs are for
- * another core model or distance, or its estimates, sums of pairs or paths are of another model
- * (META cpu.model) or window (vsim.window).
+ * Adds estimates that were made of samples of the current stream, which is fed without its samples
+ * and EVSTAT records; events and images as this stream numbers them.  `groups`: the same by
+ * something else than places, or NULL.  -VT_E_NOMEM.
  */
-int vt_merge_end_stream(struct vt_merge *m, struct vt_error *err);
+int vt_merge_add_estimates(struct vt_merge *m, const struct vt_evstats *places,
+			   const struct vt_evstats *groups, struct vt_error *err);
+
+/*
+ * Ends the current stream and adds its sums to those before; messages call it `name`.  0;
+ * -VT_E_NOMEM; -VT_E_LIMIT: a sum is impossibly high; -VT_E_MISMATCH: its hot lists were kept in a
+ * different way, or its pairs are for another core model or distance, or its estimates, sums of
+ * pairs or paths are of another machine or window (vsim.window), or its estimates of an event are
+ * of other settings, or go with samples of single instructions of that event.
+ */
+int vt_merge_end_stream(struct vt_merge *m, const char *name, struct vt_error *err);
+
+/* After vt_merge_write(): the sum of all `groups`, with events as written.  -VT_E_NOMEM. */
+int vt_merge_groups(struct vt_merge *m, struct vt_evstats *to, struct vt_error *err);
 
 /*
  * Records of executed code, of packed images and of estimates that contradict themselves and were

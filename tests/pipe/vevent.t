@@ -113,11 +113,66 @@ done
 t_status "a latency that no sample tells" 3 vevent --histogram lat_load --where '!(events & load)' s.vt
 t_is "without half an output" "$(cat "$T_OUT")" ""
 
+# ---- several files ----
+
+vtrace dump ab.e >want
+vevent --symfs "$symfs" -o both.e a.vt b.vt
+vtrace dump both.e >got
+t_same "two recordings are added up as their estimates are" got want
+for by in procedure instruction; do
+	vevent --symfs "$symfs" --by $by --top 0 --json ab.e >want
+	for f in "a.vt b.vt" "b.vt a.vt" "a.e b.vt" "b.e a.e"; do
+		# shellcheck disable=SC2086
+		vevent --symfs "$symfs" --by $by --top 0 --json $f >got
+		t_same "$f: one sum, by $by" got want
+	done
+done
+vevent --symfs "$symfs" --by instruction --top 0 --csv - b.vt <a.vt >got
+vevent --symfs "$symfs" --by instruction --top 0 --csv ab.e >want
+t_same "one of them from standard input" got want
+for by in source page; do
+	vevent --by $by --json --top 0 --symfs "$symfs" a.vt b.vt >got
+	for f in a b; do
+		vevent --by $by --json --top 0 --symfs "$symfs" $f.vt >$f.j
+	done
+	t_is "sums by $by are those of both" "$("$PYTHON" -c 'import json
+def rows(*names):
+    sums = {}
+    for name in names:
+        d = json.load(open(name))
+        for r in d["rows"]:
+            for t in r["totals"]:
+                key = [v for k, v in r.items() if k in ("source", "page", "name")], t["name"]
+                old = sums.setdefault(str(key), [0, 0, 0])
+                for i, what in enumerate(("sum", "samples", "told")):
+                    old[i] += t.get(what, 0)
+    return sums
+print(rows("got") == rows("a.j", "b.j") and len(rows("got")) > 1)')" True
+done
+vevent --histogram lat_total --json --symfs "$symfs" a.vt b.vt >j
+t_is "the histogram is of both" "$("$PYTHON" -c 'import json; h = json.load(open("j"))["histograms"][0]
+print(sum(r["sum"] for r in h["rows"]) == 20 * h["samples"], int(h["samples"]))')" \
+	"True $(($(vtrace dump -k SAMPLE a.vt | wc -l) + $(vtrace dump -k SAMPLE b.vt | wc -l)))"
+vevent --symfs "$symfs" --where 'events & load' -o w.e a.vt b.vt 2>/dev/null
+t_is "what --where left out is kept" "$(vtrace dump -k META -F key w.e | grep -c '^where$')" 2
+t_status "a file without such samples" 3 vevent --top 1 a.vt "$orders"
+t_is "lists nothing" "$(cat "$T_OUT")" ""
+t_like "and is named" "orders.vt: no samples of single instructions" "$T_ERR"
+t_status "by source, of estimates" 3 vevent --by source a.vt b.e
+t_like "they are named" "b.e: no samples: its estimates are by place" "$T_ERR"
+t_status "a file that is not there" 3 vevent --top 1 a.vt nothing.vt
+
 # ---- estimates of one run, samples of another ----
 
-vtrace merge -o half.vt a.e b.vt
-n=$(vtrace dump -k SAMPLE b.vt | wc -l)
-t_ok "samples beside estimates" vevent --symfs "$symfs" --csv half.vt
+t_status "samples beside estimates" 3 vtrace merge -o half.vt a.e b.vt
+t_like "both are named" \
+	"b.vt: its samples of single instructions of 'profileme' do not .* estimates of a.e: vevent takes" "$T_ERR"
+t_status "in the other order" 3 vtrace merge -o half.vt b.vt a.e
+t_like "both are named, too" "a.e: its estimates of 'profileme' do not .* of b.vt: vevent takes" "$T_ERR"
+t_ok "samples alone are counted" vtrace merge -o counts.vt a.vt b.vt
+t_ok "and can be beside estimates" vtrace merge -o half.vt a.e counts.vt
+n=$(vtrace dump -k SAMPLE a.vt b.vt | wc -l)
+t_ok "counts beside estimates" vevent --symfs "$symfs" --csv half.vt
 t_like "are said not to be in them" "half.vt: $n samples beside its estimates are not in them" "$T_ERR"
 cp "$T_OUT" got
 vevent --symfs "$symfs" --csv a.e >want
@@ -141,7 +196,8 @@ for p in event pair path; do
 	t_like "v$p: is refused" 'alpha.*of another model of a processor' "$T_ERR"
 	t_status "v$p: in the other order" 3 vtrace merge -o two.vt alpha.$p sky.$p
 	t_status "v$p: after a merge, too" 3 eval "vtrace merge sky.$p sky.$p | vtrace merge -o two.vt - alpha.$p"
-	t_ok "v$p: beside samples of another machine" vtrace merge -o two.vt alpha.vt sky.$p alpha.vt
+	[ $p = event ] ||
+		t_ok "v$p: beside samples of another machine" vtrace merge -o two.vt alpha.vt sky.$p alpha.vt
 	t_ok "v$p: of one machine" vtrace merge -o two.vt sky.$p sky.$p
 done
 t_status "vpair: of two windows" 3 vtrace merge -o two.vt sky.pair wide.pair
@@ -150,6 +206,8 @@ t_status "after a merge, too" 3 eval "vtrace merge sky.pair sky.pair | vtrace me
 for p in event path; do
 	t_ok "v$p: the window is of no account" vtrace merge -o two.vt sky.$p wide.$p
 done
+t_status "vevent: of two machines" 3 vevent --top 1 --symfs "$symfs" sky.vt alpha.vt
+t_like "is refused" 'alpha.vt: its estimates are of another model of a processor' "$T_ERR"
 t_ok "different kinds are not of one sum" vtrace merge -o two.vt sky.event alpha.pair sky.path
 
 # ---- damage ----

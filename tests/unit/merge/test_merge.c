@@ -114,7 +114,7 @@ static void feed_stream(struct vt_writer *w, int fd, feed_fn *feed, void *arg)
 static int add_stream(struct vt_merge *m, struct vt_writer *w, int fd)
 {
 	feed_stream(w, fd, vt_merge_feed, m);
-	return vt_merge_end_stream(m, &err);
+	return vt_merge_end_stream(m, "a stream", &err);
 }
 
 /* Writes what was merged, opens it for reading. */
@@ -429,15 +429,40 @@ static void pairs_of_different_models_are_refused(void **state)
 
 /* ---- models of processors ---- */
 
-static int add_estimate(struct vt_merge *m, const char *model)
+/* What a stream of one estimate says of its machine and its event. */
+struct origin {
+	const char *model;
+	const char *cpuid;
+	const char *arch;
+	const char *check; /* META vevent.check */
+	uint64_t config;
+	bool sample; /* not an estimate, but a sample of a single instruction */
+};
+
+static int add_estimate(struct vt_merge *m, const struct origin *o)
 {
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
 	uint64_t *row;
 
-	put_event(w, 1, "profileme", "instructions", VT_POLICY_MODEL, 10);
-	if (model)
-		put_meta(w, "cpu.model", model);
+	row = vt_writer_row(w, VT_EVENT);
+	row[VT_EVENT_ID] = 1;
+	row[VT_EVENT_CONFIG] = o->config;
+	vt_writer_bytes(w, VT_EVENT_NAME, "ibs_op", 6);
+	if (o->model)
+		put_meta(w, "cpu.model", o->model);
+	if (o->cpuid)
+		put_meta(w, "cpuid", o->cpuid);
+	if (o->arch)
+		put_meta(w, "arch", o->arch);
+	if (o->check)
+		put_meta(w, VT_EV_META, o->check);
+	if (o->sample) {
+		row = vt_writer_row(w, VT_SAMPLE);
+		row[VT_SAMPLE_EVENT] = 1;
+		row[VT_SAMPLE_PM_HAS] = 1;
+		return add_stream(m, w, fd);
+	}
 	row = vt_writer_row(w, VT_EVSTAT);
 	row[VT_EVSTAT_IMAGE] = VT_UNMAPPED_IMAGE;
 	row[VT_EVSTAT_EVENT] = 1;
@@ -447,18 +472,74 @@ static int add_estimate(struct vt_merge *m, const char *model)
 	return add_stream(m, w, fd);
 }
 
+/* Adds two streams: what the second one says; `text` is in the error, or NULL: there is none. */
+static void check_two(struct origin first, struct origin second, const char *text)
+{
+	struct vt_merge *m = vt_merge_new(1);
+
+	assert_int_equal(add_estimate(m, &first), 0);
+	assert_int_equal(add_estimate(m, &second), text ? -VT_E_MISMATCH : 0);
+	if (text && !strstr(err.text, text))
+		fail_msg("'%s' is not in '%s'", text, err.text);
+	vt_merge_free(m);
+}
+
 static void estimates_of_different_models_are_refused(void **state)
 {
 	struct vt_merge *m = vt_merge_new(1);
 
 	(void)state;
-	assert_int_equal(add_estimate(m, "skylake"), 0);
+	assert_int_equal(add_estimate(m, &(struct origin){.model = "skylake"}), 0);
 	/* A stream that names none is of any. */
-	assert_int_equal(add_estimate(m, NULL), 0);
-	assert_int_equal(add_estimate(m, "skylake"), 0);
-	assert_int_equal(add_estimate(m, "zen2"), -VT_E_MISMATCH);
+	assert_int_equal(add_estimate(m, &(struct origin){.model = NULL}), 0);
+	assert_int_equal(add_estimate(m, &(struct origin){.model = "skylake"}), 0);
+	assert_int_equal(add_estimate(m, &(struct origin){.model = "zen2"}), -VT_E_MISMATCH);
 	assert_non_null(strstr(err.text, "estimates are of another model of a processor"));
 	vt_merge_free(m);
+}
+
+static void estimates_of_different_machines_are_refused(void **state)
+{
+	const char *zen2 = "AuthenticAMD,23,49,0";
+
+	(void)state;
+	check_two((struct origin){.cpuid = zen2}, (struct origin){.cpuid = "AuthenticAMD,25,1,1"},
+		  "another processor");
+	check_two((struct origin){.cpuid = zen2}, (struct origin){.cpuid = "AuthenticAMD,23,49,1"},
+		  NULL);
+	/* A model's are of the model, wherever its trace was recorded. */
+	check_two((struct origin){.model = "zen2", .cpuid = zen2},
+		  (struct origin){.model = "zen2", .cpuid = "GenuineIntel,6,158,9"}, NULL);
+	check_two((struct origin){.cpuid = "0x00000000410fd0c0"},
+		  (struct origin){.cpuid = "0x00000000413fd0c1"}, NULL);
+	check_two((struct origin){.cpuid = "0x00000000410fd0c0"},
+		  (struct origin){.cpuid = "0x00000000410fd0d0"}, "another processor");
+	check_two((struct origin){.arch = "x86_64"}, (struct origin){.arch = "aarch64"},
+		  "another architecture");
+}
+
+static void estimates_of_different_settings_are_refused(void **state)
+{
+	(void)state;
+	check_two((struct origin){.config = 0x80000}, (struct origin){.config = 0x90000},
+		  "config is 0x90000, not 0x80000");
+	check_two((struct origin){.config = 0x80000}, (struct origin){.config = 0}, NULL);
+	check_two((struct origin){.check = "1 2 1 3.5 4 0"},
+		  (struct origin){.check = "1 4 0 0 0 0"}, "another kind of samples");
+	check_two((struct origin){.check = "1 2 1 3.5 4 0"},
+		  (struct origin){.check = "1 0 0 0 0 0"}, NULL);
+}
+
+static void estimates_and_samples_are_refused(void **state)
+{
+	const struct origin estimate = {.sample = false}, sample = {.sample = true};
+
+	(void)state;
+	check_two(estimate, sample,
+		  "its samples of single instructions of 'ibs_op' do not add up with the estimates "
+		  "of a stream: vevent takes both files");
+	check_two(sample, estimate, "its estimates of 'ibs_op' do not add up with the samples");
+	check_two(sample, sample, NULL);
 }
 
 /* ---- call trees ---- */
@@ -561,6 +642,9 @@ int main(void)
 		cmocka_unit_test(pairs_of_accesses_add_up),
 		cmocka_unit_test(pairs_of_different_models_are_refused),
 		cmocka_unit_test(estimates_of_different_models_are_refused),
+		cmocka_unit_test(estimates_of_different_machines_are_refused),
+		cmocka_unit_test(estimates_of_different_settings_are_refused),
+		cmocka_unit_test(estimates_and_samples_are_refused),
 		cmocka_unit_test(call_trees_are_joined),
 		cmocka_unit_test(samples_beyond_counting_are_refused),
 	};
