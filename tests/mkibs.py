@@ -5,7 +5,9 @@
 #
 # Writes a perf.data of AMD's instruction-based sampling, with a sample for each line of standard input:
 #
-#	op CAPS REGISTER ...	fetch CAPS REGISTER ...	raw op|fetch HEX
+#	op CAPS REGISTER ...	fetch CAPS REGISTER ...	raw op|fetch HEX	map ADDRESS SIZE OFFSET PATH
+#
+# The last is no sample: a file is mapped from there on, numbers in hexadecimal.
 #
 # CAPS and registers are hexadecimal, in the kernel's order; `raw` gives all bytes.  Times are 1000, 1001 ...
 #
@@ -32,7 +34,15 @@ def raw_bytes(words):
     return words[0], struct.pack("<I%dQ" % len(registers), int(words[1], 16), *registers)
 
 
+def make_map(w, words):
+    address, size, offset = (int(x, 16) for x in words[1:4])
+    body = struct.pack("<IIQQQ", 100, 100, address, size, offset) + w.text(words[4])
+    return w.record(1, body + struct.pack("<IIQIIQ", 100, 100, 0, 0, 0, 11), misc=2)
+
+
 def make_sample(w, line, time):
+    if line.startswith("map "):
+        return make_map(w, line.split())
     kind, raw = raw_bytes(line.split())
     ip = 0x401000 + time % 4096
     if len(raw) >= 20:

@@ -167,6 +167,23 @@ static void list_events(struct app *a, const struct vlist_options *o,
 		app_fail(a, &err);
 }
 
+/* False, after app_lacks(): there are samples, and none of them is where a procedure is known. */
+static bool need_procedures(struct app *a, const struct vlist_options *o,
+			    const struct app_profile *data, const struct vt_listreport *r)
+{
+	if (r->found.count || o->cycles.view || o->before)
+		return true;
+	if (o->with_events)
+		return app_lacks(a, data->name,
+				 "no procedure is known where its samples are (vevent --by "
+				 "instruction lists what they tell)");
+	return !vt_profile_nplaces(data->profile) ||
+	       app_lacks(a, data->name,
+			 "no procedure is known where its samples are (vprof --by instruction "
+			 "lists them, vevent --by instruction what they tell if they follow "
+			 "single instructions)");
+}
+
 void vlist_list_procedures(struct app *a, struct vlist_options *o)
 {
 	struct app_profile data = {0};
@@ -176,12 +193,8 @@ void vlist_list_procedures(struct app *a, struct vlist_options *o)
 
 	o->listing.sources = vt_sources_new(o->dirs.items, o->dirs.count);
 	if (read_listed_profile(a, o, &data, &followed) &&
-	    choose_listed(a, o, &data, &r, &events)) {
-		if (o->with_events && !r.found.count)
-			app_lacks(a, data.name,
-				  "no procedure is known where its samples are (vevent --by "
-				  "instruction lists what they tell)");
-		else if (o->with_events)
+	    choose_listed(a, o, &data, &r, &events) && need_procedures(a, o, &data, &r)) {
+		if (o->with_events)
 			list_events(a, o, &data, &followed, &r.found);
 		else if (o->cycles.view)
 			list_cycles(a, o, &data, &r.found);

@@ -50,7 +50,7 @@ enum vt_evdivision {
 	VT_EVDIV_NONE,	 /* not wanted */
 	VT_EVDIV_DONE,	 /* by the micro-operations of each instruction */
 	VT_EVDIV_UNDONE, /* wanted, but for want of code or a model not done: everywhere, or */
-	VT_EVDIV_PARTLY, /* somewhere */
+	VT_EVDIV_PARTLY, /* somewhere, as also where the model does not know them */
 };
 
 struct vt_evevent {
@@ -59,6 +59,7 @@ struct vt_evevent {
 	enum vt_evdivision division;
 	struct vt_evcheck check;
 	uint64_t unlocated; /* samples whose code is not there */
+	uint64_t unknown;   /* of those to divide: whose micro-operations the model does not know */
 	bool joined;	    /* vt_evmeta_join() was called */
 	bool estimated;	    /* there are EVSTAT records of it, and */
 	uint64_t counted;   /* samples that are only counted (COUNT) */

@@ -25,6 +25,7 @@ struct code_insn {
 	size_t code;
 	uint32_t length;
 	bool varies;
+	bool starts; /* a block */
 };
 
 struct vt_blockcode {
@@ -70,7 +71,7 @@ static bool adds_up(struct vt_bytes code, struct vt_bytes lengths)
 
 /* Keeps an instruction's code, which is in c->bytes. */
 static bool add_code_insn(struct vt_blockcode *c, const struct code_insn *key, size_t code,
-			  uint32_t length)
+			  uint32_t length, bool starts)
 {
 	bool added;
 	struct code_insn *insn = vt_hash_add(&c->insns, key, &added);
@@ -81,6 +82,7 @@ static bool add_code_insn(struct vt_blockcode *c, const struct code_insn *key, s
 								    c->bytes.data + code, length));
 	insn->code = code;
 	insn->length = length;
+	insn->starts |= starts;
 	return true;
 }
 
@@ -94,7 +96,7 @@ static bool add_code_insns(struct vt_blockcode *c, const struct pending_block *b
 		struct code_insn key = {.image = image, .offset = offset};
 		uint32_t length = c->bytes.data[b->lengths + i];
 
-		if (!add_code_insn(c, &key, code, length))
+		if (!add_code_insn(c, &key, code, length, i == 0))
 			return false;
 		code += length;
 		offset += length;
@@ -193,6 +195,36 @@ const uint8_t *vt_blockcode_at(const struct vt_blockcode *c, uint32_t image, uin
 		return NULL;
 	*size = insn->length;
 	return c->bytes.data + insn->code;
+}
+
+static struct vt_blockinsn describe_insn(const struct vt_blockcode *c, const struct code_insn *i)
+{
+	return (struct vt_blockinsn){.offset = i->offset,
+				     .image = (uint32_t)i->image,
+				     .starts = i->starts,
+				     .varies = i->varies,
+				     .code = c->bytes.data + i->code,
+				     .size = i->length};
+}
+
+size_t vt_blockcode_count(const struct vt_blockcode *c)
+{
+	return c->insns.count;
+}
+
+struct vt_blockinsn vt_blockcode_insn(const struct vt_blockcode *c, size_t i)
+{
+	return describe_insn(c, vt_hash_at(&c->insns, i));
+}
+
+bool vt_blockcode_find(const struct vt_blockcode *c, uint32_t image, uint64_t offset,
+		       struct vt_blockinsn *insn)
+{
+	const struct code_insn *i = find_code_insn(c, image, offset);
+
+	if (i)
+		*insn = describe_insn(c, i);
+	return i != NULL;
 }
 
 bool vt_blockcode_varies(const struct vt_blockcode *c, uint32_t image, uint64_t offset)

@@ -39,6 +39,24 @@ int vt_blockcode_finish(struct vt_blockcode *c, struct vt_error *err);
 const uint8_t *vt_blockcode_at(const struct vt_blockcode *c, uint32_t image, uint64_t offset,
 			       size_t *size);
 
+/* An instruction of a block. */
+struct vt_blockinsn {
+	uint64_t offset;
+	uint32_t image;
+	bool starts; /* a block: control arrived here */
+	bool varies; /* as vt_blockcode_varies() */
+	const uint8_t *code;
+	size_t size;
+};
+
+/* The instructions, in the order in which they came; i < the count. */
+size_t vt_blockcode_count(const struct vt_blockcode *c);
+struct vt_blockinsn vt_blockcode_insn(const struct vt_blockcode *c, size_t i);
+
+/* The one at an offset of an image; false: there is none. */
+bool vt_blockcode_find(const struct vt_blockcode *c, uint32_t image, uint64_t offset,
+		       struct vt_blockinsn *insn);
+
 /* Whether blocks had different instructions at this place. */
 bool vt_blockcode_varies(const struct vt_blockcode *c, uint32_t image, uint64_t offset);
 

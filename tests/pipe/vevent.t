@@ -35,8 +35,14 @@ t_status "an unknown latency or event" 2 vevent -w nothing s.vt
 t_status "an unknown event of the recording" 2 vevent -e nothing s.vt
 t_pipe "the check and its outcome are said" "vevent --symfs '$symfs' --top 1 s.vt | grep -q '^  A random sample'"
 mkdir empty
-t_pipe "without code there are no intervals" \
-	"vevent --symfs empty --top 1 s.vt 2>/dev/null | grep -q 'No intervals'"
+vevent --symfs "$symfs" -o with.e s.vt
+vevent --symfs empty -o without.e s.vt 2>/dev/null
+sums() { vtrace dump -k EVSTAT -F image,offset,what,k,sum,sum2,had,variance "$@"; }
+t_same "without the files, the sums are the same" <(sums without.e) <(sums with.e)
+t_is "and the code of the recording checks them" "$(vtrace dump -k META -F key,value with.e without.e |
+	awk '$1 == "vevent.check" { f[++n] = $6; u += $7 } END { print (f[2] > .9 * f[1] && f[2] <= f[1]), u }')" "1 0"
+t_pipe "also beside the code" \
+	"vlist --symfs empty --events s.vt 2>/dev/null | grep -q '^  A random sample'"
 vevent --symfs "$symfs" --by source --json --top 0 s.vt >j
 t_is "by source: all samples" "$("$PYTHON" -c 'import json; d = json.load(open("j"))
 print(sum(r["samples"] for r in d["rows"]) == d["events"][0]["samples"])')" True
@@ -55,7 +61,6 @@ vevent --symfs "$symfs" -o a.e a.vt
 vevent --symfs "$symfs" -o b.e b.vt
 t_ok "estimates of two runs are merged" vtrace merge -o ab.e a.e b.e
 vtrace merge -o ba.e b.e a.e
-sums() { vtrace dump -k EVSTAT -F image,offset,what,k,sum,sum2,had,variance "$@"; }
 t_same "in any order" <(sums ab.e) <(sums ba.e)
 { sums a.e; sums b.e; } | awk -F '\t' '{ k = $1 FS $2 FS $3; for (i = 4; i <= 8; i++) n[k, i] += $i; a[k] }
 	END { for (k in a) print k, n[k, 4], n[k, 5], n[k, 6], n[k, 7], n[k, 8] }' | sort >want
@@ -82,6 +87,14 @@ vevent --symfs "$symfs" -o e.vt s.vt
 "$PYTHON" "$ROOT/tests/events_check.py" e.vt truth.vt >coverage
 t_is "intervals have the truth" "$(awk '$1 == "events" { print ($2 > 100 && $3 >= 92) }' coverage)" 1
 
+# ---- in step with a loop ----
+
+vsim -m skylake --symfs "$symfs" --interval fixed --profileme 64 -o step.vt "$orders" 2>/dev/null
+t_ok "a period in step with a loop" vevent --symfs "$symfs" --by instruction -w retired --csv --top 0 step.vt
+t_like "has one of its instructions again and again" '^49,[^,]*,3136,[^,]*,616[.].*,9362[.]' "$T_OUT"
+t_ok "for people" vevent --symfs "$symfs" --top 1 step.vt
+t_like "it is no random sample" '^  NOT a random sample: .* vary 17.1 times .* are 4.13 times as wide' "$T_OUT"
+
 # ---- what a stream does not have ----
 
 for f in ibs-op spe; do
@@ -92,6 +105,9 @@ for f in ibs-op spe; do
 	t_status "$f: no procedure is known" 3 vlist --events "$VT_DATA/ibs-spe/$f.data"
 	t_is "$f: nothing is printed" "$(cat "$T_OUT")" ""
 	t_like "$f: what lists it is named" 'no procedure is known.*vevent --by instruction' "$T_ERR"
+	t_status "$f: nor without --events" 3 vlist "$VT_DATA/ibs-spe/$f.data"
+	t_is "$f: nothing is printed, either" "$(cat "$T_OUT")" ""
+	t_like "$f: what lists it is named, too" 'no procedure is known.*vprof --by instruction' "$T_ERR"
 done
 for by in source page addr; do
 	t_status "estimates by $by" 3 vevent --by $by e.vt

@@ -23,7 +23,7 @@ static const char *const divisions[] = {
 	[VT_EVDIV_UNDONE] = "not divided by the micro-operations of each instruction: a model of "
 			    "the processor, or code, is missing",
 	[VT_EVDIV_PARTLY] = "divided by the micro-operations of each instruction where its code is "
-			    "there",
+			    "there and the model knows them",
 };
 
 /* Whether an event's samples are random: what was found, for people. */
