@@ -55,6 +55,8 @@ int vt_evstats_record(struct vt_evstats *s, const struct vt_evkey *key, const st
 	struct vt_evcounts *c;
 	size_t i;
 
+	if (vt_record_u64(rec, VT_EVSTAT_IMAGE) > UINT32_MAX)
+		return reject("an image that cannot be", err);
 	if (stat == VT_EV_STATS)
 		return reject("a total that no sample has", err);
 	if (!is_sum(t.k) || !is_sum(t.sum) || !is_sum(t.sum2) || !is_sum(t.variance) ||

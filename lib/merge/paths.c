@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "merge/internal.h"
+#include "paths/paths.h"
 
 /* A path of PATH records: what it is, as numbers of the text that follows in this order. */
 enum { EVENT, METHOD, BRANCHES, IMAGE, OFFSET, BLOCKS /* image and offset of each */ };
@@ -46,11 +46,6 @@ static bool add_merged(struct vt_merge *m, struct vt_hash *to, const uint64_t *w
 	return true;
 }
 
-static bool is_amount(double v)
-{
-	return isfinite(v) && v >= 0;
-}
-
 bool vti_feed_path(struct vt_merge *m, const struct vt_record *rec)
 {
 	struct vt_words images = vt_record_words(rec, VT_PATH_IMAGES);
@@ -64,9 +59,7 @@ bool vti_feed_path(struct vt_merge *m, const struct vt_record *rec)
 
 	p.known = probability > 0;
 	p.found = p.known ? p.samples / probability : p.samples;
-	if (!images.count || images.count != offsets.count || !is_amount(p.samples) ||
-	    !is_amount(p.executions) || !is_amount(p.found) || !is_amount(probability) ||
-	    !(probability <= 1.000001)) {
+	if (!vt_path_is_sound(rec)) {
 		m->bad++;
 		return true;
 	}

@@ -20,7 +20,8 @@ bool vt_pairstat_read(const struct vt_record *rec, struct vt_pairstat *s)
 			.y2 = vt_record_f64(rec, VT_PAIRSTAT_Y2),
 			.xy = vt_record_f64(rec, VT_PAIRSTAT_XY)},
 	};
-	return s->metric.size <= VT_PAIR_MAX_METRIC && vt_pairsum_is_valid(&s->sum);
+	return s->metric.size <= VT_PAIR_MAX_METRIC &&
+	       vt_record_u64(rec, VT_PAIRSTAT_IMAGE) <= UINT32_MAX && vt_pairsum_is_valid(&s->sum);
 }
 
 bool vt_pairstat_is_total(const struct vt_pairstat *s)

@@ -35,10 +35,19 @@ void vt_pairsum_join(struct vt_pairsum *s, const struct vt_pairsum *other)
 	s->cycles += other->cycles;
 }
 
+/* Sums of many of these stay finite, and count. */
+#define MOST_NUMBER 1e140
+#define MOST_PAIRS  (UINT64_C(1) << 53)
+
+static bool is_number(double v)
+{
+	return fabs(v) <= MOST_NUMBER;
+}
+
 bool vt_pairsum_is_valid(const struct vt_pairsum *s)
 {
-	return isfinite(s->x) && isfinite(s->x2) && isfinite(s->y) && isfinite(s->y2) &&
-	       isfinite(s->xy) && s->x2 >= 0 && s->y2 >= 0;
+	return s->pairs <= MOST_PAIRS && is_number(s->x) && is_number(s->x2) && is_number(s->y) &&
+	       is_number(s->y2) && is_number(s->xy) && s->x2 >= 0 && s->y2 >= 0;
 }
 
 static enum vt_confidence judge(uint64_t pairs, double value, double error)

@@ -123,6 +123,9 @@ int vt_paths_true(const struct vt_pathgraph *g, const struct vt_pathask *ask, co
  * memory. */
 uint32_t *vt_paths_rank(const struct vt_paths *p);
 
+/* Whether the numbers of a PATH record can be: a sum of many such stays finite. */
+bool vt_path_is_sound(const struct vt_record *rec);
+
 /* Writes PATH records, in the order of vt_paths_rank().  -VT_E_NOMEM. */
 int vt_paths_write(const struct vt_paths *p, struct vt_writer *w, struct vt_error *err);
 

@@ -5,6 +5,36 @@
 #include "base/buf.h"
 #include "paths/paths.h"
 
+#define MOST_AMOUNT 1e140
+
+static bool is_amount(double v)
+{
+	return v >= 0 && v <= MOST_AMOUNT;
+}
+
+static bool are_images(struct vt_words images)
+{
+	size_t i;
+
+	for (i = 0; i < images.count; i++)
+		if (images.data[i] > UINT32_MAX)
+			return false;
+	return images.count > 0;
+}
+
+bool vt_path_is_sound(const struct vt_record *rec)
+{
+	struct vt_words images = vt_record_words(rec, VT_PATH_IMAGES);
+	double probability = vt_record_f64(rec, VT_PATH_PROBABILITY);
+	double samples = vt_record_f64(rec, VT_PATH_SAMPLES);
+
+	return are_images(images) && vt_record_u64(rec, VT_PATH_IMAGE) <= UINT32_MAX &&
+	       images.count == vt_record_words(rec, VT_PATH_OFFSETS).count && is_amount(samples) &&
+	       is_amount(vt_record_f64(rec, VT_PATH_EXECUTIONS)) && probability >= 0 &&
+	       probability <= 1.000001 &&
+	       is_amount(probability > 0 ? samples / probability : samples);
+}
+
 /* A path with what it is ranked by. */
 struct rank {
 	double executions;

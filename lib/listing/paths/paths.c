@@ -107,24 +107,6 @@ static struct listed_path *add_listed_path(struct vt_listpaths *l, uint64_t even
 	return &l->paths[l->npaths++];
 }
 
-static bool is_amount(double v)
-{
-	return isfinite(v) && v >= 0;
-}
-
-/* Whether a PATH record makes sense. */
-static bool is_sound(const struct vt_record *rec)
-{
-	struct vt_words images = vt_record_words(rec, VT_PATH_IMAGES);
-	struct vt_words offsets = vt_record_words(rec, VT_PATH_OFFSETS);
-	double probability = vt_record_f64(rec, VT_PATH_PROBABILITY);
-
-	return images.count && images.count == offsets.count &&
-	       is_amount(vt_record_f64(rec, VT_PATH_SAMPLES)) &&
-	       is_amount(vt_record_f64(rec, VT_PATH_EXECUTIONS)) && is_amount(probability) &&
-	       probability <= 1.000001;
-}
-
 int vt_listpaths_feed(void *list, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_listpaths *l = list;
@@ -136,7 +118,7 @@ int vt_listpaths_feed(void *list, const struct vt_record *rec, struct vt_error *
 		return vt_names_feed(&l->names, rec) ? 0 : vt_error_nomem(err);
 	if (rec->kind != VT_PATH)
 		return 0;
-	if (!is_sound(rec)) {
+	if (!vt_path_is_sound(rec)) {
 		l->bad++;
 		return 0;
 	}
