@@ -7,6 +7,7 @@
 #include "cmd/common/options.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
+#include "cmd/common/where.h"
 #include "cmd/programs.h"
 #include "listing/pairs/rows.h"
 #include "machine/pipeline/core.h"
@@ -17,12 +18,17 @@ static const char *const by_words[] = {"instruction", "line", "procedure", "imag
 static const enum vt_level by_levels[] = {VT_LEVEL_INSTRUCTION, VT_LEVEL_LINE, VT_LEVEL_PROCEDURE,
 					  VT_LEVEL_IMAGE};
 
+static const char *const learn_words[] = {"weighted", "always", "never", NULL};
+static const enum vt_learn learn_modes[] = {VT_LEARN_WEIGHTED, VT_LEARN_ALWAYS, VT_LEARN_NEVER};
+
 struct options {
 	const char *metric, *split, *model, *plot, *symfs, *compress;
 	uint64_t window, top;
 	bool window_given, top_given;
 	int by; /* -1: not given */
+	int learn;
 	struct app_form form;
+	struct app_where where;
 };
 
 struct job {
@@ -69,6 +75,20 @@ static bool is_passed_on(uint32_t kind)
 	return kind != VT_SAMPLE && kind != VT_PAIRSTAT && kind != VT_EXEC;
 }
 
+/* Whether it tells a window where an option does. */
+static bool is_window(const struct job *j, const struct vt_record *rec)
+{
+	return j->o->window_given && rec->kind == VT_META &&
+	       vt_record_is_meta(rec, VT_PAIRS_META_WINDOW);
+}
+
+/* What an option tells instead; merging and listing sums need it. */
+static void write_window(const struct job *j)
+{
+	if (j->o->window_given)
+		vt_writer_meta_u64(j->writer, VT_PAIRS_META_WINDOW, j->o->window);
+}
+
 static int take_run(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
 		    struct vt_error *err)
 {
@@ -80,12 +100,15 @@ static int take_run(void *arg, const struct vt_block *block, uint32_t first, uin
 		code = vt_cpu_feed(&j->cpu, &rec, err);
 	if (code == 0 && block->kind == VT_SAMPLE && vt_pairs_has_groups(block, first, count))
 		code = choose_core(j, err);
+	if (code == 0 && block->kind == VT_SAMPLE && j->o->where.text)
+		vt_pairs_pick(j->pairs, app_where_truth(&j->o->where, first));
 	if (code == 0)
 		code = vt_pairs_feed(j->pairs, block, first, count, err);
 	if (code < 0 || !j->writer || !is_passed_on(block->kind))
 		return code;
 	for (rec.row = first; rec.row - first < count; rec.row++)
-		vt_writer_copy(j->writer, &rec);
+		if (!is_window(j, &rec))
+			vt_writer_copy(j->writer, &rec);
 	return vt_writer_error(j->writer, err);
 }
 
@@ -185,6 +208,7 @@ static bool write_pairs(struct job *j)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
+	write_window(j);
 	return vt_pairs_write(j->pairs, j->o->metric, j->o->split, j->writer, &err) == 0 ||
 	       app_fail(j->app, &err);
 }
@@ -213,7 +237,8 @@ static bool start_pairs(struct job *j)
 	j->options = (struct vt_pairs_options){.metric = &j->metric,
 					       .split = j->o->split,
 					       .schema = vt_reader_schema(j->reader),
-					       .window = j->o->window};
+					       .window = j->o->window,
+					       .learn = learn_modes[j->o->learn]};
 	if (j->lists) {
 		j->rows = vt_pairrows_new(j->in.images.store,
 					  by_levels[j->o->by < 0 ? 0 : j->o->by], &err);
@@ -271,7 +296,12 @@ static void run_vpair(struct app *a, const struct options *o)
 
 int cmd_pair(int argc, char **argv)
 {
-	struct options o = {.metric = "wasted", .by = -1, .top = 20};
+	struct options o = {
+		.metric = "wasted",
+		.by = -1,
+		.top = 20,
+		.where = {.kind = VT_SAMPLE, .what = "samples", .marks = true},
+	};
 	struct app app;
 	const struct vt_opt opts[] = {
 		APP_STRING(0, "metric", o.metric, "METRIC",
@@ -283,6 +313,9 @@ int cmd_pair(int argc, char **argv)
 		{0, "window", VT_OPT_U64, &o.window, .arg = "W", .min = 1, .max = 1u << 20,
 		 .given = &o.window_given,
 		 .help = "the largest distance of pairs, where the stream does not tell it"},
+		{0, "learn", VT_OPT_CHOICE, &o.learn, .arg = "WHEN", .choices = learn_words,
+		 .help = "from earlier pairs what to expect at a distance: if distances are\n"
+			 "weighted (default), always, or never"},
 		APP_STRING('m', "model", o.model, "NAME",
 			   "the machine, with its slots and units: a name or a file, as in\n"
 			   "vsim --model; else by what the stream says of its processor"),
@@ -294,6 +327,7 @@ int cmd_pair(int argc, char **argv)
 			 "all"},
 		APP_STRING(0, "plot", o.plot, "FILE.svg",
 			   "draw cycles in progress against wasted slots as well"),
+		APP_OPT_WHERE(o.where.text),
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_FORM(o.form),
 		APP_OPT_COMPRESS(o.compress),
@@ -309,7 +343,10 @@ int cmd_pair(int argc, char **argv)
 		.max_operands = 1,
 	};
 
-	if (app_start(&app, &page, argc, argv))
+	if (app_start(&app, &page, argc, argv)) {
+		app_where_start(&app, &o.where, o.symfs);
 		run_vpair(&app, &o);
+	}
+	app_where_end(&o.where);
 	return app_finish(&app);
 }

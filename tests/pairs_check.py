@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""usage: tests/pairs_check.py [-m MODEL]... [-S PERIOD]... [-w WINDOW] [-n PAIRS] [--seeds N] RUN.vt
+"""usage: tests/pairs_check.py [-m MODEL]... [-S PERIOD]... [-w WINDOW] [-n PAIRS] [--seeds N] [--learn WHEN] RUN.vt...
 
 Compares what vpair says of wasted issue slots with what vsim counted, for each recording, model and
 period, and for uniform and weighted distances: the share of instructions with at least PAIRS pairs
@@ -42,7 +42,8 @@ def run(a, temp, recording, model, period, minor, seed):
     subprocess.run(['vsim', '-m', model, '--profileme', str(period), '--pairs', str(a.window),
                     '--minor', minor, '-s', str(seed), '-o', sampled, '--truth', truth, recording],
                    check=True, stderr=subprocess.DEVNULL)
-    subprocess.run(['vpair', '-o', pairs, sampled], check=True)
+    learn = a.learn or ('weighted' if minor == 'weighted' else 'never')
+    subprocess.run(['vpair', '--learn', learn, '-o', pairs, sampled], check=True)
     return read_estimates(pairs), read_truth(truth)
 
 
@@ -65,10 +66,10 @@ def main():
     parser.add_argument('-w', dest='window', type=int, default=80)
     parser.add_argument('-n', dest='pairs', type=int, default=200)
     parser.add_argument('--seeds', type=int, default=1)
+    parser.add_argument('--learn', choices=['weighted', 'always', 'never'])
     parser.add_argument('recordings', nargs='+')
     a = parser.parse_args()
-    print('recording model period minor instructions covered%% error/true below above  '
-          'weighted/uniform' .replace('%%', '%'))
+    print('recording model period minor instructions covered% error/true below above  weighted/uniform')
     with tempfile.TemporaryDirectory() as temp:
         for recording in a.recordings:
             for model in a.models or ['alpha21264', 'skylake']:
@@ -91,7 +92,7 @@ def compare(a, temp, recording, model, period):
             above += sum(e[3] > truth[k] for k, e in used.items())
             zs += z
             for k, e in used.items():
-                errors.setdefault((seed, k), {})[minor] = e[2] / math.sqrt(e[0]) * e[0] / max(e[0], 1)
+                errors.setdefault((seed, k), {})[minor] = e[2]
         ratio = ''
         if minor == 'weighted':
             both = [e['weighted'] / e['uniform'] for e in errors.values()

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""usage: tests/pairs_oracle.py SAMPLES.vt SUMS.vt METRIC C [SPLIT]
+"""usage: tests/pairs_oracle.py SAMPLES.vt SUMS.vt METRIC C [SPLIT [LEARN]]
 
 Works out what vpair is to say of the samples of a stream, from what `vtrace dump` prints,
 and compares that with the PAIRSTAT records of SUMS.vt; C are the issue slots of a cycle.  METRIC is a
 name, or `older-load`: '2.events & load && 2.pair_distance < 1.pair_distance'; SPLIT may be
-`dcache_miss`, a bit of the instruction's events.  Prints the number of places that were compared.
+`dcache_miss`, a bit of the instruction's events, or empty; LEARN is that of --learn.  Prints the number of places that were compared.
 """
 import json
 import math
@@ -76,6 +76,42 @@ def add(metric, cycles, a, b, weight, window, ways, width):
     return u, period / 2
 
 
+RANGES = 16
+
+
+class Rates:
+    """Pairs, and those that counted, by distance: of an instruction, and of all that took as long."""
+
+    def __init__(self, window):
+        self.ends = [window * (k + 1) ** 2 // RANGES ** 2 for k in range(RANGES)]
+        self.share = [(e - b) / window for b, e in zip([0] + self.ends, self.ends)]
+        self.own, self.all, self.new = {}, {}, []
+
+    def expect(self, key, metric, a, b, met):
+        """How likely b counts at its distance from a, and at any."""
+        distance = b.r['pair_distance'] - a.r['pair_distance']
+        i = next(k for k in range(RANGES) if abs(distance) <= self.ends[k])
+        cycles = a.ended - a.fetched
+        if metric in ('wasted', 'useful-concurrency'):
+            cycles = a.done - a.fetched
+        elif metric == 'issue-while-queued':
+            cycles = a.issued - a.mapped
+        log = (cycles + 1).bit_length() - 1
+        long = min(2 * log + (log > 0 and (cycles + 1) >> (log - 1) & 1), 23)
+        own = self.own.setdefault((key, distance < 0), [[0, 0] for _ in range(RANGES)])
+        every = self.all.setdefault((distance < 0, a.retired, long), [[0, 0] for _ in range(RANGES)])
+        rates = [(o[1] + 4 * e[1] / (e[0] + 1)) / (o[0] + 4) for o, e in zip(own, every)]
+        self.new.append((own[i], every[i], met))
+        return rates[i], sum(r * s for r, s in zip(rates, self.share))
+
+    def learn(self):
+        for own, every, met in self.new:
+            for cell in own, every:
+                cell[0] += 1
+                cell[1] += met
+        self.new.clear()
+
+
 def place(maps, r):
     ip = number(r['ip'])
     for m in reversed(maps):
@@ -93,8 +129,9 @@ def side(a, split):
     return 'events & ' + split if split in a.events else '!(events & %s)' % split
 
 
-def expect(samples, maps, window, ways, metric, cycles, width, split):
+def expect(samples, maps, window, ways, metric, cycles, width, split, learn):
     sums, group = {}, {}
+    rates = Rates(window)
 
     def flush():
         for key, (n, x, y) in group.items():
@@ -102,6 +139,7 @@ def expect(samples, maps, window, ways, metric, cycles, width, split):
             for i, v in enumerate((n, x, x * x, y, y * y, x * y)):
                 s[i] += v
         group.clear()
+        rates.learn()
 
     last = None
     for r in samples:
@@ -112,9 +150,15 @@ def expect(samples, maps, window, ways, metric, cycles, width, split):
             for a, b in ((last, this), (this, last)):
                 xy = add(metric, cycles, a, b, this.r['pair_weight'], window, ways, width)
                 if xy:
-                    g = group.setdefault((place(maps, a.r), side(a, split)), [0, 0, 0])
+                    key = place(maps, a.r), side(a, split)
+                    g = group.setdefault(key, [0, 0, 0])
                     g[0] += 1
                     g[1] += xy[0]
+                    weight = this.r['pair_weight']
+                    if learn == 'always' or (learn == 'weighted' and weight != 1):
+                        at, mean = rates.expect(key, metric, a, b, overlaps(metric, cycles, a, b))
+                        more = (mean - weight * at) * window * a.r['period'] / (ways - 1)
+                        g[1] += -more if metric == 'wasted' else more
                     g[2] += xy[1]
         last = this
     flush()
@@ -134,17 +178,18 @@ def value(s, total):
 
 
 def close(a, b, scale):
-    return a == b or abs(a - b) <= 1e-6 * max(abs(a), abs(b), scale)
+    return a == b or abs(a - b) <= 1e-5 * max(abs(a), abs(b), scale)
 
 
 def main():
     sampled, summed, metric, width = sys.argv[1:5]
-    split = sys.argv[5] if sys.argv[5:] else None
+    split = sys.argv[5] if sys.argv[5:] and sys.argv[5] else None
+    learn = sys.argv[6] if sys.argv[6:] else 'weighted'
     window, ways = (next(int(m['value']) for m in dump(sampled, 'META') if m['key'] == key)
                     for key in ('vsim.window', 'vsim.ways'))
     name, _, cycles = metric.partition(':')
     want = expect(dump(sampled, 'SAMPLE'), dump(sampled, 'MAP'), window, ways, name, int(cycles or 0),
-                  float(width), split)
+                  float(width), split, learn)
     got = {}
     for r in dump(summed, 'PAIRSTAT'):
         assert r['metric'] == TEXT.get(metric, metric), r

@@ -121,11 +121,12 @@ static int feed_picked(struct app_where *w, const struct vt_block *block, uint32
 	if (!vt_array_grow(&w->truth, &w->cap, count, 1))
 		return vt_error_nomem(err);
 	vt_where_select(w->where, block, first, count, w->truth);
+	w->first = first;
 	w->picked.seen += count;
 	for (i = 0; i < count && code == 0; i++) {
 		w->picked.passed += w->truth[i] == VT_TRUE;
 		w->picked.unknown += w->truth[i] == VT_UNKNOWN;
-		if (w->truth[i] == VT_TRUE)
+		if (w->truth[i] == VT_TRUE || w->marks)
 			continue;
 		if (i > from)
 			code = take(arg, block, first + from, i - from, err);
@@ -134,6 +135,11 @@ static int feed_picked(struct app_where *w, const struct vt_block *block, uint32
 	if (code == 0 && count > from)
 		code = take(arg, block, first + from, count - from, err);
 	return code;
+}
+
+const uint8_t *app_where_truth(const struct app_where *w, uint32_t row)
+{
+	return w->truth + (row - w->first);
 }
 
 int app_where_feed(struct app_where *w, const struct vt_block *block, uint32_t first,

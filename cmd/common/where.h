@@ -35,6 +35,7 @@ struct app_where {
 	enum vt_kind kind;
 	const char *what; /* what messages call records of the kind */
 	bool alone;	  /* as of struct app_slice */
+	bool marks;	  /* hand on records that do not pass, too: app_where_truth() */
 	struct app *app;
 	const char *symfs;
 	struct app_context in; /* for places */
@@ -42,7 +43,8 @@ struct app_where {
 	struct vt_names names; /* of events */
 	struct vt_where_expr *where;
 	struct vt_schema const *schema; /* of the stream at hand */
-	uint8_t *truth;
+	uint8_t *truth;			/* of rows of the run at hand, from `first` on */
+	uint32_t first;
 	size_t cap;
 	struct vt_picked picked; /* of the stream at hand */
 	uint64_t left_out;	 /* records of other kinds: executed code, sums, estimates */
@@ -62,6 +64,9 @@ void app_where_end(struct app_where *w);
 
 /* Says what is wrong with the expression, or fails; returns false. */
 bool app_where_fail(struct app *a, const struct vt_error *err);
+
+/* With `marks`: enum vt_truth of a row of the run that is handed on, and those behind it. */
+const uint8_t *app_where_truth(const struct app_where *w, uint32_t row);
 
 /* ---- for the loop over a stream's records ---- */
 

@@ -24,6 +24,59 @@ int vti_neighbours_run(struct vti_neighbours *n, const struct vt_block *block, u
 		       uint32_t count, struct vt_error *err);
 void vti_neighbours_fini(struct vti_neighbours *n);
 
+/* ---- what is expected of a pair: expect.c ---- */
+
+/* Ranges of distances, and classes of cycles in half octaves, that rates are kept for. */
+#define VTI_RANGES  16
+#define VTI_CLASSES 24
+
+/* The pairs of each range, and those of them in which the other one counted. */
+struct vti_rates {
+	float pairs[VTI_RANGES];
+	float met[VTI_RANGES];
+};
+
+/*
+ * How often the other instruction counted in earlier pairs, by the distance.  The rates of a row
+ * are drawn towards those of all instructions that took as long, which few pairs tell of.
+ *
+ * The distance of a pair is chosen without regard to what its instruction does, so that a weighted
+ * rate is on average that of all distances, however wrong the rates are: x - S W (m - w r) has the
+ * mean of x, and varies less the better they are.
+ */
+struct vti_expect {
+	uint64_t ends[VTI_RANGES];		 /* the largest distance of each range */
+	float share[VTI_RANGES];		 /* of all distances */
+	struct vti_rates all[2][2][VTI_CLASSES]; /* ahead; retired */
+	struct {
+		struct vti_rates side[2]; /* ahead */
+	} * rows;
+	size_t cap;
+};
+
+struct vti_expected {
+	float rate; /* at the distance */
+	float mean; /* of all distances up to the window */
+	uint32_t row;
+	uint8_t ahead;
+	uint8_t range;
+	struct vti_rates *all;
+	bool met;
+};
+
+void vti_expect_set_window(struct vti_expect *e, uint64_t window);
+void vti_expect_fini(struct vti_expect *e);
+
+/*
+ * What is expected of a pair of an instruction of this row, if the other one is ahead of it or
+ * behind it, and itself retired or not after so many cycles.  False: no memory.
+ */
+bool vti_expect_pair(struct vti_expect *e, uint32_t row, bool ahead, bool retired, uint64_t cycles,
+		     uint64_t distance, struct vti_expected *x);
+
+/* Adds the pair to the rates. */
+void vti_expect_learn(struct vti_expect *e, const struct vti_expected *x);
+
 /* ---- sums ---- */
 
 /* A sample of a group. */
@@ -37,6 +90,8 @@ struct vti_member {
 	int64_t pid;
 	int64_t tid;
 	uint32_t sum;
+	uint32_t place; /* with the side of the split */
+	bool passed;	/* it is not to be measured */
 };
 
 /* What a group adds to a sum. */
@@ -60,6 +115,7 @@ struct vti_cached {
 	uint64_t changes; /* of the mappings; 0: empty */
 	uint32_t row;
 	uint32_t units;
+	uint32_t place;
 };
 
 struct vt_pairs {
@@ -70,7 +126,8 @@ struct vt_pairs {
 	double width;
 	const struct vt_core *core; /* NULL: unknown */
 	struct vt_where_expr *split;
-	uint8_t *sides; /* enum vt_truth of the split, of a run */
+	const uint8_t *picked; /* enum vt_truth of the run at hand; NULL: all are */
+	uint8_t *sides;	       /* enum vt_truth of the split, of a run */
 	size_t sides_cap;
 	struct vti_neighbours neighbours;
 	struct vt_hash places; /* struct vt_pairplace */
@@ -83,6 +140,10 @@ struct vt_pairs {
 	struct vti_member *next;
 	struct vti_share shares[VTI_MAX_SHARES];
 	size_t nshares;
+	struct vti_expect expect;
+	struct vti_expected expected[VTI_MAX_SHARES]; /* of the pairs of the group */
+	size_t nexpected;
+	bool failed;
 	struct vt_pairs_totals totals;
 };
 

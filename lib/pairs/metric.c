@@ -272,3 +272,18 @@ enum vt_pair_outcome vt_pair_measure(const struct vt_pairmetric *m, const struct
 	}
 	return outcome;
 }
+
+uint64_t vt_pair_cycles(const struct vt_pairmetric *m, const struct vt_followed *self)
+{
+	switch (m->measure) {
+	case VT_PAIR_WASTED:
+	case VT_PAIR_USEFUL:
+		return self->done - self->fetched;
+	case VT_PAIR_QUEUED:
+		return self->issued - self->mapped;
+	case VT_PAIR_UNIT:
+		return self->done - self->issued;
+	default:
+		return self->knows & VT_FOLLOWED_ENDED ? self->ended - self->fetched : 0;
+	}
+}

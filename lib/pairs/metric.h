@@ -74,6 +74,9 @@ struct vt_followed {
 /* Reads that but `units` from a row of SAMPLE.  Latencies above 2^40 cycles are as unknown. */
 void vt_followed_read(struct vt_followed *f, const struct vt_record *rec);
 
+/* The cycles that others of a metric are met in, of a measured instruction; 0: unknown. */
+uint64_t vt_pair_cycles(const struct vt_pairmetric *m, const struct vt_followed *self);
+
 /* What makes counts of samples counts of instructions. */
 struct vt_pairscale {
 	double period; /* S: fetched instructions for each pair */

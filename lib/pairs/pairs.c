@@ -13,6 +13,13 @@
 #include "stream/meta.h"
 #include "stream/profileme.h"
 
+static void set_window(struct vt_pairs *p, uint64_t window)
+{
+	p->window = window;
+	if (window)
+		vti_expect_set_window(&p->expect, window);
+}
+
 struct vt_pairs *vt_pairs_new(struct vt_context *context, const struct vt_pairs_options *o,
 			      struct vt_error *err)
 {
@@ -24,7 +31,7 @@ struct vt_pairs *vt_pairs_new(struct vt_context *context, const struct vt_pairs_
 	}
 	p->context = context;
 	p->o = *o;
-	p->window = o->window;
+	set_window(p, o->window);
 	p->ways = 2;
 	p->width = 1;
 	p->last = &p->members[0];
@@ -53,6 +60,7 @@ void vt_pairs_free(struct vt_pairs *p)
 	free(p->sides);
 	free(p->sums);
 	free(p->cache);
+	vti_expect_fini(&p->expect);
 	free(p);
 }
 
@@ -139,6 +147,7 @@ static int find_row(struct vt_pairs *p, const struct vt_record *rec, struct vti_
 	}
 	c->row = place->row;
 	c->units = place->units;
+	c->place = (uint32_t)(place - (struct vt_pairplace *)vt_hash_at(&p->places, 0));
 	return 0;
 }
 
@@ -181,7 +190,10 @@ static void end_group(struct vt_pairs *p)
 		s->cycles += p->shares[i].cycles;
 		vt_pairsum_add(s, p->shares[i].x, p->shares[i].y);
 	}
+	for (i = 0; i < p->nexpected; i++)
+		vti_expect_learn(&p->expect, &p->expected[i]);
 	p->nshares = 0;
+	p->nexpected = 0;
 	p->last->nth = 0;
 }
 
@@ -206,16 +218,47 @@ static void count_overlap(struct vt_pairs *p, uint64_t distance, double weight)
 		p->totals.far += weight;
 }
 
+/* Whether what is expected is learned from earlier pairs. */
+static bool learns(const struct vt_pairs *p, double weight)
+{
+	return p->o.learn == VT_LEARN_ALWAYS || (p->o.learn == VT_LEARN_WEIGHTED && weight != 1);
+}
+
+/* Takes the weighted rate at the distance from a term, and adds that of all distances. */
+static bool expect_term(struct vt_pairs *p, const struct vti_member *self,
+			const struct vti_member *other, const struct vt_pairscale *scale,
+			struct vt_pairterm *t)
+{
+	struct vti_expected *x = &p->expected[p->nexpected];
+	bool ahead = self->distance > other->distance;
+	uint64_t distance =
+		ahead ? self->distance - other->distance : other->distance - self->distance;
+	double rate;
+
+	if (!vti_expect_pair(&p->expect, self->place, ahead, self->f.retired,
+			     vt_pair_cycles(p->o.metric, &self->f), distance, x))
+		return false;
+	x->met = t->overlaps;
+	p->nexpected++;
+	rate = ((double)x->mean - scale->weight * (double)x->rate) * scale->window * scale->period;
+	t->x += p->o.metric->measure == VT_PAIR_WASTED ? -rate : rate;
+	return true;
+}
+
 static void measure(struct vt_pairs *p, const struct vti_member *self,
 		    const struct vti_member *other, uint8_t truth, const struct vt_pairscale *scale)
 {
 	struct vt_pairterm t;
 	bool stopped = self->f.stopped || other->f.stopped;
 
+	if (self->passed)
+		return;
 	switch (vt_pair_measure(p->o.metric, &self->f, &other->f, (enum vt_truth)truth, scale,
 				&t)) {
 	case VT_PAIR_MEASURED:
 		p->totals.measured++;
+		if (learns(p, scale->weight) && !expect_term(p, self, other, scale, &t))
+			p->failed = true;
 		add_share(p, self->sum, &t);
 		if (t.overlaps && self->distance < other->distance)
 			count_overlap(p, other->distance - self->distance, scale->weight);
@@ -346,9 +389,10 @@ static int take_sample(struct vt_pairs *p, const struct vt_record *rec, uint64_t
 	if (code < 0)
 		return code;
 	m->f.units = place->units;
+	m->place = place->place * (uint32_t)p->nsides + (p->split ? sides[met] : 0);
 	m->sum = place->row * (uint32_t)p->nsides + (p->split ? sides[met] : 0);
 	take_member(p, truth);
-	return 0;
+	return p->failed ? vt_error_nomem(err) : 0;
 }
 
 static int take_samples(struct vt_pairs *p, const struct vt_block *block, uint32_t first,
@@ -365,6 +409,7 @@ static int take_samples(struct vt_pairs *p, const struct vt_block *block, uint32
 		vt_where_select(p->split, block, first, count, p->sides);
 	}
 	for (i = 0; i < count && code == 0; i++, rec.row++) {
+		p->next->passed = p->picked && p->picked[i] != VT_TRUE;
 		uint8_t truth[2] = {VT_UNKNOWN, VT_UNKNOWN};
 
 		if (p->neighbours.where) {
@@ -393,14 +438,15 @@ static int take_pairs_meta(struct vt_pairs *p, const struct vt_record *rec, stru
 
 	if (vt_meta_f64(rec, "vsim.ways", &v) && v >= 2 && v <= VTI_MAX_GROUP)
 		p->ways = (uint64_t)v;
-	if (!vt_meta_f64(rec, "vsim.window", &v) || !(v >= 1 && v <= (double)MAX_PERIOD))
+	if (!vt_meta_f64(rec, VT_PAIRS_META_WINDOW, &v) || !(v >= 1 && v <= (double)MAX_PERIOD))
 		return 0;
 	if (p->o.window && p->o.window != (uint64_t)v)
-		return vt_error_set(err, VT_E_USAGE,
-				    "--window %" PRIu64
-				    ": its pairs are up to %.0f instructions apart (vsim.window)",
-				    p->o.window, floor(v));
-	p->window = (uint64_t)v;
+		return vt_error_set(
+			err, VT_E_USAGE,
+			"--window %" PRIu64
+			": its pairs are up to %.0f instructions apart (" VT_PAIRS_META_WINDOW ")",
+			p->o.window, floor(v));
+	set_window(p, (uint64_t)v);
 	return 0;
 }
 
@@ -419,7 +465,14 @@ int vt_pairs_feed(void *pairs, const struct vt_block *block, uint32_t first, uin
 	if (!p->window && vt_pairs_has_groups(block, first, count))
 		return vt_error_set(err, VT_E_ABSENT,
 				    "it does not tell how far pairs are apart at most: --window");
-	return take_samples(p, block, first, count, err);
+	code = take_samples(p, block, first, count, err);
+	p->picked = NULL;
+	return code;
+}
+
+void vt_pairs_pick(struct vt_pairs *p, const uint8_t *truth)
+{
+	p->picked = truth;
 }
 
 void vt_pairs_finish(struct vt_pairs *p)

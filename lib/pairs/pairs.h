@@ -35,13 +35,20 @@ enum vt_split { VT_SPLIT_MET, VT_SPLIT_UNMET, VT_SPLIT_UNKNOWN, VT_NSPLITS };
 typedef int vt_pairs_row_fn(void *arg, const struct vt_place *place, uint64_t event, uint32_t *row,
 			    struct vt_error *err);
 
+/* The key of META that tells the window. */
+#define VT_PAIRS_META_WINDOW "vsim.window"
+
+/* From which pairs it is learned what is expected at a distance; of others nothing is. */
+enum vt_learn { VT_LEARN_WEIGHTED, VT_LEARN_ALWAYS, VT_LEARN_NEVER };
+
 struct vt_pairs_options {
 	const struct vt_pairmetric *metric; /* borrowed */
 	const char *split;		/* condition on the instruction; NULL: none.  Borrowed */
 	const struct vt_schema *schema; /* of the stream, for that.  Borrowed */
 	uint64_t window;		/* the largest distance; 0: the stream tells it */
 	double width;			/* issue slots of a cycle */
-	vt_pairs_row_fn *row;		/* NULL: each place has its own */
+	enum vt_learn learn;
+	vt_pairs_row_fn *row; /* NULL: each place has its own */
 	void *arg;
 };
 
@@ -101,6 +108,12 @@ bool vt_pairs_has_groups(const struct vt_block *block, uint32_t first, uint32_t 
  */
 int vt_pairs_feed(void *pairs, const struct vt_block *block, uint32_t first, uint32_t count,
 		  struct vt_error *err);
+
+/*
+ * Of the rows of the next run of SAMPLE, only instructions for which this is VT_TRUE are measured;
+ * the others still belong to their pairs.  Borrowed for that call.
+ */
+void vt_pairs_pick(struct vt_pairs *p, const uint8_t *truth);
 
 /* Call it after the last record. */
 void vt_pairs_finish(struct vt_pairs *p);

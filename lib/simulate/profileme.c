@@ -7,8 +7,11 @@
 #include "machine/pipeline/memory.h"
 #include "simulate/internal.h"
 
-/* The mean of the shorter half of weighted distances. */
-#define NEAR 24
+/*
+ * The mean of the shorter half of weighted distances, if the window did not end them.  Of 16 to 32,
+ * it has the smallest errors of `wasted` for windows of 80 and 256.
+ */
+#define NEAR 32
 
 /* ---- which instructions ---- */
 
@@ -44,29 +47,38 @@ static uint64_t draw_first(const struct vt_simulate_profileme *o, struct vt_rng 
 	return span + vt_interval_first(&rest, rng);
 }
 
-/* How likely a weighted distance is: geometric and cut at the window, or uniform. */
+/* How likely a weighted distance is: uniform, or geometric and within the window. */
 static double get_likelihood(uint64_t distance, uint64_t window)
 {
-	double q = 1.0 / NEAR, tail = pow(1 - q, (double)(distance - 1));
+	double q = 1.0 / NEAR, near = q * pow(1 - q, (double)(distance - 1));
 
-	return (1.0 / (double)window + (distance < window ? q * tail : tail)) / 2;
+	return (1.0 / (double)window + near / (1 - pow(1 - q, (double)window))) / 2;
+}
+
+static uint64_t draw_near(uint64_t window, struct vt_rng *rng)
+{
+	static const struct vt_interval near = {VT_INTERVAL_GEOMETRIC, NEAR, 0};
+	uint64_t distance;
+
+	do
+		distance = vt_interval_next(&near, rng);
+	while (distance > window);
+	return distance;
 }
 
 static uint64_t draw_minor(const struct vt_simulate_profileme *o, struct vt_rng *rng,
 			   double *weight)
 {
-	static const struct vt_interval near = {VT_INTERVAL_GEOMETRIC, NEAR, 0};
 	uint64_t distance;
 
 	*weight = 1;
-	if (!o->weighted)
-		return 1 + vt_rng_below(rng, o->window);
-	if (vt_rng_below(rng, 2))
+	if (!o->weighted || vt_rng_below(rng, 2)) {
 		distance = 1 + vt_rng_below(rng, o->window);
-	else
-		distance = vt_interval_next(&near, rng);
-	if (distance > o->window)
-		distance = o->window;
+		if (!o->weighted)
+			return distance;
+	} else {
+		distance = draw_near(o->window, rng);
+	}
 	*weight = 1 / ((double)o->window * get_likelihood(distance, o->window));
 	return distance;
 }

@@ -27,6 +27,17 @@ for metric in wasted useful-concurrency issue-while-queued retire-within:4 ipc:1
 	t_ok "$metric" vpair --metric $metric -o sums.vt weighted.vt
 	t_ok "$metric is what its pairs add up to" oracle weighted.vt sums.vt $metric 4
 done
+for learn in always never; do
+	t_ok "learned $learn" vpair --learn $learn -o sums.vt weighted.vt
+	t_ok "is what pairs add up to" oracle weighted.vt sums.vt wasted 4 '' $learn
+done
+t_ok "learned of uniform distances" vpair --learn always --metric useful-concurrency -o sums.vt uniform.vt
+t_ok "is what pairs add up to" oracle uniform.vt sums.vt useful-concurrency 4 '' always
+t_ok "learned by the sides of a split" vpair --split "events & taken" -o sums.vt weighted.vt
+t_ok "is what pairs add up to" oracle weighted.vt sums.vt wasted 4 taken
+vsim -m skylake --profileme 500 --pairs 70 --ways 3 --minor weighted --symfs "$symfs" -o three.vt "$orders" 2>/dev/null
+t_ok "learned from groups of three" vpair -o sums.vt three.vt
+t_ok "is what pairs add up to" oracle three.vt sums.vt wasted 4
 t_ok "units of the same kind" vpair --symfs "$symfs" --metric same-unit -o sums.vt weighted.vt
 t_is "loads share theirs with others" "$(vtrace dump -k PAIRSTAT -F value sums.vt | awk '$1 > 0 { n++ } END { print (n > 20) }')" 1
 mkdir nowhere
@@ -69,6 +80,24 @@ for k in 2 3 8; do
 	t_is "all slots wasted, by groups of $k, within a tenth" "$(vtrace dump -k PAIRSTAT -F value group.sums |
 		awk -v want="$(cat want)" '{ s += $1 } END { print (s > .9 * want && s < 1.1 * want) }')" 1
 done
+
+# ---- some instructions only ----
+
+# The other ones of pairs are any.
+t_ok "only loads" vpair --where 'events & load' -o some.sums uniform.vt
+vpair --split 'events & load' -o split.sums uniform.vt
+vtrace dump -k PAIRSTAT -F image,offset,pairs,x,x2,value,error some.sums >got
+vtrace dump -k PAIRSTAT --where 'split == "events & load"' -F image,offset,pairs,x,x2,value,error split.sums >want
+t_same "are those of that side of a split" got want
+t_like "how many there were is told" "uniform.vt: [0-9]+ of [0-9]+ samples" "$T_ERR"
+t_is "and kept" "$(vtrace dump -k META -F key some.sums | grep -c where)" 1
+name=$(vpair --symfs "$symfs" --by procedure --top 1 --tsv uniform.vt | awk -F '\t' 'NR == 2 { print $10 }')
+t_ok "of a procedure" vpair --symfs "$symfs" --where "ip in procedure \"$name\"" --top 0 --csv uniform.vt
+t_is "is of no other" "$(awk -F , 'NR > 1 { print $10 }' "$T_OUT" | sort -u)" "$name"
+t_status "nothing passes" 3 vpair --where 'lat_total > 1000000000' --top 1 uniform.vt
+t_like "says so" 'nothing passes --where' "$T_ERR"
+t_status "a condition on no field" 2 vpair --where 'lat_exe > 3' --top 1 uniform.vt
+t_like "says so, too" '^vpair: --where: column 1' "$T_ERR"
 
 # ---- merged ----
 
@@ -180,6 +209,15 @@ for w in 29 31; do
 	t_like "is not that of the stream" "--window $w: its pairs are up to 30 instructions apart" "$T_ERR"
 done
 t_ok "that of the stream" vpair --window 30 --top 1 order.vt
+# A stream that tells no window, or none that can be.
+plain="SAMPLE pid=1 tid=1 event=5 period=100 pm_has=$(((1 << 22) - 1)) events_told=3 events=1"
+for window in none 0 x 1e30; do
+	make "META key=vsim.$([ $window = none ] && echo ways || echo window) value=$window" 'META key=cpu.model value=alpha21264' \
+		'EVENT id=5 name=profileme policy=4' "$plain ip=1 pair=1 pair_weight=1" \
+		"$plain ip=2 pair=2 pair_distance=3 pair_cycles=1 pair_weight=1" >other.vt
+	t_ok "a window where the stream tells $window" vpair --window 7 -o other.sums other.vt
+	t_is "takes its place" "$(vtrace dump -k META -F key,value other.sums | grep vsim.window)" "$(printf 'vsim.window\t7')"
+done
 vsim -m skylake --profileme 300 --pairs 20 --symfs "$symfs" -o short.vt "$orders" 2>/dev/null
 t_ok "of what is in progress" vpair --top 1 short.vt
 t_like "is told" 'of what overlaps is in the last tenth of the window of 20 instructions' "$T_ERR"

@@ -92,7 +92,8 @@ struct run {
 
 static const struct vt_core core = {.issue = 4};
 
-static void begin(struct run *r, const char *metric, const char *split, uint64_t window)
+static void begin_learning(struct run *r, const char *metric, const char *split, uint64_t window,
+			   enum vt_learn learn)
 {
 	static struct vt_schema schema;
 	struct vt_error err = VT_ERROR_INIT;
@@ -101,13 +102,20 @@ static void begin(struct run *r, const char *metric, const char *split, uint64_t
 		assert_int_equal(vt_schema_init(&schema, &err), 0);
 	r->context = vt_context_new(NULL);
 	assert_int_equal(vt_pairmetric_parse(&r->metric, metric, &err), 0);
-	r->pairs = vt_pairs_new(
-		r->context,
-		&(struct vt_pairs_options){
-			.metric = &r->metric, .split = split, .schema = &schema, .window = window},
-		&err);
+	r->pairs = vt_pairs_new(r->context,
+				&(struct vt_pairs_options){.metric = &r->metric,
+							   .split = split,
+							   .schema = &schema,
+							   .window = window,
+							   .learn = learn},
+				&err);
 	assert_non_null(r->pairs);
 	vt_pairs_set_core(r->pairs, &core);
+}
+
+static void begin(struct run *r, const char *metric, const char *split, uint64_t window)
+{
+	begin_learning(r, metric, split, window, VT_LEARN_NEVER);
 }
 
 /* META: a number that vsim tells. */
@@ -322,7 +330,7 @@ static void test_groups(void **state)
 	end(&r);
 }
 
-/* ---- what cannot be used ---- */
+/* ---- what is expected ---- */
 
 static void add_plain_pair(struct samples *s, uint64_t distance, double weight)
 {
@@ -331,6 +339,131 @@ static void add_plain_pair(struct samples *s, uint64_t distance, double weight)
 	add_sample(s, 1, 2, distance, 1, weight);
 	add_stages(s, 1, 1, 1, 1, 1);
 }
+
+static void expect_rates(struct vti_expect *e, struct vti_expected x, double rate, double mean)
+{
+	struct vti_expected got;
+
+	assert_true(vti_expect_pair(e, x.row, x.ahead, x.met, 5, x.range, &got));
+	assert_true(fabs(got.rate - rate) < 1e-6);
+	assert_true(fabs(got.mean - mean) < 1e-6);
+}
+
+/* Ranges of a window of 256 end at squares, so that the second one is 2 to 4: 3 distances. */
+static void test_expect(void **state)
+{
+	struct vti_expect e = {.cap = 0};
+	struct vti_expected x;
+	unsigned i;
+
+	(void)state;
+	vti_expect_set_window(&e, 256);
+	assert_int_equal(e.ends[0], 1);
+	assert_int_equal(e.ends[1], 4);
+	assert_int_equal(e.ends[15], 256);
+	for (i = 0; i < 3; i++) {
+		/* 6 or 7 cycles are one class; the last pair does not count. */
+		assert_true(vti_expect_pair(&e, 7, true, true, 5 + (i & 1), 2 + i, &x));
+		assert_int_equal(x.range, 1);
+		x.met = i < 2;
+		vti_expect_learn(&e, &x);
+	}
+	/* Of all, 2 of 3 and one more that did not; of its own, these and 4 at that rate: 4 / 7. */
+#define QUERY(row_, ahead_, retired, distance)                                                     \
+	(struct vti_expected){.row = row_, .ahead = ahead_, .met = retired, .range = distance}
+	expect_rates(&e, QUERY(7, 1, true, 4), 4 / 7.0, 4 / 7.0 * 3 / 256);
+	expect_rates(&e, QUERY(7, 1, true, 5), 0, 4 / 7.0 * 3 / 256);
+	expect_rates(&e, QUERY(7, 1, true, 1), 0, 4 / 7.0 * 3 / 256);
+	/* Another instruction has only what is of all; one behind, or that is aborted, has not. */
+	expect_rates(&e, QUERY(3, 1, true, 2), .5, 1.5 / 256);
+	expect_rates(&e, QUERY(3, 0, true, 2), 0, 0);
+	expect_rates(&e, QUERY(3, 1, false, 2), 0, 0);
+	expect_rates(&e, QUERY(7, 1, false, 2), 2 / 7.0, 2 / 7.0 * 3 / 256);
+	/* 4 cycles and 7 are other classes. */
+	for (i = 4; i < 8; i += 3) {
+		assert_true(vti_expect_pair(&e, 3, true, true, i, 2, &x));
+		assert_true(x.rate == 0);
+	}
+	/* The last class has no end. */
+	assert_true(vti_expect_pair(&e, 3, true, true, UINT64_MAX - 1, 256, &x));
+	assert_int_equal(x.range, 15);
+	assert_ptr_equal(x.all, &e.all[1][1][VTI_CLASSES - 1]);
+	vti_expect_fini(&e);
+}
+
+/* Older pairs count for half when there are many, so that numbers stay exact. */
+static void test_many(void **state)
+{
+	struct vti_expect e = {.cap = 0};
+	struct vti_expected x;
+	unsigned i;
+
+	(void)state;
+	vti_expect_set_window(&e, 16);
+	assert_true(vti_expect_pair(&e, 0, false, true, 0, 16, &x));
+	x.met = true;
+	for (i = 0; i < 65536; i++)
+		vti_expect_learn(&e, &x);
+	assert_true(e.rows[0].side[0].pairs[15] == 65536);
+	x.met = false;
+	vti_expect_learn(&e, &x);
+	assert_true(e.rows[0].side[0].pairs[15] == 32769);
+	assert_true(e.rows[0].side[0].met[15] == 32768);
+	vti_expect_fini(&e);
+}
+
+/*
+ * Pairs of 11, 12 and 3 instructions within 16, whose two retire within a cycle.  The first tells
+ * nothing of what is expected.  At the second, each half expects 1/2 of all and
+ * (1 + 4/2) / (1 + 4) of its own at distances of 11 and 12, and nothing elsewhere.
+ */
+static void test_learned(void **state)
+{
+	const struct vt_pairsum *sum;
+	struct samples s;
+	struct run r;
+	double rate = 3 / 5.0, share = 2 / 16.0, x;
+	unsigned learn;
+
+	(void)state;
+	init_samples(&s);
+	add_plain_pair(&s, 11, .5);
+	add_plain_pair(&s, 12, .5);
+	add_plain_pair(&s, 3, 2);
+	for (learn = VT_LEARN_WEIGHTED; learn <= VT_LEARN_NEVER; learn++) {
+		begin_learning(&r, "retire-within:1", NULL, 16, (enum vt_learn)learn);
+		feed(&r, &s, 0, 6);
+		vt_pairs_finish(r.pairs);
+		sum = sum_of(&r, 0, VT_SPLIT_MET);
+		near(sum->y, 6 * 500);
+		x = 2 * 16000 * (.5 + .5 + 2);
+		if (learn != VT_LEARN_NEVER) {
+			x += 2 * 16000 * (share - .5) * rate;
+			rate = (2 + 4 * 2 / 3.0) / (2 + 4);
+			x += 2 * 16000 * share * rate;
+			rate = 3 / 5.0;
+		}
+		assert_true(fabs(sum->x - x) < 1e-3);
+		end(&r);
+	}
+	/* What weighs 1 tells nothing, unless it is asked for. */
+	init_samples(&s);
+	add_plain_pair(&s, 11, 1);
+	add_plain_pair(&s, 12, 1);
+	for (learn = VT_LEARN_WEIGHTED; learn <= VT_LEARN_NEVER; learn++) {
+		begin_learning(&r, "wasted", NULL, 16, (enum vt_learn)learn);
+		feed(&r, &s, 0, 4);
+		vt_pairs_finish(r.pairs);
+		/* Only the first issues while the second is in progress. */
+		x = 4 * 4 * 2000 - 2 * 16000;
+		if (learn == VT_LEARN_ALWAYS)
+			x -= 16000 * (share - 1) * rate;
+		assert_true(fabs(sum_of(&r, 0, VT_SPLIT_MET)->x - x) < 1e-3);
+		end(&r);
+	}
+}
+
+/* ---- what cannot be used ---- */
 
 static void expect_unused(const struct samples *s, uint64_t distance, uint64_t weight,
 			  uint64_t period, uint64_t unknown, uint64_t stopped)
@@ -591,11 +724,13 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_wasted),	 cmocka_unit_test(test_ratios),
-		cmocka_unit_test(test_split),	 cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_unusable), cmocka_unit_test(test_halves),
-		cmocka_unit_test(test_window),	 cmocka_unit_test(test_values),
-		cmocka_unit_test(test_names),	 cmocka_unit_test(test_units),
+		cmocka_unit_test(test_wasted),	cmocka_unit_test(test_ratios),
+		cmocka_unit_test(test_split),	cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_expect),	cmocka_unit_test(test_many),
+		cmocka_unit_test(test_learned), cmocka_unit_test(test_unusable),
+		cmocka_unit_test(test_halves),	cmocka_unit_test(test_window),
+		cmocka_unit_test(test_values),	cmocka_unit_test(test_names),
+		cmocka_unit_test(test_units),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
