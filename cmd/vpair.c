@@ -129,6 +129,10 @@ static bool lacks_pairs(struct job *j)
 {
 	const char *name = vt_reader_name(j->reader);
 
+	if (j->metric.measure == VT_PAIR_OPEN)
+		return app_lacks(j->app, name,
+				 "no samples that tell how many misses were under way: AMD's IBS "
+				 "does, of loads that miss (profileme(7))");
 	if (app_saw(j->app, VT_PAIRSTAT))
 		return app_lacks(
 			j->app, name,
@@ -306,8 +310,8 @@ int cmd_pair(int argc, char **argv)
 	const struct vt_opt opts[] = {
 		APP_STRING(0, "metric", o.metric, "METRIC",
 			   "wasted (default), useful-concurrency, issue-while-queued,\n"
-			   "retire-within:N, ipc:N, same-unit, or an expression over fields\n"
-			   "1.NAME and 2.NAME: vt-filter(7)"),
+			   "retire-within:N, ipc:N, same-unit, open-misses, or an expression over\n"
+			   "fields 1.NAME and 2.NAME: vt-filter(7)"),
 		APP_STRING(0, "split", o.split, "EXPR",
 			   "apart for instructions that meet this condition and those that do not"),
 		{0, "window", VT_OPT_U64, &o.window, .arg = "W", .min = 1, .max = 1u << 20,

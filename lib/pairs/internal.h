@@ -105,7 +105,7 @@ struct vti_share {
 #define VTI_MAX_GROUP  256
 #define VTI_MAX_SHARES 512
 
-#define VTI_CACHE 65536 /* places of addresses that were looked up last */
+#define VTI_CACHE 8192 /* places of addresses that were looked up last; fits in a second cache */
 
 struct vti_cached {
 	uint64_t ip;

@@ -24,6 +24,7 @@ static const struct {
 	[VT_PAIR_RETIRES] = {"retire-within:", "instructions", "each time the instruction retires"},
 	[VT_PAIR_IPC] = {"ipc:", "instructions/cycle", "each cycle around its retirement"},
 	[VT_PAIR_UNIT] = {"same-unit", "instructions", "each time the instruction retires"},
+	[VT_PAIR_OPEN] = {"open-misses", "misses", "each miss whose sample tells it"},
 	[VT_PAIR_WHERE] = {"", "instructions", "each time the instruction is fetched"},
 };
 
@@ -87,6 +88,11 @@ void vt_pairmetric_fini(struct vt_pairmetric *m)
 {
 	vt_where_free(m->where);
 	m->where = NULL;
+}
+
+bool vt_pairmetric_is_single(const char *text)
+{
+	return find_metric(text) == VT_PAIR_OPEN;
 }
 
 bool vt_pairmetric_is_total(const char *text)
@@ -220,6 +226,7 @@ static const struct needs needs[] = {
 	[VT_PAIR_IPC] = {VT_FOLLOWED_ENDED, VT_FOLLOWED_ENDED},
 	[VT_PAIR_UNIT] = {VT_FOLLOWED_ISSUED | VT_FOLLOWED_DONE,
 			  VT_FOLLOWED_ISSUED | VT_FOLLOWED_DONE},
+	[VT_PAIR_OPEN] = {0, 0},
 	[VT_PAIR_WHERE] = {0, 0},
 };
 

@@ -20,6 +20,7 @@ enum vt_pair_measure {
 	VT_PAIR_RETIRES, /* others that retire within some cycles of its retirement */
 	VT_PAIR_IPC,	 /* instructions per cycle within some cycles of its retirement */
 	VT_PAIR_UNIT,	 /* others that use a unit of the same kind at the same time */
+	VT_PAIR_OPEN,	 /* misses of the data cache under way at its own: of single samples */
 	VT_PAIR_WHERE,	 /* others for which an expression is true */
 };
 
@@ -39,6 +40,9 @@ struct vt_pairmetric {
  */
 int vt_pairmetric_parse(struct vt_pairmetric *m, const char *text, struct vt_error *err);
 void vt_pairmetric_fini(struct vt_pairmetric *m);
+
+/* Whether the metric of this text is of single samples, not of pairs. */
+bool vt_pairmetric_is_single(const char *text);
 
 /* Whether the metric of this text is a total, not a ratio. */
 bool vt_pairmetric_is_total(const char *text);

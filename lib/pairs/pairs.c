@@ -356,18 +356,47 @@ static uint64_t find_period(struct vt_pairs *p, uint64_t event)
 	return e ? e->period : 0;
 }
 
+static const enum vt_split split_sides[] = {
+	[VT_FALSE] = VT_SPLIT_UNMET,
+	[VT_TRUE] = VT_SPLIT_MET,
+	[VT_UNKNOWN] = VT_SPLIT_UNKNOWN,
+};
+
+/* Takes a sample for itself, if it tells how many misses were under way. */
+static int take_single(struct vt_pairs *p, const struct vt_record *rec, uint64_t changes,
+		       enum vt_truth met, struct vt_error *err)
+{
+	uint64_t bit = VT_PM_BIT(OPEN_MISSES);
+	const struct vti_cached *place = NULL;
+	struct vt_pairsum *sum;
+	int code;
+
+	p->totals.samples++;
+	if (!(vt_record_u64(rec, VT_SAMPLE_PM_HAS) & bit) ||
+	    vt_record_u64(rec, VT_SAMPLE_PM_LEAST) & bit || p->next->passed) {
+		p->totals.unpaired++;
+		return 0;
+	}
+	code = find_cached(p, rec, changes, &place, err);
+	if (code < 0)
+		return code;
+	sum = &p->sums[place->row * p->nsides + (p->split ? split_sides[met] : 0)];
+	vt_pairsum_add(sum, (double)vt_record_u64(rec, VT_SAMPLE_OPEN_MISSES), 1);
+	sum->pairs++;
+	p->totals.pairs++;
+	p->totals.measured++;
+	return 0;
+}
+
 static int take_sample(struct vt_pairs *p, const struct vt_record *rec, uint64_t changes,
 		       enum vt_truth met, const uint8_t *truth, struct vt_error *err)
 {
-	static const enum vt_split sides[] = {
-		[VT_FALSE] = VT_SPLIT_UNMET,
-		[VT_TRUE] = VT_SPLIT_MET,
-		[VT_UNKNOWN] = VT_SPLIT_UNKNOWN,
-	};
 	struct vti_member *m = p->next;
 	const struct vti_cached *place = NULL;
 	int code;
 
+	if (p->o.metric->measure == VT_PAIR_OPEN)
+		return take_single(p, rec, changes, met, err);
 	p->totals.samples++;
 	if ((vt_record_u64(rec, VT_SAMPLE_PM_HAS) & PAIR_FIELDS) != PAIR_FIELDS ||
 	    !vt_record_u64(rec, VT_SAMPLE_PAIR)) {
@@ -389,8 +418,8 @@ static int take_sample(struct vt_pairs *p, const struct vt_record *rec, uint64_t
 	if (code < 0)
 		return code;
 	m->f.units = place->units;
-	m->place = place->place * (uint32_t)p->nsides + (p->split ? sides[met] : 0);
-	m->sum = place->row * (uint32_t)p->nsides + (p->split ? sides[met] : 0);
+	m->place = place->place * (uint32_t)p->nsides + (p->split ? split_sides[met] : 0);
+	m->sum = place->row * (uint32_t)p->nsides + (p->split ? split_sides[met] : 0);
 	take_member(p, truth);
 	return p->failed ? vt_error_nomem(err) : 0;
 }
@@ -462,7 +491,8 @@ int vt_pairs_feed(void *pairs, const struct vt_block *block, uint32_t first, uin
 			code = take_pairs_meta(p, &rec, err);
 	if (block->kind != VT_SAMPLE)
 		return code;
-	if (!p->window && vt_pairs_has_groups(block, first, count))
+	if (!p->window && p->o.metric->measure != VT_PAIR_OPEN &&
+	    vt_pairs_has_groups(block, first, count))
 		return vt_error_set(err, VT_E_ABSENT,
 				    "it does not tell how far pairs are apart at most: --window");
 	code = take_samples(p, block, first, count, err);

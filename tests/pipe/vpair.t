@@ -99,6 +99,26 @@ t_like "says so" 'nothing passes --where' "$T_ERR"
 t_status "a condition on no field" 2 vpair --where 'lat_exe > 3' --top 1 uniform.vt
 t_like "says so, too" '^vpair: --where: column 1' "$T_ERR"
 
+# ---- of single samples ----
+
+# Bit 12 says that the number is known, and in pm_least that it is no less.
+open='SAMPLE pid=1 tid=1 event=5 pm_has=4097 events_told=11 events=9'
+make 'EVENT id=5 name=ibs_op' "$open ip=1 open_misses=1" "$open ip=1 open_misses=3" "$open ip=1 events=1 open_misses=5" \
+	"SAMPLE event=5 ip=1 pm_has=1 open_misses=9" "$open ip=1 pm_least=4096 open_misses=9" >open.vt
+t_ok "misses under way" vpair --metric open-misses -o open.sums open.vt
+t_is "their mean and its error" "$(vtrace dump -k PAIRSTAT -F metric,pairs,x,x2,y,value,error open.sums |
+	awk '{ $7 = sprintf("%.6f", $7); print }')" \
+	"open-misses 3 9 35 3 3 0.942809"
+vpair --metric open-misses --split 'events & dcache_miss' --json open.vt >open.json
+t_is "by what they met" "$(jq -c '[.rows[] | [.split, .value, .pairs]]' open.json)" \
+	'[["events & dcache_miss",2,2],["!(events & dcache_miss)",5,1]]'
+t_ok "listed" vpair --metric open-misses --where 'open_misses < 4' --top 1 open.vt
+t_like "says what they are of" '^open-misses, in misses; 2 samples$' "$T_OUT"
+t_like "and how many" 'value .*samples .*confidence' "$T_OUT"
+t_ok "beside the code" vlist --pairs open.sums
+t_status "samples without them" 3 vpair --metric open-misses --top 1 uniform.vt
+t_like "says what tells them" "no samples that tell how many misses were under way: AMD's IBS" "$T_ERR"
+
 # ---- merged ----
 
 vpair -o weighted.sums weighted.vt

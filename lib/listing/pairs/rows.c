@@ -116,8 +116,10 @@ static struct pair_line *make_lines(const struct vt_pairrows *r,
 
 /* ---- the table ---- */
 
-static void add_pair_columns(struct vt_table *t, enum vt_level level, bool total, bool split)
+static void add_pair_columns(struct vt_table *t, enum vt_level level, const char *metric,
+			     bool split)
 {
+	bool total = vt_pairmetric_is_total(metric);
 	bool place = level == VT_LEVEL_INSTRUCTION || level == VT_LEVEL_LINE;
 	const char *heading = level == VT_LEVEL_IMAGE ? NULL : "procedure";
 
@@ -132,7 +134,8 @@ static void add_pair_columns(struct vt_table *t, enum vt_level level, bool total
 		vt_table_column(t, NULL, "high", VT_FORMAT_SIGNED);
 	}
 	vt_table_column(t, "cycles", NULL, VT_FORMAT_REAL);
-	vt_table_column(t, "pairs", "pairs", VT_FORMAT_NUMBER);
+	vt_table_column(t, "pairs", vt_pairmetric_is_single(metric) ? "samples" : "pairs",
+			VT_FORMAT_NUMBER);
 	vt_table_column(t, "confidence", "confidence", VT_FORMAT_TEXT);
 	vt_table_column(t, "split", split ? "split" : NULL, VT_FORMAT_TEXT);
 	vt_table_column(t, "address", level == VT_LEVEL_INSTRUCTION ? "address" : NULL,
@@ -238,13 +241,18 @@ static void print_pairs_header(const struct vt_pairrows_options *o, struct vt_ou
 	vt_output_printf(out, "%s, in %s", o->metric, vt_pairmetric_unit(o->metric));
 	if (o->core)
 		vt_output_printf(out, " of %s", o->core);
-	vt_output_printf(out,
-			 "; %" PRIu64 " pairs, up to %" PRIu64
-			 " instructions apart, each counted twice\n"
-			 "Error is the standard error; the value is between low and high with 95%% "
-			 "confidence\n%s%s%s\n",
-			 t->pairs, vt_pairs_window(o->pairs), *per ? "A value is for " : "", per,
-			 *per ? "\n" : "");
+	if (vt_pairmetric_is_single(o->metric))
+		vt_output_printf(out, "; %" PRIu64 " samples", t->pairs);
+	else
+		vt_output_printf(out,
+				 "; %" PRIu64 " pairs, up to %" PRIu64
+				 " instructions apart, each counted twice",
+				 t->pairs, vt_pairs_window(o->pairs));
+	vt_output_printf(
+		out,
+		"\nError is the standard error; the value is between low and high with 95%% "
+		"confidence\n%s%s%s\n",
+		*per ? "A value is for " : "", per, *per ? "\n" : "");
 }
 
 static int print_pair_table(const struct vt_pairrows *r, const struct vt_pairrows_options *o,
@@ -281,8 +289,7 @@ int vt_pairrows_print(struct vt_pairrows *r, const struct vt_pairrows_options *o
 
 	shown = o->top && o->top < n ? (size_t)o->top : n;
 	if (t)
-		add_pair_columns(t, vt_ranking_level(r->ranking), vt_pairmetric_is_total(o->metric),
-				 o->split != NULL);
+		add_pair_columns(t, vt_ranking_level(r->ranking), o->metric, o->split != NULL);
 	for (i = 0; t && i < shown; i++)
 		put_pair_line(r, o, &lines[i], t);
 	if (t)
