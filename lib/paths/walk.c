@@ -64,6 +64,12 @@ struct state {
 	double rest;	/* of all ways to go on: for learning */
 };
 
+/* A state to go on from, and its pending weight. */
+struct waiting {
+	double mass;
+	uint32_t state;
+};
+
 struct link {
 	uint32_t next; /* of the same state */
 	uint32_t to;   /* a state; NONE: the path ends */
@@ -99,7 +105,7 @@ struct vt_pathwalk {
 	uint32_t nstacks;
 	struct table known;   /* states */
 	struct table stacked; /* stacks */
-	uint32_t heap[MAX_STATES];
+	struct waiting heap[MAX_STATES];
 	uint32_t nheap;
 	uint32_t steps[MAX_STEPS]; /* the state of each */
 	uint32_t nsteps;
@@ -151,45 +157,47 @@ static uint32_t mix(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 
 /* ---- the states to go on from, the heaviest first ---- */
 
-static bool is_heavier(const struct vt_pathwalk *w, uint32_t a, uint32_t b)
+static bool is_heavier(const struct waiting *a, const struct waiting *b)
 {
-	double x = w->states[a].pending, y = w->states[b].pending;
-
-	return x > y || (x == y && a < b);
+	return a->mass > b->mass || (a->mass == b->mass && a->state < b->state);
 }
 
-static void put_in_heap(struct vt_pathwalk *w, uint32_t at, uint32_t state)
+static void put_in_heap(struct vt_pathwalk *w, uint32_t at, const struct waiting *x)
 {
-	w->heap[at] = state;
-	w->states[state].in_heap = at + 1;
+	w->heap[at] = *x;
+	w->states[x->state].in_heap = at + 1;
 }
 
 /* Adds a state, or moves one up whose weight grew. */
 static void raise_in_heap(struct vt_pathwalk *w, uint32_t state)
 {
-	uint32_t in = w->states[state].in_heap, at = in ? in - 1 : w->nheap++;
+	const struct state *s = &w->states[state];
+	const struct waiting x = {s->pending, state};
+	uint32_t at = s->in_heap ? s->in_heap - 1 : w->nheap++;
 
-	for (; at && is_heavier(w, state, w->heap[(at - 1) / 2]); at = (at - 1) / 2)
-		put_in_heap(w, at, w->heap[(at - 1) / 2]);
-	put_in_heap(w, at, state);
+	for (; at && is_heavier(&x, &w->heap[(at - 1) / 2]); at = (at - 1) / 2)
+		put_in_heap(w, at, &w->heap[(at - 1) / 2]);
+	put_in_heap(w, at, &x);
 }
 
 static uint32_t take_heaviest(struct vt_pathwalk *w)
 {
-	uint32_t top = w->heap[0], last = w->heap[--w->nheap], at = 0, child;
+	const uint32_t top = w->heap[0].state;
+	const struct waiting last = w->heap[--w->nheap];
+	uint32_t at = 0, child;
 
 	w->states[top].in_heap = 0;
 	if (!w->nheap)
 		return top;
 	while ((child = 2 * at + 1) < w->nheap) {
-		if (child + 1 < w->nheap && is_heavier(w, w->heap[child + 1], w->heap[child]))
+		if (child + 1 < w->nheap && is_heavier(&w->heap[child + 1], &w->heap[child]))
 			child++;
-		if (!is_heavier(w, w->heap[child], last))
+		if (!is_heavier(&w->heap[child], &last))
 			break;
-		put_in_heap(w, at, w->heap[child]);
+		put_in_heap(w, at, &w->heap[child]);
 		at = child;
 	}
-	put_in_heap(w, at, last);
+	put_in_heap(w, at, &last);
 	return top;
 }
 
@@ -443,10 +451,10 @@ static void search_level(struct vt_pathwalk *w, uint32_t first)
 		}
 	w->nstates_max = w->nstates + MORE_STATES * w->steps_max;
 	w->least_mass = mass * w->least;
-	while (w->nheap && w->nsteps < last && w->states[w->heap[0]].pending >= w->least_mass)
+	while (w->nheap && w->nsteps < last && w->heap[0].mass >= w->least_mass)
 		step_back(w, take_heaviest(w));
 	for (i = 0; i < w->nheap; i++)
-		w->left_out += w->states[w->heap[i]].pending;
+		w->left_out += w->heap[i].mass;
 	if (w->left_out > 0) {
 		w->capped = true;
 		*scale *= w->left_out < mass ? mass / (mass - w->left_out) : 0;

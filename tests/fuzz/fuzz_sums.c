@@ -233,7 +233,7 @@ static void read_merged(int fd)
 	while ((code = vt_reader_next_run(reader, &block, &first, &count, &err)) == 1)
 		check(vt_merge_feed(again, block, first, count, &err) == 0, "not taken");
 	check(code == 0, "damaged");
-	code = vt_merge_end_stream(again, &err);
+	code = vt_merge_end_stream(again, "merged", &err);
 	check(code == 0 || code == -VT_E_LIMIT, "not joined");
 	check(vt_merge_bad(again) == 0, "a record that was written cannot be");
 	vt_reader_close(reader);
@@ -276,7 +276,7 @@ static bool read_records(struct readers *r, struct vt_merge *m, const uint8_t *d
 		code = vt_merge_feed(m, &made.block, 0, 1, &err);
 	}
 	if (code == 0)
-		code = vt_merge_end_stream(m, &err);
+		code = vt_merge_end_stream(m, "made", &err);
 	check(code != -VT_E_NOMEM, "no memory");
 	vt_schema_fini(&schema);
 	return code == 0;
