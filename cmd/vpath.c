@@ -63,6 +63,27 @@ struct counted {
 	struct vt_pathexec *exec;
 };
 
+/* Warns of samples in images of which nothing was executed, as of another run's. */
+static bool check_counts(struct job *j, const struct counted *c)
+{
+	const char *name = app_input_name(j->o->counts);
+	uint64_t elsewhere;
+
+	if (!vt_pathsamples_elsewhere(&j->samples, j->in.images.store, &c->places,
+				      c->in.images.store, &elsewhere))
+		return app_no_memory(j->app);
+	if (elsewhere && elsewhere >= j->samples.samples - j->samples.untold - j->samples.aborted)
+		return app_lacks(j->app, name,
+				 "not of the run of the samples: nothing was "
+				 "executed in their images");
+	if (elsewhere)
+		app_say_lossy(j->app,
+			      "%s: of %" PRIu64 " samples, %" PRIu64
+			      " are in images of which %s executed nothing",
+			      vt_reader_name(j->reader), j->samples.samples, elsewhere, name);
+	return true;
+}
+
 static bool read_counts_into(struct job *j, struct counted *c)
 {
 	struct vt_error err = VT_ERROR_INIT;
@@ -86,6 +107,8 @@ static bool read_counts_into(struct job *j, struct counted *c)
 			      app_input_name(j->o->counts), vt_pathexec_bad(c->exec));
 	if (vt_pathexec_finish(c->exec, &err) < 0)
 		return app_fail(j->app, &err);
+	if (!check_counts(j, c))
+		return false;
 	return vt_pathplaces_join(&j->places, j->in.images.store, &c->places, c->in.images.store) ||
 	       app_no_memory(j->app);
 }

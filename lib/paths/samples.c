@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "profile/same_image.h"
 #include "stream/meta.h"
 #include "stream/profileme.h"
 
@@ -225,4 +226,32 @@ size_t vt_pathsamples_stack(const struct vt_pathsamples *s, uint32_t stack, uint
 
 	memcpy(places, vt_intern_get(s->stacks, stack), size);
 	return size / sizeof(*places);
+}
+
+bool vt_pathsamples_elsewhere(const struct vt_pathsamples *s, const struct vt_images *images,
+			      const struct vt_pathplaces *other, const struct vt_images *others,
+			      uint64_t *n)
+{
+	bool *there = calloc(vt_images_count(images) + 1, sizeof(*there));
+	bool *looked_at = calloc(vt_images_count(others) + 1, sizeof(*looked_at));
+	uint32_t image;
+	size_t i;
+
+	*n = 0;
+	for (i = 0; there && looked_at && i < other->places.count; i++) {
+		const struct vt_pathplace *p = vt_pathplaces_get(other, (uint32_t)i);
+
+		if (!looked_at[p->image] && vt_same_image(others, p->image, images, &image))
+			there[image] = true;
+		looked_at[p->image] = true;
+	}
+	for (i = 0; there && looked_at && i < s->questions.count; i++) {
+		const struct vt_pathquestion *q = vt_hash_at(&s->questions, i);
+
+		if (!there[vt_pathplaces_get(s->places, q->place)->image])
+			*n += q->count;
+	}
+	free(there);
+	free(looked_at);
+	return there && looked_at;
 }

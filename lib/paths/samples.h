@@ -67,6 +67,14 @@ void vt_pathsamples_fini(struct vt_pathsamples *s);
 /* A vt_consume_record_fn for SAMPLE and META records.  -VT_E_NOMEM. */
 int vt_pathsamples_feed(void *samples, const struct vt_record *rec, struct vt_error *err);
 
+/*
+ * Stores in *n how many samples are in images of which another stream, with images `others`, has no
+ * places.  False: out of memory.
+ */
+bool vt_pathsamples_elsewhere(const struct vt_pathsamples *s, const struct vt_images *images,
+			      const struct vt_pathplaces *other, const struct vt_images *others,
+			      uint64_t *n);
+
 /* The most branches of a stack that are kept. */
 #define VT_PATHS_STACK 256
 

@@ -23,6 +23,9 @@ t_status "the truth of a list" 2 vpath --truth --top 3 s.vt
 t_status "samples without histories" 3 vpath --symfs "$symfs" --top 1 "$ROOT/tests/data/demo/perf.data"
 t_like "what makes them" 'no samples with a history of branches \(vsim --profileme --history\)' "$T_ERR"
 t_status "counts of nothing" 3 vpath --symfs "$symfs" --counts s.vt --top 1 s.vt
+t_ok "a recording of another program" vtrace record --full -o other.vt -- "$VT_BUILD/tests/tools/rec_distinct" 3
+t_status "has no counts of this one" 3 vpath --symfs "$symfs" --counts other.vt --top 1 s.vt
+t_like "which is said" 'nothing was executed in their images' "$T_ERR"
 
 # ---- within procedures ----
 
