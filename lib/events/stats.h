@@ -161,8 +161,8 @@ int vt_evstats_record(struct vt_evstats *s, const struct vt_evkey *key, const st
 		      struct vt_error *err);
 
 /* Adds the totals of a place of another, or this, vt_evstats.  -VT_E_NOMEM. */
-int vt_evcounts_join(struct vt_evcounts *to, const struct vt_evstats *s,
-		     const struct vt_evkey *from, struct vt_error *err);
+int vt_evcounts_join(struct vt_evcounts *to, const struct vt_evstats *s, const struct vt_evkey *key,
+		     struct vt_error *err);
 
 /*
  * The 95 % interval of a total's sum; 0 to infinity if nothing shows that samples of its event are
