@@ -13,13 +13,15 @@
 #include "listing/paths/score.h"
 #include "paths/executed.h"
 #include "paths/paths.h"
+#include "paths/trail.h"
+#include "sample/interval.h"
 
 #define DEFAULT_BRANCHES 8
 
 static const char *const method_words[] = {"counts", "history", "history+pairs", "likely", NULL};
 
 struct options {
-	uint64_t branches, top;
+	uint64_t branches, top, every;
 	int method; /* of method_words */
 	bool top_given, method_given, across, truth;
 	const char *counts, *plot, *symfs, *compress;
@@ -32,7 +34,9 @@ struct job {
 	struct app_context in;
 	struct vt_blockcode *code;
 	struct vt_pathplaces places;
-	struct vt_pathsamples samples;
+	struct vt_pathsamples samples, executed; /* those of executed code are made here */
+	struct vt_pathtrail *trail;		 /* NULL: none are */
+	struct vt_pathsamples *used;
 	struct vt_pathgraph *graph;
 	struct vt_paths paths;
 	struct vt_reader *reader;
@@ -69,10 +73,10 @@ static bool check_counts(struct job *j, const struct counted *c)
 	const char *name = app_input_name(j->o->counts);
 	uint64_t elsewhere;
 
-	if (!vt_pathsamples_elsewhere(&j->samples, j->in.images.store, &c->places,
-				      c->in.images.store, &elsewhere))
+	if (!vt_pathsamples_elsewhere(j->used, j->in.images.store, &c->places, c->in.images.store,
+				      &elsewhere))
 		return app_no_memory(j->app);
-	if (elsewhere && elsewhere >= j->samples.samples - j->samples.untold - j->samples.aborted)
+	if (elsewhere && elsewhere >= j->used->samples - j->used->untold - j->used->aborted)
 		return app_lacks(j->app, name,
 				 "not of the run of the samples: nothing was "
 				 "executed in their images");
@@ -80,7 +84,7 @@ static bool check_counts(struct job *j, const struct counted *c)
 		app_say_lossy(j->app,
 			      "%s: of %" PRIu64 " samples, %" PRIu64
 			      " are in images of which %s executed nothing",
-			      vt_reader_name(j->reader), j->samples.samples, elsewhere, name);
+			      vt_reader_name(j->reader), j->used->samples, elsewhere, name);
 	return true;
 }
 
@@ -128,28 +132,77 @@ static bool read_counts(struct job *j)
 	return ok;
 }
 
-static bool check_samples(struct job *j)
+/* Executed code is used where no samples tell of paths. */
+static bool choose_samples(struct job *j)
 {
 	const struct vt_pathsamples *s = &j->samples;
 	const char *name = vt_reader_name(j->reader);
+	bool told = s->questions.count || s->samples != s->untold;
+	uint64_t bad = j->trail ? vt_pathtrail_bad(j->trail) : 0;
 
-	if (!s->questions.count && s->samples == s->untold)
+	j->used = &j->samples;
+	if (told)
+		return true;
+	if (!j->trail)
 		return app_lacks(j->app, name,
-				 s->use == VT_PATHSTACKS_USED
-					 ? "no samples with a history of branches (vsim "
-					   "--profileme --history) or a branch stack (perf record "
-					   "-b)"
-					 : "no samples with a history of branches (vsim "
-					   "--profileme --history)");
+				 "no samples with a history of branches (vsim --profileme "
+				 "--history)");
+	if (vt_pathtrail_insns(j->trail) && vt_context_is_sampled(j->in.context))
+		return app_lacks(j->app, name, VT_IS_SAMPLED);
+	j->used = &j->executed;
+	if (!j->executed.questions.count)
+		return app_lacks(j->app, name,
+				 "no samples with a history of branches (vsim --profileme "
+				 "--history) or a branch stack (perf record -b), and no executed "
+				 "code");
+	if (bad)
+		app_say_lossy(j->app, "%s: %" PRIu64 " EXEC records contradict themselves", name,
+			      bad);
+	return true;
+}
+
+static bool check_samples(struct job *j)
+{
+	const struct vt_pathsamples *s;
+	const char *name = vt_reader_name(j->reader);
+
+	if (!choose_samples(j))
+		return false;
+	s = j->used;
 	if (s->dropped)
 		app_say_lossy(j->app, "%s: %" PRIu64 " samples left out: too many differ", name,
 			      s->dropped);
 	return true;
 }
 
+/* The samples of the stream, and those that are made of executed code. */
+static bool start_samples(struct job *j)
+{
+	const struct options *o = j->o;
+	struct vt_error err = VT_ERROR_INIT;
+	enum vt_pathstacks use = o->truth	   ? VT_PATHSTACKS_TRUE
+				 : o->method_given ? VT_PATHSTACKS_UNUSED
+						   : VT_PATHSTACKS_USED;
+
+	if (vt_pathsamples_init(&j->samples, j->in.context, &j->places, (uint32_t)o->branches, use,
+				&err) < 0 ||
+	    vt_pathsamples_init(&j->executed, j->in.context, &j->places, (uint32_t)o->branches, use,
+				&err) < 0)
+		return app_fail(j->app, &err);
+	if (use != VT_PATHSTACKS_USED)
+		return true;
+	j->trail = vt_pathtrail_new(j->in.context, &j->executed, o->every);
+	if (!j->trail)
+		return app_no_memory(j->app);
+	vt_context_add(j->in.context,
+		       &(struct vt_consumer){.record = vt_pathtrail_feed,
+					     .arg = j->trail,
+					     .kinds = VT_KIND(VT_EXEC) | VT_KIND(VT_GAP)});
+	return true;
+}
+
 static bool start_vpath(struct job *j)
 {
-	struct vt_error err = VT_ERROR_INIT;
 	const struct options *o = j->o;
 
 	vt_pathplaces_init(&j->places);
@@ -162,12 +215,8 @@ static bool start_vpath(struct job *j)
 		j->list = vt_listpaths_new(j->in.images.store, "vpath/1");
 	if (!j->code || (j->lists && !o->truth && !j->list))
 		return app_no_memory(j->app);
-	if (vt_pathsamples_init(&j->samples, j->in.context, &j->places, (uint32_t)o->branches,
-				o->truth	  ? VT_PATHSTACKS_TRUE
-				: o->method_given ? VT_PATHSTACKS_UNUSED
-						  : VT_PATHSTACKS_USED,
-				&err) < 0)
-		return app_fail(j->app, &err);
+	if (!start_samples(j))
+		return false;
 	vt_context_add(j->in.context, &(struct vt_consumer){.take = vt_blockcode_feed,
 							    .arg = j->code,
 							    .kinds = VT_KIND(VT_BLOCK)});
@@ -194,7 +243,7 @@ static bool make_paths(struct job *j)
 	if (vt_blockcode_finish(j->code, &err) < 0)
 		return app_fail(j->app, &err);
 	j->graph = vt_pathgraph_new(&go, &err);
-	if (!j->graph || vt_paths_init(&j->paths, j->graph, &j->samples, &err) < 0)
+	if (!j->graph || vt_paths_init(&j->paths, j->graph, j->used, &err) < 0)
 		return app_fail(j->app, &err);
 	if (j->graph->left_out)
 		app_say_lossy(j->app, "%s: %" PRIu64 " procedures left out: there are too many",
@@ -205,7 +254,7 @@ static bool make_paths(struct job *j)
 static void tell_totals(const struct job *j)
 {
 	const struct vt_paths_totals *t = &j->paths.totals;
-	const struct vt_pathsamples *s = &j->samples;
+	const struct vt_pathsamples *s = j->used;
 	const struct {
 		uint64_t n;
 		const char *what;
@@ -299,6 +348,8 @@ static void stop(struct job *j)
 	vt_listpaths_free(j->list);
 	vt_paths_fini(&j->paths);
 	vt_pathgraph_free(j->graph);
+	vt_pathtrail_free(j->trail);
+	vt_pathsamples_fini(&j->executed);
 	vt_pathsamples_fini(&j->samples);
 	vt_pathplaces_fini(&j->places);
 	vt_blockcode_free(j->code);
@@ -326,7 +377,7 @@ static void run_vpath(struct app *a, const struct options *o)
 
 int cmd_path(int argc, char **argv)
 {
-	struct options o = {.branches = DEFAULT_BRANCHES, .method = 3, .top = 20};
+	struct options o = {.branches = DEFAULT_BRANCHES, .method = 3, .top = 20, .every = 1000};
 	struct app app;
 	const struct vt_opt opts[] = {
 		{'n', "branches", VT_OPT_U64, &o.branches, .arg = "N", .min = 1,
@@ -334,6 +385,9 @@ int cmd_path(int argc, char **argv)
 		 .help = "conditional branches of a path, up to 64 (default 8)"},
 		APP_FLAG(0, "across-calls", o.across,
 			 "follow calls and returns; else a path ends at them"),
+		{0, "every", VT_OPT_U64, &o.every, .arg = "N", .min = 1, .max = VT_INTERVAL_MAX,
+		 .help = "of executed code, take every N-th instruction on average (default\n"
+			 "1000), where no samples tell of paths"},
 		{0, "method", VT_OPT_CHOICE, &o.method, .arg = "METHOD", .choices = method_words,
 		 .given = &o.method_given,
 		 .help = "likely (default), history+pairs, history or counts; branch stacks are\n"

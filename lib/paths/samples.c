@@ -209,6 +209,20 @@ static bool take_sample(struct vt_pathsamples *s, const struct vt_record *rec)
 	return add_question(s, &q, stack, count_executions(s, rec));
 }
 
+bool vt_pathsamples_add(struct vt_pathsamples *s, uint32_t place, const uint32_t *stack, size_t n,
+			double executions)
+{
+	struct vt_pathquestion q = {.place = place, .other = VT_PATHPLACE_NONE};
+
+	s->samples++;
+	s->untold += n == 0;
+	s->unmapped += n && place == VT_PATHPLACE_NONE;
+	if (!n || place == VT_PATHPLACE_NONE)
+		return true;
+	q.stack = vt_intern_add(s->stacks, stack, 2 * n * sizeof(*stack));
+	return q.stack != UINT32_MAX && add_question(s, &q, q.stack, executions);
+}
+
 int vt_pathsamples_feed(void *samples, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_pathsamples *s = samples;

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "paths/trail.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/rng.h"
+#include "sample/interval.h"
+#include "stream/exec.h"
+
+#define SEED 1
+
+/* An instruction of a block. */
+struct spot {
+	uint64_t block; /* UINT64_MAX: none */
+	uint32_t insn;
+	uint32_t padding;
+};
+
+/* A branch that was taken, or an instruction that was repeated. */
+struct taken {
+	struct spot from;
+	struct spot to;
+	uint64_t times; /* one after the other */
+};
+
+struct thread {
+	int64_t pid;
+	int64_t tid;
+	struct taken *ring; /* of t->depth, the newest at `taken` - 1, counted round */
+	uint64_t taken;
+	uint64_t left; /* instructions up to the next sample */
+	struct spot last;
+};
+
+struct vt_pathtrail {
+	const struct vt_context *context;
+	struct vt_pathsamples *samples;
+	struct vt_interval interval;
+	struct vt_rng rng;
+	struct vt_hash threads;
+	uint32_t depth; /* of branches that are kept */
+	uint64_t insns;
+	uint64_t bad;
+};
+
+struct vt_pathtrail *vt_pathtrail_new(const struct vt_context *c, struct vt_pathsamples *s,
+				      uint64_t every)
+{
+	struct vt_pathtrail *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->context = c;
+	t->samples = s;
+	t->interval = vt_interval_make(VT_INTERVAL_UNIFORM, every);
+	/* Some more than conditional branches: jumps, calls and returns lie in between. */
+	t->depth = 4 * s->branches + 16;
+	if (t->depth > VT_PATHS_STACK)
+		t->depth = VT_PATHS_STACK;
+	vt_rng_init(&t->rng, SEED);
+	vt_hash_init(&t->threads, sizeof(struct thread), offsetof(struct thread, ring));
+	return t;
+}
+
+void vt_pathtrail_free(struct vt_pathtrail *t)
+{
+	size_t i;
+
+	for (i = 0; t && i < t->threads.count; i++)
+		free(((struct thread *)vt_hash_at(&t->threads, i))->ring);
+	if (t)
+		vt_hash_fini(&t->threads);
+	free(t);
+}
+
+static struct thread *find_thread(struct vt_pathtrail *t, const struct vt_record *rec)
+{
+	const struct thread key = {.pid = vt_record_i64(rec, VT_EXEC_PID),
+				   .tid = vt_record_i64(rec, VT_EXEC_TID)};
+	bool added;
+	struct thread *th = vt_hash_add(&t->threads, &key, &added);
+
+	if (!th || (th->ring && !added))
+		return th;
+	th->ring = calloc(t->depth, sizeof(*th->ring));
+	th->last.block = UINT64_MAX;
+	th->left = vt_interval_first(&t->interval, &t->rng);
+	return th->ring ? th : NULL;
+}
+
+static bool find_spot(const struct vt_pathtrail *t, const struct spot *s, uint32_t *place)
+{
+	const struct vt_bblock *b = vt_bblocks_get(vt_context_blocks(t->context), s->block);
+
+	return vt_pathplaces_at(t->samples->places, t->context, b->pid,
+				vt_bblock_insn_addr(b, s->insn), 0, place);
+}
+
+/* A sample of an instruction, with the branches before it. */
+static bool take_sample(struct vt_pathtrail *t, const struct thread *th, const struct spot *at)
+{
+	uint32_t stack[2 * VT_PATHS_STACK], place;
+	uint64_t kept = th->taken < t->depth ? th->taken : t->depth, i, k;
+	uint32_t n = 0;
+
+	if (!find_spot(t, at, &place))
+		return false;
+	for (i = 0; i < kept; i++) {
+		const struct taken *b = &th->ring[(th->taken - 1 - i) % t->depth];
+		uint32_t from, to;
+
+		if (!find_spot(t, &b->from, &from) || !find_spot(t, &b->to, &to))
+			return false;
+		/* What an indirect branch goes to begins a node. */
+		if (!vt_pathplaces_went(t->samples->places, from, to, 1))
+			return false;
+		/* More are behind the branches of the path, or no branches at all. */
+		for (k = 0; k < b->times && k < t->samples->branches && n < VT_PATHS_STACK; k++) {
+			stack[2 * n] = from;
+			stack[2 * n++ + 1] = to;
+		}
+	}
+	return vt_pathsamples_add(t->samples, place, stack, n, (double)t->interval.mean);
+}
+
+static bool is_same_spot(const struct spot *a, const struct spot *b)
+{
+	return a->block == b->block && a->insn == b->insn;
+}
+
+/* Notes the branch by which a thread came to an instruction, if it did not just go on there. */
+static void arrive(const struct vt_pathtrail *t, struct thread *th, const struct spot *to)
+{
+	const struct vt_bblocks *blocks = vt_context_blocks(t->context);
+	const struct vt_bblock *a, *b = vt_bblocks_get(blocks, to->block);
+	struct taken *newest;
+
+	if (th->last.block == UINT64_MAX)
+		return;
+	a = vt_bblocks_get(blocks, th->last.block);
+	if (th->last.insn + 1 < a->ninsns
+		    ? to->block == th->last.block && to->insn == th->last.insn + 1
+		    : a->addr + a->size == vt_bblock_insn_addr(b, to->insn))
+		return;
+	newest = th->taken ? &th->ring[(th->taken - 1) % t->depth] : NULL;
+	if (newest && is_same_spot(&th->last, to) && is_same_spot(&newest->from, to) &&
+	    is_same_spot(&newest->to, to))
+		newest->times++;
+	else
+		th->ring[th->taken++ % t->depth] = (struct taken){th->last, *to, 1};
+}
+
+static bool take_step(struct vt_pathtrail *t, struct thread *th, const struct vt_step *step)
+{
+	uint32_t n = step->insn_end - step->insn;
+	struct spot at = {.block = step->block->id, .insn = step->insn};
+
+	arrive(t, th, &at);
+	while (th->left <= n) {
+		at.insn = step->insn_end - n + (uint32_t)th->left - 1;
+		n -= (uint32_t)th->left;
+		if (!take_sample(t, th, &at))
+			return false;
+		th->left = vt_interval_next(&t->interval, &t->rng);
+	}
+	th->left -= n;
+	th->last = (struct spot){.block = step->block->id, .insn = step->insn_end - 1};
+	t->insns += step->insn_end - step->insn;
+	return true;
+}
+
+static int follow_run(struct vt_pathtrail *t, const struct vt_record *rec, struct vt_error *err)
+{
+	struct thread *th = find_thread(t, rec);
+	struct vt_exec run;
+	struct vt_step step;
+	int code = vt_exec_open(&run, vt_context_blocks(t->context), rec, err);
+
+	if (!th)
+		return vt_error_nomem(err);
+	while (code >= 0 && (code = vt_exec_next(&run, &step, err)) > 0)
+		if (!take_step(t, th, &step))
+			return vt_error_nomem(err);
+	if (code < 0) {
+		th->last.block = UINT64_MAX;
+		th->taken = 0;
+		t->bad++;
+	}
+	return 0;
+}
+
+int vt_pathtrail_feed(void *trail, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_pathtrail *t = trail;
+	size_t i;
+
+	if (rec->kind == VT_EXEC)
+		return follow_run(t, rec, err);
+	/* What comes behind a gap is not connected. */
+	for (i = 0; rec->kind == VT_GAP && i < t->threads.count; i++) {
+		struct thread *th = vt_hash_at(&t->threads, i);
+
+		th->last.block = UINT64_MAX;
+		th->taken = 0;
+	}
+	return 0;
+}
+
+uint64_t vt_pathtrail_insns(const struct vt_pathtrail *t)
+{
+	return t->insns;
+}
+
+uint64_t vt_pathtrail_bad(const struct vt_pathtrail *t)
+{
+	return t->bad;
+}
