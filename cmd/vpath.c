@@ -150,6 +150,10 @@ static bool choose_samples(struct job *j)
 	if (vt_pathtrail_insns(j->trail) && vt_context_is_sampled(j->in.context))
 		return app_lacks(j->app, name, VT_IS_SAMPLED);
 	j->used = &j->executed;
+	if (vt_pathtrail_insns(j->trail) && !j->executed.questions.count)
+		return app_lacks(j->app, name,
+				 "no instruction with a branch before it is among those taken of "
+				 "its executed code (--every)");
 	if (!j->executed.questions.count)
 		return app_lacks(j->app, name,
 				 "no samples with a history of branches (vsim --profileme "

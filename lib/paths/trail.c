@@ -17,7 +17,7 @@ struct spot {
 	uint32_t padding;
 };
 
-/* A branch that was taken, or an instruction that was repeated. */
+/* The end of a block and the beginning of the next, or an instruction that was repeated. */
 struct taken {
 	struct spot from;
 	struct spot to;
@@ -54,8 +54,9 @@ struct vt_pathtrail *vt_pathtrail_new(const struct vt_context *c, struct vt_path
 	t->context = c;
 	t->samples = s;
 	t->interval = vt_interval_make(VT_INTERVAL_UNIFORM, every);
-	/* Some more than conditional branches: jumps, calls and returns lie in between. */
-	t->depth = 4 * s->branches + 16;
+	/* More than conditional branches: jumps, calls, returns and ends of blocks lie in between.
+	 */
+	t->depth = 6 * s->branches + 32;
 	if (t->depth > VT_PATHS_STACK)
 		t->depth = VT_PATHS_STACK;
 	vt_rng_init(&t->rng, SEED);
@@ -129,19 +130,16 @@ static bool is_same_spot(const struct spot *a, const struct spot *b)
 	return a->block == b->block && a->insn == b->insn;
 }
 
-/* Notes the branch by which a thread came to an instruction, if it did not just go on there. */
+/*
+ * Notes the branch by which a thread came to an instruction.  What ends a block may be a branch
+ * that went to the next instruction, taken or not.
+ */
 static void arrive(const struct vt_pathtrail *t, struct thread *th, const struct spot *to)
 {
-	const struct vt_bblocks *blocks = vt_context_blocks(t->context);
-	const struct vt_bblock *a, *b = vt_bblocks_get(blocks, to->block);
 	struct taken *newest;
 
-	if (th->last.block == UINT64_MAX)
-		return;
-	a = vt_bblocks_get(blocks, th->last.block);
-	if (th->last.insn + 1 < a->ninsns
-		    ? to->block == th->last.block && to->insn == th->last.insn + 1
-		    : a->addr + a->size == vt_bblock_insn_addr(b, to->insn))
+	if (th->last.block == UINT64_MAX ||
+	    (to->block == th->last.block && to->insn == th->last.insn + 1))
 		return;
 	newest = th->taken ? &th->ring[(th->taken - 1) % t->depth] : NULL;
 	if (newest && is_same_spot(&th->last, to) && is_same_spot(&newest->from, to) &&

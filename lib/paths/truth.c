@@ -42,6 +42,22 @@ static bool fall_back(struct way *w, uint32_t to)
 	return true;
 }
 
+/*
+ * Whether control just went on from an instruction to the next one: a trace of executed blocks
+ * tells that, too, as it does not tell which blocks end in a branch.
+ */
+static bool goes_on(const struct vt_pathgraph *g, uint32_t from, uint32_t nth, uint32_t to,
+		    uint32_t into)
+{
+	const struct vt_pathnode *a = &g->nodes[from];
+	const uint32_t branches = VT_FACT_BRANCH | VT_FACT_CALL | VT_FACT_RETURN | VT_FACT_JUMP;
+
+	if (nth + 1 < a->ninsns)
+		return from == to && into == nth + 1;
+	return !(a->flags & branches) && !into && g->nodes[to].start == a->end &&
+	       g->nodes[to].proc == a->proc;
+}
+
 /* Back over a branch that was taken.  False: no such way. */
 static bool jump_back(struct way *w, uint32_t from_place, uint32_t to_place)
 {
@@ -55,6 +71,9 @@ static bool jump_back(struct way *w, uint32_t from_place, uint32_t to_place)
 	/* A repeated instruction goes back to itself. */
 	if (from != VT_PATHNODE_NONE && from_place == to_place &&
 	    !(nodes[from].flags & VT_FACT_BRANCH && nth + 1 == nodes[from].ninsns))
+		return true;
+	if (from != VT_PATHNODE_NONE && to != VT_PATHNODE_NONE &&
+	    goes_on(w->g, from, nth, to, into))
 		return true;
 	if (to == VT_PATHNODE_NONE || into || !fall_back(w, to))
 		return false;

@@ -59,11 +59,50 @@ t_is "they are the same, too" "$("$PYTHON" paths.py executed.json pt.json)" "0 0
 "${all[@]}" --every 100 -o some.json "$orders"
 t_is "one in a hundred stands for all, in the mean" "$(jq '.paths | [(map(.samples) | add | . > 6600 and . < 6760),
 	all(.executions == .samples * 100)] | all' some.json)" true
+t_status "an instruction of a million" 3 vpath --symfs "$symfs" --every 100000000 --top 1 "$orders"
+t_like "is none of fewer" 'no instruction with a branch before it is among those taken' "$T_ERR"
 vsample -n 1000 -o sampled.vt "$orders"
 t_status "not of samples of executed code" 3 vpath --symfs "$symfs" --top 1 sampled.vt
 t_like "which say so" 'samples of executed code, not all of it' "$T_ERR"
 head -c 60000 "$orders" >cut.vt
 t_status "cut off" 1 vpath --symfs "$symfs" --every 1 --top 1 cut.vt
+
+# Ten times, two of them by each of the five: an indirect jump to the next instruction is a branch as
+# well, and a conditional one that is not taken ends a block.
+cat >next.S <<'END'
+.globl _start
+.type _start, @function
+_start:
+	mov $10, %ecx
+again:	lea behind(%rip), %rdx
+	jmp *%rdx
+behind:	test $1, %cl
+	jz even
+	nop
+even:	dec %ecx
+	jnz again
+	mov $60, %eax
+	xor %edi, %edi
+	syscall
+.size _start, . - _start
+END
+if command -v valgrind >/dev/null; then
+	gcc -nostdlib -static -no-pie -o next next.S
+	vtrace record --full -o next.vt -- ./next 2>/dev/null
+	t_ok "paths over a jump to the next instruction" vpath -n 2 --every 1 --csv --top 0 -o next.csv next.vt
+	t_like "are all there, but of the first block" 'of 69 samples, 3 have no history' "$T_ERR"
+	t_is "and none is lost" "$(wc -l <"$T_ERR")" 1
+	t_is "after five even and four odd ones" "$(awk -F, '$11 == "_start+0x5" { print $1, $2, $5, $7 }' next.csv)" \
+		"1 5 2 0x40100e
+1 5 2 0x401014
+1 5 2 0x401005
+8 4 2 0x40100e
+8 4 2 0x401013
+8 4 2 0x401014
+8 4 2 0x401005"
+else
+	t_skip "paths over a jump to the next instruction" "valgrind is not installed"
+fi
 
 # ---- within procedures ----
 

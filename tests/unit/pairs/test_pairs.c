@@ -349,6 +349,11 @@ static void expect_rates(struct vti_expect *e, struct vti_expected x, double rat
 	assert_true(fabs(got.mean - mean) < 1e-6);
 }
 
+static struct vti_expected make_query(uint32_t row, uint8_t ahead, bool retired, uint8_t distance)
+{
+	return (struct vti_expected){.row = row, .ahead = ahead, .met = retired, .range = distance};
+}
+
 /* Ranges of a window of 256 end at squares, so that the second one is 2 to 4: 3 distances. */
 static void test_expect(void **state)
 {
@@ -369,16 +374,14 @@ static void test_expect(void **state)
 		vti_expect_learn(&e, &x);
 	}
 	/* Of all, 2 of 3 and one more that did not; of its own, these and 4 at that rate: 4 / 7. */
-#define QUERY(row_, ahead_, retired, distance)                                                     \
-	(struct vti_expected){.row = row_, .ahead = ahead_, .met = retired, .range = distance}
-	expect_rates(&e, QUERY(7, 1, true, 4), 4 / 7.0, 4 / 7.0 * 3 / 256);
-	expect_rates(&e, QUERY(7, 1, true, 5), 0, 4 / 7.0 * 3 / 256);
-	expect_rates(&e, QUERY(7, 1, true, 1), 0, 4 / 7.0 * 3 / 256);
+	expect_rates(&e, make_query(7, 1, true, 4), 4 / 7.0, 4 / 7.0 * 3 / 256);
+	expect_rates(&e, make_query(7, 1, true, 5), 0, 4 / 7.0 * 3 / 256);
+	expect_rates(&e, make_query(7, 1, true, 1), 0, 4 / 7.0 * 3 / 256);
 	/* Another instruction has only what is of all; one behind, or that is aborted, has not. */
-	expect_rates(&e, QUERY(3, 1, true, 2), .5, 1.5 / 256);
-	expect_rates(&e, QUERY(3, 0, true, 2), 0, 0);
-	expect_rates(&e, QUERY(3, 1, false, 2), 0, 0);
-	expect_rates(&e, QUERY(7, 1, false, 2), 2 / 7.0, 2 / 7.0 * 3 / 256);
+	expect_rates(&e, make_query(3, 1, true, 2), .5, 1.5 / 256);
+	expect_rates(&e, make_query(3, 0, true, 2), 0, 0);
+	expect_rates(&e, make_query(3, 1, false, 2), 0, 0);
+	expect_rates(&e, make_query(7, 1, false, 2), 2 / 7.0, 2 / 7.0 * 3 / 256);
 	/* 4 cycles and 7 are other classes. */
 	for (i = 4; i < 8; i += 3) {
 		assert_true(vti_expect_pair(&e, 3, true, true, i, 2, &x));

@@ -89,7 +89,7 @@ static size_t carry(uint64_t image, uint64_t prot, uint64_t addresses[4])
 /* Code that no file has is carried; other code is not. */
 static void test_generated_code(void **state)
 {
-	uint64_t addresses[4];
+	uint64_t addresses[4] = {0};
 
 	(void)state;
 	assert_int_equal(carry(1, 5, addresses), 1);
@@ -99,7 +99,7 @@ static void test_generated_code(void **state)
 /* What ran on a page before it became writable goes along; other pages' code does not. */
 static void test_page_becomes_writable(void **state)
 {
-	uint64_t addresses[4];
+	uint64_t addresses[4] = {0};
 
 	(void)state;
 	assert_int_equal(carry(1, WRITABLE, addresses), 2);
@@ -110,7 +110,7 @@ static void test_page_becomes_writable(void **state)
 /* Another image there says nothing of the code that ran. */
 static void test_other_image(void **state)
 {
-	uint64_t addresses[4];
+	uint64_t addresses[4] = {0};
 
 	(void)state;
 	assert_int_equal(carry(2, WRITABLE, addresses), 1);
