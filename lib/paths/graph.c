@@ -494,12 +494,17 @@ void vt_pathgraph_free(struct vt_pathgraph *g)
 
 /* ---- weights ---- */
 
+static bool is_call(const struct vt_pathchoice *c)
+{
+	return c->kind == VT_PATHEDGE_CALL;
+}
+
 static int compare_choices(const void *x, const void *y)
 {
 	const struct vt_pathchoice *a = x, *b = y;
 
-	if (a->call != b->call)
-		return a->call - b->call;
+	if (is_call(a) != is_call(b))
+		return is_call(a) - is_call(b);
 	if (a->part != b->part)
 		return a->part > b->part ? -1 : 1;
 	return (a->edge > b->edge) - (a->edge < b->edge);
@@ -513,15 +518,11 @@ static void sort_choices(struct vt_pathgraph *g, struct vt_pathnode *n)
 
 	n->others = 0;
 	for (i = 0; i < n->count; i++) {
-		const struct vt_pathedge *e = &g->edges[n->first + i];
-
-		c[i] = (struct vt_pathchoice){.part = e->part,
-					      .edge = n->first + i,
-					      .bit = e->bit,
-					      .call = e->kind == VT_PATHEDGE_CALL};
-		n->others += !c[i].call;
+		c[i] = vt_pathchoice_make(g, n->first + i);
+		n->others += !is_call(&c[i]);
 	}
-	qsort(c, n->count, sizeof(*c), compare_choices);
+	if (n->count > 1)
+		qsort(c, n->count, sizeof(*c), compare_choices);
 	for (i = n->count; i-- > 0;) {
 		if (i + 1 == n->others)
 			rest[0] = rest[1] = 0;

@@ -37,36 +37,41 @@ struct vt_pathedge {
 	double learned; /* of vt_pathlearn() */
 };
 
-/* An edge as the walk meets it. */
+/* An edge as the walk meets it, with all that it reads of it and of the node that it comes from. */
 struct vt_pathchoice {
 	double part;   /* of the edge */
 	float rest[2]; /* of this and the later ones, of those that agree with either direction */
 	uint32_t edge; /* in vt_pathgraph.edges */
-	uint8_t bit;   /* likewise */
-	bool call;
+	uint32_t from;
+	uint32_t site;
+	uint32_t ninsns; /* of `from` */
+	uint32_t first;	 /* likewise */
+	uint8_t bit;
+	uint8_t kind;
 };
 
 struct vt_pathnode {
-	uint64_t start; /* vaddrs */
+	/* What the walk reads comes first. */
+	uint32_t first;	 /* its first edge in vt_pathgraph.edges */
+	uint32_t count;	 /* of edges to it */
+	uint32_t others; /* of them, those that are no calls */
+	uint32_t ninsns; /* at least 1 */
+	double calls;	 /* `part` of all edges of calls to it */
+	double unknown;	 /* of open ones: the share of control that comes from elsewhere */
+	bool open;	 /* control may also come from where no edge does */
+	bool leaves;	 /* it goes on to where no edge does */
+	bool repeats;	 /* an instruction of it is repeated */
+	bool incomplete; /* it ends in an indirect jump whose targets are not all known */
+	bool entry;	 /* the procedure's first, or reached from code that is not known */
+	uint32_t flags;	 /* of its last instruction: enum vt_fact */
+	uint64_t start;	 /* vaddrs */
 	uint64_t end;
 	uint64_t target;  /* of the direct branch, jump or call at its end; 0: none */
 	uint32_t proc;	  /* in vt_pathgraph.procs */
-	uint32_t ninsns;  /* at least 1 */
 	uint32_t insn;	  /* its first in the procedure's graph */
-	uint32_t flags;	  /* of its last instruction: enum vt_fact */
-	uint32_t first;	  /* its first edge in vt_pathgraph.edges */
-	uint32_t count;	  /* of edges to it */
-	uint32_t others;  /* of them, those that are no calls */
-	bool open;	  /* control may also come from where no edge does */
-	bool leaves;	  /* it goes on to where no edge does */
-	bool repeats;	  /* an instruction of it is repeated */
-	double calls;	  /* `part` of all edges of calls to it */
-	double unknown;	  /* of open ones: the share of control that comes from elsewhere */
-	double elsewhere; /* that, as a count */
-	double learned;	  /* likewise, of vt_paths_learn() */
-	bool incomplete;  /* it ends in an indirect jump whose targets are not all known */
-	bool entry;	  /* the procedure's first, or reached from code that is not known */
 	uint32_t site;	  /* the node before it, which ends in a call; VT_PATHNODE_NONE */
+	double elsewhere; /* `unknown`, as a count */
+	double learned;	  /* likewise, of vt_paths_learn() */
 };
 
 struct vt_pathproc;
@@ -124,6 +129,20 @@ uint64_t vt_pathgraph_insn(const struct vt_pathgraph *g, uint32_t node, uint32_t
 /* The image of a node, and the offset of its first instruction in it. */
 void vt_pathgraph_place(const struct vt_pathgraph *g, uint32_t node, uint32_t *image,
 			uint64_t *offset);
+
+static inline struct vt_pathchoice vt_pathchoice_make(const struct vt_pathgraph *g, uint32_t edge)
+{
+	const struct vt_pathedge *e = &g->edges[edge];
+
+	return (struct vt_pathchoice){.part = e->part,
+				      .edge = edge,
+				      .from = e->from,
+				      .site = e->site,
+				      .ninsns = g->nodes[e->from].ninsns,
+				      .first = g->nodes[e->from].first,
+				      .bit = e->bit,
+				      .kind = e->kind};
+}
 
 /* Sets `part` of all edges from their counts, and all that depends on it. */
 void vt_pathgraph_weigh(struct vt_pathgraph *g);

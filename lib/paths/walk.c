@@ -285,11 +285,11 @@ static double weigh_end(const struct vt_pathwalk *w, const struct state *s)
  * What is left behind an edge, backwards.  False: nothing, by the pair; a stack of NONE: there are
  * too many.
  */
-static bool follow_edge(struct vt_pathwalk *w, struct key *k, const struct vt_pathedge *e)
+static bool follow_edge(struct vt_pathwalk *w, struct key *k, const struct vt_pathchoice *e)
 {
 	k->level += e->bit != VT_PATHEDGE_NOBIT;
 	k->node = e->from;
-	if (!look_for_other(w, e->from, w->g->nodes[e->from].ninsns, &k->seen))
+	if (!look_for_other(w, e->from, e->ninsns, &k->seen))
 		return false;
 	if (e->kind == VT_PATHEDGE_RETURN)
 		k->stack = push_call(w, k->stack, e->site);
@@ -299,9 +299,9 @@ static bool follow_edge(struct vt_pathwalk *w, struct key *k, const struct vt_pa
 }
 
 /* Links a state to what an edge leads to.  False: there is no more room. */
-static bool add_link(struct vt_pathwalk *w, uint32_t from, uint32_t edge, double part)
+static bool add_link(struct vt_pathwalk *w, uint32_t from, const struct vt_pathchoice *e,
+		     double part)
 {
-	const struct vt_pathedge *e = &w->g->edges[edge];
 	struct key k = w->states[from].key;
 	uint32_t to = NONE, seen = k.seen;
 
@@ -316,20 +316,24 @@ static bool add_link(struct vt_pathwalk *w, uint32_t from, uint32_t edge, double
 		to = k.stack == NONE ? NONE : find_state(w, &k);
 		if (to == NONE)
 			return false;
+		/* They are in memory by the time that the walk gets there. */
+		__builtin_prefetch(&w->g->nodes[e->from]);
+		__builtin_prefetch(&w->g->choices[e->first]);
 		part *= weigh_seen(k.seen) / weigh_seen(seen);
 	}
-	w->links[w->nlinks] = (struct link){w->states[from].links, to, edge, part};
+	w->links[w->nlinks] = (struct link){w->states[from].links, to, e->edge, part};
 	w->states[from].links = w->nlinks++;
 	return true;
 }
 
 /* Goes on over an edge if it matters by what the state weighs now. */
-static void try_edge(struct vt_pathwalk *w, uint32_t state, uint32_t edge, double part)
+static void try_edge(struct vt_pathwalk *w, uint32_t state, const struct vt_pathchoice *e,
+		     double part)
 {
 	struct state *s = &w->states[state];
 
 	if (part * s->pending < w->least_mass || w->nstates >= w->nstates_max ||
-	    !add_link(w, state, edge, part))
+	    !add_link(w, state, e, part))
 		s->skipped += part;
 }
 
@@ -348,7 +352,7 @@ static void try_choices(struct vt_pathwalk *w, uint32_t state, uint32_t first, u
 			break;
 		}
 		if (c->bit != 1 - bit)
-			try_edge(w, state, c->edge, c->part);
+			try_edge(w, state, c, c->part);
 	}
 }
 
@@ -371,8 +375,11 @@ static void try_call(struct vt_pathwalk *w, uint32_t state)
 			high = mid;
 	}
 	for (; low < end && g->edges[low].from == site; low++)
-		if (g->edges[low].kind == VT_PATHEDGE_CALL)
-			try_edge(w, state, low, n->calls);
+		if (g->edges[low].kind == VT_PATHEDGE_CALL) {
+			const struct vt_pathchoice c = vt_pathchoice_make(g, low);
+
+			try_edge(w, state, &c, n->calls);
+		}
 }
 
 /* Finds the ways to go on from a state that the open calls and the history permit. */
