@@ -204,7 +204,7 @@ static bool add_stream(struct job *j, struct vt_reader *r)
 	return true;
 }
 
-/* The sum as a stream that nobody else sees: what lists one stream lists several. */
+/* Writes the sum to a temporary stream, so that several streams are listed as one is. */
 static bool write_sum(struct job *j)
 {
 	char program[] = "vevent", version[] = VT_VERSION;

@@ -88,6 +88,13 @@ static bool check_counts(struct job *j, const struct counted *c)
 	return true;
 }
 
+static void tell_bad(struct job *j, const char *name, uint64_t bad)
+{
+	if (bad)
+		app_say_lossy(j->app, "%s: %" PRIu64 " EXEC records contradict themselves", name,
+			      bad);
+}
+
 static bool read_counts_into(struct job *j, struct counted *c)
 {
 	struct vt_error err = VT_ERROR_INIT;
@@ -106,9 +113,7 @@ static bool read_counts_into(struct job *j, struct counted *c)
 		return false;
 	if (!vt_pathexec_insns(c->exec))
 		return app_lacks(j->app, app_input_name(j->o->counts), APP_NO_CODE);
-	if (vt_pathexec_bad(c->exec))
-		app_say_lossy(j->app, "%s: %" PRIu64 " EXEC records contradict themselves",
-			      app_input_name(j->o->counts), vt_pathexec_bad(c->exec));
+	tell_bad(j, app_input_name(j->o->counts), vt_pathexec_bad(c->exec));
 	if (vt_pathexec_finish(c->exec, &err) < 0)
 		return app_fail(j->app, &err);
 	if (!check_counts(j, c))
@@ -138,7 +143,6 @@ static bool choose_samples(struct job *j)
 	const struct vt_pathsamples *s = &j->samples;
 	const char *name = vt_reader_name(j->reader);
 	bool told = s->questions.count || s->samples != s->untold;
-	uint64_t bad = j->trail ? vt_pathtrail_bad(j->trail) : 0;
 
 	j->used = &j->samples;
 	if (told)
@@ -159,9 +163,7 @@ static bool choose_samples(struct job *j)
 				 "no samples with a history of branches (vsim --profileme "
 				 "--history) or a branch stack (perf record -b), and no executed "
 				 "code");
-	if (bad)
-		app_say_lossy(j->app, "%s: %" PRIu64 " EXEC records contradict themselves", name,
-			      bad);
+	tell_bad(j, name, vt_pathtrail_bad(j->trail));
 	return true;
 }
 

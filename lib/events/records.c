@@ -6,17 +6,9 @@
 #include <string.h>
 
 #include "events/stats.h"
-
-/* Sums of numbers below it stay finite, and so do their squares. */
-#define MOST_SUM   1e140
-#define MOST_COUNT 9007199254740992.0 /* 2^53: above, doubles do not count */
+#include "stream/sum.h"
 
 /* ---- reading ---- */
-
-static bool is_sum(double v)
-{
-	return v >= 0 && v <= MOST_SUM;
-}
 
 static int reject(const char *what, struct vt_error *err)
 {
@@ -59,8 +51,8 @@ int vt_evstats_record(struct vt_evstats *s, const struct vt_evkey *key, const st
 		return reject("an image that cannot be", err);
 	if (stat == VT_EV_STATS)
 		return reject("a total that no sample has", err);
-	if (!is_sum(t.k) || !is_sum(t.sum) || !is_sum(t.sum2) || !is_sum(t.variance) ||
-	    t.samples > MOST_COUNT || t.had > t.samples || t.least > t.had)
+	if (!vt_is_sum(t.k) || !vt_is_sum(t.sum) || !vt_is_sum(t.sum2) || !vt_is_sum(t.variance) ||
+	    t.samples > VT_MOST_COUNT || t.had > t.samples || t.least > t.had)
 		return reject("numbers that cannot be", err);
 	if (!vt_evstat_is_latency(stat) && bins.count)
 		return reject("bins of an event", err);
@@ -94,7 +86,7 @@ bool vt_evmeta_parse(const struct vt_record *rec, struct vt_evevent *e)
 	if (sscanf(text, "%" SCNu64 " %u %u %lf %lf %" SCNu64 "%n", &e->id, &population, &division,
 		   &e->check.squares, &e->check.freedom, &e->unlocated, &end) != 6 ||
 	    text[end] || population > VT_EVPOP_FETCHES || division > VT_EVDIV_PARTLY ||
-	    !is_sum(e->check.squares) || !is_sum(e->check.freedom))
+	    !vt_is_sum(e->check.squares) || !vt_is_sum(e->check.freedom))
 		return false;
 	e->population = (enum vt_evpopulation)population;
 	e->division = (enum vt_evdivision)division;

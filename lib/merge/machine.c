@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "merge/internal.h"
+#include "pairs/pairs.h"
 
 /*
  * The processor of the streams: analyses of the sum need it.  Of several processors there is none
@@ -13,15 +14,12 @@ static const char *const keys[VTI_MERGE_MACHINE] = {"arch", "cpudesc", "cpuid", 
 
 enum { ARCH, DESCRIPTION, CPUID, MODEL };
 
-/* How far samples of a pair are apart at most; of all streams, sums of pairs keep it. */
-#define META_WINDOW "vsim.window"
-
 bool vti_feed_machine(struct vt_merge *m, const struct vt_record *rec)
 {
 	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
 	unsigned i;
 
-	if (vt_record_is_meta(rec, META_WINDOW)) {
+	if (vt_record_is_meta(rec, VT_PAIRS_META_WINDOW)) {
 		m->machine.own_window = vt_intern_add(m->strings, value.data, value.size);
 		return m->machine.own_window != UINT32_MAX;
 	}
@@ -102,7 +100,7 @@ int vti_check_machine(struct vt_merge *m, struct vt_error *err)
 			code = check_sums(m, (enum vti_modelled)i, err);
 	if (code == 0 && all->own_has[VTI_PAIRSTATS])
 		code = vti_join_text(&all->window, all->own_window, "sums of pairs",
-				     "window (META " META_WINDOW ")", err);
+				     "window (META " VT_PAIRS_META_WINDOW ")", err);
 	return code;
 }
 
@@ -132,5 +130,6 @@ void vti_write_machine(const struct vt_merge *m, struct vt_writer *w)
 		if (m->machine.text[i])
 			vt_writer_meta(w, keys[i], vt_intern_get(m->strings, m->machine.text[i]));
 	if (m->machine.window)
-		vt_writer_meta(w, META_WINDOW, vt_intern_get(m->strings, m->machine.window));
+		vt_writer_meta(w, VT_PAIRS_META_WINDOW,
+			       vt_intern_get(m->strings, m->machine.window));
 }

@@ -31,7 +31,7 @@ static unsigned find_range(const struct vti_expect *e, uint64_t distance)
 	return range;
 }
 
-/* Half octaves. */
+/* The class of a number of cycles: each spans half an octave. */
 static unsigned class_of(uint64_t cycles)
 {
 	uint64_t n = cycles + 1;

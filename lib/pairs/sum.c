@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "stream/sum.h"
+
 /* The quantile of the normal distribution for 95 %. */
 #define Z 1.959964
 
@@ -35,19 +37,10 @@ void vt_pairsum_join(struct vt_pairsum *s, const struct vt_pairsum *other)
 	s->cycles += other->cycles;
 }
 
-/* Sums of many of these stay finite, and count. */
-#define MOST_NUMBER 1e140
-#define MOST_PAIRS  (UINT64_C(1) << 53)
-
-static bool is_number(double v)
-{
-	return fabs(v) <= MOST_NUMBER;
-}
-
 bool vt_pairsum_is_valid(const struct vt_pairsum *s)
 {
-	return s->pairs <= MOST_PAIRS && is_number(s->x) && is_number(s->x2) && is_number(s->y) &&
-	       is_number(s->y2) && is_number(s->xy) && s->x2 >= 0 && s->y2 >= 0;
+	return s->pairs <= (uint64_t)VT_MOST_COUNT && vt_is_sum(fabs(s->x)) && vt_is_sum(s->x2) &&
+	       vt_is_sum(fabs(s->y)) && vt_is_sum(s->y2) && vt_is_sum(fabs(s->xy));
 }
 
 static enum vt_confidence judge(uint64_t pairs, double value, double error)

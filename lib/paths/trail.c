@@ -18,7 +18,7 @@ struct spot {
 };
 
 /* The end of a block and the beginning of the next, or an instruction that was repeated. */
-struct taken {
+struct transfer {
 	struct spot from;
 	struct spot to;
 	uint64_t times; /* one after the other */
@@ -27,8 +27,8 @@ struct taken {
 struct thread {
 	int64_t pid;
 	int64_t tid;
-	struct taken *ring; /* of t->depth, the newest at `taken` - 1, counted round */
-	uint64_t taken;
+	struct transfer *ring; /* the last t->depth: number n is at n % t->depth */
+	uint64_t transfers;
 	uint64_t left; /* instructions up to the next sample */
 	struct spot last;
 };
@@ -102,13 +102,13 @@ static bool find_spot(const struct vt_pathtrail *t, const struct spot *s, uint32
 static bool take_sample(struct vt_pathtrail *t, const struct thread *th, const struct spot *at)
 {
 	uint32_t stack[2 * VT_PATHS_STACK], place;
-	uint64_t kept = th->taken < t->depth ? th->taken : t->depth, i, k;
+	uint64_t kept = th->transfers < t->depth ? th->transfers : t->depth, i, k;
 	uint32_t n = 0;
 
 	if (!find_spot(t, at, &place))
 		return false;
 	for (i = 0; i < kept; i++) {
-		const struct taken *b = &th->ring[(th->taken - 1 - i) % t->depth];
+		const struct transfer *b = &th->ring[(th->transfers - 1 - i) % t->depth];
 		uint32_t from, to;
 
 		if (!find_spot(t, &b->from, &from) || !find_spot(t, &b->to, &to))
@@ -116,7 +116,7 @@ static bool take_sample(struct vt_pathtrail *t, const struct thread *th, const s
 		/* What an indirect branch goes to begins a node. */
 		if (!vt_pathplaces_went(t->samples->places, from, to, 1))
 			return false;
-		/* More are behind the branches of the path, or no branches at all. */
+		/* Further repetitions are of no branch, or branches beyond the path. */
 		for (k = 0; k < b->times && k < t->samples->branches && n < VT_PATHS_STACK; k++) {
 			stack[2 * n] = from;
 			stack[2 * n++ + 1] = to;
@@ -136,17 +136,17 @@ static bool is_same_spot(const struct spot *a, const struct spot *b)
  */
 static void arrive(const struct vt_pathtrail *t, struct thread *th, const struct spot *to)
 {
-	struct taken *newest;
+	struct transfer *newest;
 
 	if (th->last.block == UINT64_MAX ||
 	    (to->block == th->last.block && to->insn == th->last.insn + 1))
 		return;
-	newest = th->taken ? &th->ring[(th->taken - 1) % t->depth] : NULL;
+	newest = th->transfers ? &th->ring[(th->transfers - 1) % t->depth] : NULL;
 	if (newest && is_same_spot(&th->last, to) && is_same_spot(&newest->from, to) &&
 	    is_same_spot(&newest->to, to))
 		newest->times++;
 	else
-		th->ring[th->taken++ % t->depth] = (struct taken){th->last, *to, 1};
+		th->ring[th->transfers++ % t->depth] = (struct transfer){th->last, *to, 1};
 }
 
 static bool take_step(struct vt_pathtrail *t, struct thread *th, const struct vt_step *step)
@@ -182,7 +182,7 @@ static int follow_run(struct vt_pathtrail *t, const struct vt_record *rec, struc
 			return vt_error_nomem(err);
 	if (code < 0) {
 		th->last.block = UINT64_MAX;
-		th->taken = 0;
+		th->transfers = 0;
 		t->bad++;
 	}
 	return 0;
@@ -200,7 +200,7 @@ int vt_pathtrail_feed(void *trail, const struct vt_record *rec, struct vt_error 
 		struct thread *th = vt_hash_at(&t->threads, i);
 
 		th->last.block = UINT64_MAX;
-		th->taken = 0;
+		th->transfers = 0;
 	}
 	return 0;
 }

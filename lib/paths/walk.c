@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/prefetch.h"
 #include "machine/insn/insn.h"
 
 /* Bounds on the work for an instruction. */
@@ -114,7 +115,7 @@ struct vt_pathwalk {
 	uint32_t nstates_max;
 	double least_mass; /* paths of less weight are left out */
 	double left_out;   /* weight */
-	/* What the weights of paths that end on a level stand for, with those left out. */
+	/* By level: the factor that makes up for the weight left out so far. */
 	double scale[VT_PATHWALK_BRANCHES + 1];
 	uint32_t *path;
 	size_t path_cap;
@@ -317,8 +318,8 @@ static bool add_link(struct vt_pathwalk *w, uint32_t from, const struct vt_pathc
 		if (to == NONE)
 			return false;
 		/* They are in memory by the time that the walk gets there. */
-		__builtin_prefetch(&w->g->nodes[e->from]);
-		__builtin_prefetch(&w->g->choices[e->first]);
+		VT_PREFETCH(&w->g->nodes[e->from]);
+		VT_PREFETCH(&w->g->choices[e->first]);
 		part *= weigh_seen(k.seen) / weigh_seen(seen);
 	}
 	w->links[w->nlinks] = (struct link){w->states[from].links, to, e->edge, part};

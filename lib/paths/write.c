@@ -4,13 +4,7 @@
 
 #include "base/buf.h"
 #include "paths/paths.h"
-
-#define MOST_AMOUNT 1e140
-
-static bool is_amount(double v)
-{
-	return v >= 0 && v <= MOST_AMOUNT;
-}
+#include "stream/sum.h"
 
 static bool are_images(struct vt_words images)
 {
@@ -29,10 +23,10 @@ bool vt_path_is_sound(const struct vt_record *rec)
 	double samples = vt_record_f64(rec, VT_PATH_SAMPLES);
 
 	return are_images(images) && vt_record_u64(rec, VT_PATH_IMAGE) <= UINT32_MAX &&
-	       images.count == vt_record_words(rec, VT_PATH_OFFSETS).count && is_amount(samples) &&
-	       is_amount(vt_record_f64(rec, VT_PATH_EXECUTIONS)) && probability >= 0 &&
+	       images.count == vt_record_words(rec, VT_PATH_OFFSETS).count && vt_is_sum(samples) &&
+	       vt_is_sum(vt_record_f64(rec, VT_PATH_EXECUTIONS)) && probability >= 0 &&
 	       probability <= 1.000001 &&
-	       is_amount(probability > 0 ? samples / probability : samples);
+	       vt_is_sum(probability > 0 ? samples / probability : samples);
 }
 
 /* A path with what it is ranked by. */

@@ -72,13 +72,10 @@ static uint64_t draw_minor(const struct vt_simulate_profileme *o, struct vt_rng 
 	uint64_t distance;
 
 	*weight = 1;
-	if (!o->weighted || vt_rng_below(rng, 2)) {
-		distance = 1 + vt_rng_below(rng, o->window);
-		if (!o->weighted)
-			return distance;
-	} else {
-		distance = draw_near(o->window, rng);
-	}
+	if (!o->weighted)
+		return 1 + vt_rng_below(rng, o->window);
+	distance =
+		vt_rng_below(rng, 2) ? 1 + vt_rng_below(rng, o->window) : draw_near(o->window, rng);
 	*weight = 1 / ((double)o->window * get_likelihood(distance, o->window));
 	return distance;
 }

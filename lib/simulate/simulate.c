@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "machine/insn/insn.h"
+#include "pairs/pairs.h"
 #include "simulate/internal.h"
 
 /* PERF_SAMPLE_BRANCH_USER and _ANY of linux/perf_event.h. */
@@ -81,7 +82,7 @@ static void write_sampling(struct vt_simulate *s)
 	write_both_meta(s, "cpu.model", s->o.core->name);
 	write_both_meta(s, "sampling", vt_buf_str(&b));
 	if (s->o.profileme.interval.mean && s->o.profileme.ways > 1) {
-		write_total(s, "vsim.window", s->o.profileme.window);
+		write_total(s, VT_PAIRS_META_WINDOW, s->o.profileme.window);
 		write_total(s, "vsim.ways", s->o.profileme.ways);
 	}
 	vt_buf_free(&b);

@@ -6,7 +6,7 @@
 
 /* Kinds and fields are allocated once, at their limits, so pointers to them stay valid. */
 
-/* Opening a stream compares each of its names with all before it, and few begin alike. */
+/* Each name of a stream is compared with all before it; few have the same first letter. */
 static bool same_name(const char *a, const char *b)
 {
 	return a[0] == b[0] && strcmp(a, b) == 0;
@@ -61,7 +61,7 @@ static bool is_valid_name(const char *name)
 	return n > 0 && n <= VT_MAX_NAME;
 }
 
-/* One that is not yet there. */
+/* Adds a kind whose name is new. */
 static int append_kind(struct vt_schema *s, const char *name, struct vt_error *err)
 {
 	struct vt_kind_desc *k;
@@ -93,7 +93,7 @@ int vt_schema_add_kind(struct vt_schema *s, const char *name, struct vt_error *e
 	return found >= 0 ? found : append_kind(s, name, err);
 }
 
-/* One that is not yet there. */
+/* Adds a field whose name is new. */
 static int append_field(struct vt_kind_desc *kind, const char *name, enum vt_type type,
 			const char *unit, struct vt_error *err)
 {
