@@ -274,6 +274,15 @@ static double weigh_seen(uint32_t seen)
 	return (seen & 3) == SEEN ? NEARER : 1;
 }
 
+/*
+ * How likely the branches that are left are, on the way to a state of which nothing is known: any
+ * direction is as likely as the other.
+ */
+static double guess_rest(const struct vt_pathwalk *w, const struct state *s)
+{
+	return ldexp(1, (int)s->key.level - (int)w->ask->branches);
+}
+
 /* How likely it is that a path with so much of a pair ends. */
 static double weigh_end(const struct vt_pathwalk *w, const struct state *s)
 {
@@ -311,7 +320,9 @@ static bool add_link(struct vt_pathwalk *w, uint32_t from, const struct vt_pathc
 		return true;
 	if (w->nlinks == MAX_LINKS)
 		return false;
-	if (e->kind != VT_PATHEDGE_STOP) {
+	if (e->kind == VT_PATHEDGE_STOP) {
+		part *= guess_rest(w, &w->states[from]);
+	} else {
 		if (!follow_edge(w, &k, e))
 			return true;
 		to = k.stack == NONE ? NONE : find_state(w, &k);
@@ -503,17 +514,14 @@ static double ends_here(const struct vt_pathwalk *w, const struct state *s, uint
 	return part * weigh_end(w, s);
 }
 
-/*
- * The part of a state's paths that come from code that is not known.  Of such a path, any direction
- * of the branches that are left is as likely as the other.
- */
+/* The part of a state's paths that come from code that is not known. */
 static double comes_from_unknown(const struct vt_pathwalk *w, const struct state *s)
 {
 	const struct vt_pathnode *n = &w->g->nodes[s->key.node];
 
 	if (s->key.level == w->ask->branches || !n->open)
 		return 0;
-	return ldexp(n->unknown * weigh_end(w, s), (int)s->key.level - (int)w->ask->branches);
+	return n->unknown * weigh_end(w, s) * guess_rest(w, s);
 }
 
 /* The weight of the paths to a state that were gone on with, or that end there. */

@@ -258,8 +258,8 @@ static void stops_at_the_entry(void **state)
 		{.from = 0, .to = 1, .bit = 1, .count = 1},
 		{.from = 1, .to = 1, .bit = NOBIT, .kind = VT_PATHEDGE_STOP, .count = 1},
 	};
-	const struct vt_pathask ask = {.node = 1, .branches = 1, .history = 0};
-	static const uint32_t path[] = {1};
+	struct vt_pathask ask = {.node = 1, .branches = 1, .history = 0};
+	static const uint32_t path[] = {1}, branch[] = {1, 0};
 	struct vt_pathanswer a;
 	struct vt_pathwalk *w;
 	struct made m;
@@ -270,6 +270,12 @@ static void stops_at_the_entry(void **state)
 	a = find(w, &ask, false);
 	expect_path(&a, path, 1);
 	assert_true(a.only);
+	/* That a branch before the entry was taken is as likely as that it was not. */
+	ask.history = 1;
+	a = find(w, &ask, false);
+	expect_path(&a, branch, 2);
+	assert_false(a.only);
+	assert_true(is_near(a.probability, 2 / 3.0));
 	vt_pathwalk_free(w);
 }
 
