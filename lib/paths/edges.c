@@ -21,8 +21,10 @@ struct tail {
 struct maker {
 	struct vt_pathgraph *g;
 	const struct vt_pathgraph_options *o;
-	struct vt_hash edges; /* struct vti_pathedge_entry */
-	struct tail *tails;   /* sorted */
+	struct vt_pathedge *edges; /* some more than once */
+	size_t nedges;
+	size_t edges_cap;
+	struct tail *tails; /* sorted */
 	size_t ntails;
 	size_t tails_cap;
 	uint32_t marks;
@@ -40,20 +42,25 @@ static void add_edge(struct maker *m, uint32_t from, uint32_t to, uint32_t site,
 		     enum vt_pathedge_kind kind, double count)
 {
 	const struct vt_pathgraph *g = m->g;
-	struct vti_pathedge_key key = {to, from, site, bit | (uint32_t)kind << 8};
-	struct vti_pathedge_entry *e;
+	struct vt_pathedge e = {.from = from,
+				.to = to,
+				.site = site,
+				.bit = bit,
+				.kind = (uint8_t)kind,
+				.count = count};
 
 	if (!g->across && (kind != VT_PATHEDGE_PLAIN || g->nodes[from].proc != g->nodes[to].proc))
-		key = (struct vti_pathedge_key){to, to, 0,
-						VT_PATHEDGE_NOBIT | VT_PATHEDGE_STOP << 8};
-	if (m->edges.count >= MAX_EDGES && !vt_hash_find(&m->edges, &key)) {
+		e = (struct vt_pathedge){.from = to,
+					 .to = to,
+					 .bit = VT_PATHEDGE_NOBIT,
+					 .kind = VT_PATHEDGE_STOP,
+					 .count = count};
+	if (m->nedges >= MAX_EDGES)
 		m->g->nodes[to].open = true;
-		return;
-	}
-	e = vt_hash_add(&m->edges, &key, NULL);
-	if (e)
-		e->count += count;
-	m->failed |= !e;
+	else if (!vt_array_grow(&m->edges, &m->edges_cap, m->nedges + 1, sizeof(*m->edges)))
+		m->failed = true;
+	else
+		m->edges[m->nedges++] = e;
 }
 
 /* Edges within a procedure, and out of it by direct jumps. */
@@ -219,14 +226,14 @@ static bool add_returns(struct maker *m, uint32_t proc, uint32_t site, uint32_t 
 
 static struct tail *list_calls(const struct maker *m, size_t *count)
 {
-	struct tail *list = malloc((m->edges.count + 1) * sizeof(*list));
+	struct tail *list = malloc((m->nedges + 1) * sizeof(*list));
 	size_t i, n = 0;
 
-	for (i = 0; list && i < m->edges.count; i++) {
-		const struct vti_pathedge_entry *e = vt_hash_at(&m->edges, i);
+	for (i = 0; list && i < m->nedges; i++) {
+		const struct vt_pathedge *e = &m->edges[i];
 
-		if (e->key.what >> 8 == VT_PATHEDGE_CALL)
-			list[n++] = (struct tail){e->key.from, m->g->nodes[e->key.to].proc};
+		if (e->kind == VT_PATHEDGE_CALL)
+			list[n++] = (struct tail){e->from, m->g->nodes[e->to].proc};
 	}
 	if (list)
 		qsort(list, n, sizeof(*list), compare_tails);
@@ -251,7 +258,8 @@ static void add_all_returns(struct maker *m)
 		k = vt_array_below(calls, n, sizeof(*calls), site);
 		known = k < n && calls[k].from == site && g->nodes[site].target;
 		for (; k < n && calls[k].from == site; k++)
-			known &= add_returns(m, calls[k].to, site, (uint32_t)i);
+			if (!k || compare_tails(&calls[k], &calls[k - 1]) != 0)
+				known &= add_returns(m, calls[k].to, site, (uint32_t)i);
 		g->nodes[i].open |= !known;
 	}
 	m->failed |= !calls;
@@ -281,14 +289,12 @@ static void open_procedure(struct maker *m, uint32_t proc)
 	}
 }
 
-/* ---- the table becomes an array ---- */
+/* ---- the edges to each node ---- */
 
 static int compare_edges(const void *x, const void *y)
 {
 	const struct vt_pathedge *a = x, *b = y;
 
-	if (a->to != b->to)
-		return a->to < b->to ? -1 : 1;
 	if (a->from != b->from)
 		return a->from < b->from ? -1 : 1;
 	if (a->site != b->site)
@@ -298,33 +304,50 @@ static int compare_edges(const void *x, const void *y)
 	return (a->kind > b->kind) - (a->kind < b->kind);
 }
 
+/* Makes one of those to a node that are the same, and puts them behind those that are there. */
+static void merge_edges(struct vt_pathgraph *g, struct vt_pathnode *n, bool counted)
+{
+	struct vt_pathedge *e = g->edges + n->first, *end = e + n->count;
+
+	if (n->count > 1)
+		qsort(e, n->count, sizeof(*e), compare_edges);
+	n->first = (uint32_t)g->nedges;
+	while (e < end) {
+		struct vt_pathedge one = *e++;
+
+		for (; e < end && compare_edges(e, &one) == 0; e++)
+			one.count += e->count;
+		if (!counted || one.count > 0)
+			g->edges[g->nedges++] = one;
+	}
+	n->count = (uint32_t)g->nedges - n->first;
+}
+
 static bool take_edges(struct maker *m)
 {
 	struct vt_pathgraph *g = m->g;
+	uint32_t first = 0;
 	size_t i;
 
-	g->edges = malloc((m->edges.count + 1) * sizeof(*g->edges));
-	g->choices = malloc((m->edges.count + 1) * sizeof(*g->choices));
-	for (i = 0; g->edges && g->choices && i < m->edges.count; i++) {
-		const struct vti_pathedge_entry *e = vt_hash_at(&m->edges, i);
-
-		if (m->o->counted && !(e->count > 0))
-			continue;
-		g->edges[g->nedges++] = (struct vt_pathedge){.from = e->key.from,
-							     .to = e->key.to,
-							     .site = e->key.site,
-							     .bit = e->key.what & 0xff,
-							     .kind = (uint8_t)(e->key.what >> 8),
-							     .count = e->count};
-	}
-	if (!g->edges || !g->choices)
+	g->edges = malloc((m->nedges + 1) * sizeof(*g->edges));
+	if (!g->edges)
 		return false;
-	qsort(g->edges, g->nedges, sizeof(*g->edges), compare_edges);
-	for (i = g->nedges; i-- > 0;) {
-		g->nodes[g->edges[i].to].first = (uint32_t)i;
-		g->nodes[g->edges[i].to].count++;
+	for (i = 0; i < m->nedges; i++)
+		g->nodes[m->edges[i].to].count++;
+	for (i = 0; i < g->nnodes; i++) {
+		g->nodes[i].first = first;
+		first += g->nodes[i].count;
+		g->nodes[i].count = 0;
 	}
-	return true;
+	for (i = 0; i < m->nedges; i++) {
+		struct vt_pathnode *n = &g->nodes[m->edges[i].to];
+
+		g->edges[n->first + n->count++] = m->edges[i];
+	}
+	for (i = 0; i < g->nnodes; i++)
+		merge_edges(g, &g->nodes[i], m->o->counted);
+	g->choices = malloc((g->nedges + 1) * sizeof(*g->choices));
+	return g->choices;
 }
 
 int vti_pathedges_make(struct vt_pathgraph *g, const struct vt_pathgraph_options *o,
@@ -333,7 +356,6 @@ int vti_pathedges_make(struct vt_pathgraph *g, const struct vt_pathgraph_options
 	struct maker m = {.g = g, .o = o};
 	size_t i;
 
-	vt_hash_init(&m.edges, sizeof(struct vti_pathedge_entry), sizeof(struct vti_pathedge_key));
 	for (i = 0; i < g->nprocs; i++)
 		add_procedure_edges(&m, (uint32_t)i);
 	for (i = 0; i < g->nnodes; i++)
@@ -345,7 +367,7 @@ int vti_pathedges_make(struct vt_pathgraph *g, const struct vt_pathgraph_options
 		open_procedure(&m, (uint32_t)i);
 	m.failed = m.failed || !take_edges(&m);
 	free(m.tails);
-	vt_hash_fini(&m.edges);
+	free(m.edges);
 	if (!m.failed)
 		vt_pathgraph_weigh(g);
 	return m.failed ? vt_error_nomem(err) : 0;

@@ -12,29 +12,8 @@ struct vt_pathproc {
 	uint32_t *node;	    /* by instruction of the graph: the node that it is in */
 	uint32_t first;	    /* its nodes are first … first+count-1, by address */
 	uint32_t count;
-	uint32_t returns; /* of edges.c */
-	uint32_t mark;
+	uint32_t mark; /* of edges.c */
 };
-
-/* What an edge is known by. */
-struct vti_pathedge_key {
-	uint32_t to;
-	uint32_t from;
-	uint32_t site;
-	uint32_t what; /* bit | kind << 8 */
-};
-
-struct vti_pathedge_entry {
-	struct vti_pathedge_key key;
-	double count;
-};
-
-/*
- * Finds or makes the procedure at a vaddr of an image.  *proc is UINT32_MAX if there is none.
- * 0, -VT_E_NOMEM.
- */
-int vti_pathproc_at(struct vt_pathgraph *g, uint32_t image, int32_t pid, uint64_t vaddr,
-		    uint32_t *proc, struct vt_error *err);
 
 /* The node that begins at a vaddr of a procedure, or VT_PATHNODE_NONE. */
 uint32_t vti_pathproc_node(const struct vt_pathgraph *g, uint32_t proc, uint64_t vaddr);

@@ -47,7 +47,6 @@ static void start_counts(struct vt_pathgraph *g, const double *weight, uint32_t 
 		if (e->kind == VT_PATHEDGE_RETURN && weight[e->site] < e->count)
 			e->count = weight[e->site];
 	}
-	vt_pathgraph_weigh(g);
 }
 
 static int learn_once(struct vt_paths *p, size_t step, struct vt_error *err)

@@ -21,13 +21,11 @@
  * Between two branches, the states that are gone on from, the likeliest first; and what part of the
  * weight may be left out.
  */
-#define STEPS_ALL    128 /* to find all */
-#define STEPS	     128
-#define STEPS_LEARNT 64 /* likewise, to learn */
-#define MORE_STATES  4	/* that each step may lead to, on the mean */
-#define LEAST	     1e-4
-#define LEAST_LEARNT 1e-3
-#define MAX_STEPS    (STEPS_ALL * VT_PATHWALK_BRANCHES)
+#define STEPS_ALL   128 /* to find all */
+#define STEPS	    64
+#define MORE_STATES 4 /* that each step may lead to, on the mean */
+#define LEAST	    1e-3
+#define MAX_STEPS   (STEPS_ALL * VT_PATHWALK_BRANCHES)
 
 #define NONE UINT32_MAX
 
@@ -680,8 +678,8 @@ int vt_pathwalk_learn(struct vt_pathwalk *w, struct vt_pathgraph *g, const struc
 	struct vt_pathanswer a;
 	int code;
 
-	w->steps_max = STEPS_LEARNT;
-	w->least = LEAST_LEARNT;
+	w->steps_max = STEPS;
+	w->least = LEAST;
 	code = walk(w, ask, false, &a, err);
 	if (code == 0 && w->total > 0)
 		learn_walk(w, g, weight);
