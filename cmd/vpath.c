@@ -254,7 +254,9 @@ static bool make_paths(struct job *j)
 	if (j->graph->left_out)
 		app_say_lossy(j->app, "%s: %" PRIu64 " procedures left out: there are too many",
 			      vt_reader_name(j->reader), j->graph->left_out);
-	return j->o->counts || vt_paths_learn(&j->paths, &err) == 0 || app_fail(j->app, &err);
+	if (!j->o->counts && vt_paths_learn(&j->paths, &err) < 0)
+		return app_fail(j->app, &err);
+	return vt_paths_guess(&j->paths, &err) == 0 || app_fail(j->app, &err);
 }
 
 static void tell_totals(const struct job *j)

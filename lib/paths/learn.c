@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <stdlib.h>
 
 #include "machine/insn/insn.h"
 #include "paths/paths.h"
 
-#define QUESTIONS 20000 /* that are looked at */
+#define QUESTIONS	20000 /* that are looked at */
+#define GUESS_QUESTIONS 2000
 
 /* The samples that what is known without histories counts for, of the edges to a node. */
 #define PRIOR 2
@@ -14,6 +16,9 @@
 
 /* Of all the ways to a node that are not known: samples, as far as no sample tells. */
 #define UNSEEN 0.5
+
+/* At first: what they are of the ways that are known. */
+#define FIRST_UNSEEN 0.01
 
 /* Executions of each node, from the samples in it, in any unit. */
 static double *weigh_nodes(const struct vt_paths *p)
@@ -36,6 +41,8 @@ static double *weigh_nodes(const struct vt_paths *p)
 /* The first estimate: control leaves a node by each of its edges alike. */
 static void start_counts(struct vt_pathgraph *g, const double *weight, uint32_t *out)
 {
+	double known;
+	uint32_t k;
 	size_t i;
 
 	for (i = 0; i < g->nedges; i++)
@@ -47,6 +54,15 @@ static void start_counts(struct vt_pathgraph *g, const double *weight, uint32_t 
 		if (e->kind == VT_PATHEDGE_RETURN && weight[e->site] < e->count)
 			e->count = weight[e->site];
 	}
+	for (i = 0; i < g->nnodes; i++) {
+		struct vt_pathnode *n = &g->nodes[i];
+
+		for (known = 0, k = n->first; k < n->first + n->count; k++)
+			known += g->edges[k].count;
+		n->elsewhere = known > 0 ? FIRST_UNSEEN * known : 1;
+		n->elsewhere *= n->open;
+	}
+	vt_pathgraph_weigh(g);
 }
 
 static int learn_once(struct vt_paths *p, size_t step, struct vt_error *err)
@@ -112,10 +128,6 @@ int vt_paths_learn(struct vt_paths *p, struct vt_error *err)
 
 	if (code == 0)
 		start_counts(g, weight, out);
-	for (i = 0; code == 0 && i < g->nnodes; i++)
-		g->nodes[i].elsewhere = g->nodes[i].open ? UNSEEN : 0;
-	if (code == 0)
-		vt_pathgraph_weigh(g);
 	for (i = 0; code == 0 && i < g->nedges; i++)
 		first[i] = g->edges[i].part;
 	/* Once: a second time would make likely paths likelier than they are. */
@@ -127,4 +139,31 @@ int vt_paths_learn(struct vt_paths *p, struct vt_error *err)
 	free(first);
 	free(out);
 	return code;
+}
+
+/*
+ * Code that is not known is taken to be as predictable as that of the samples: the geometric mean
+ * of how likely each branch before them went as it did.
+ */
+int vt_paths_guess(struct vt_paths *p, struct vt_error *err)
+{
+	size_t n = p->samples->questions.count, i;
+	double sum = 0, branches = 0, probability;
+
+	for (i = 0; i < n; i += 1 + n / GUESS_QUESTIONS) {
+		const struct vt_pathquestion *q = vt_hash_at(&p->samples->questions, i);
+		const struct vt_pathask *ask = &p->asks[i];
+
+		if (ask->node == VT_PATHNODE_NONE || q->stack)
+			continue;
+		if (vt_pathwalk_weigh(p->walk, ask, &probability, err) < 0)
+			return -(int)err->code;
+		if (!(probability > 0))
+			continue;
+		sum += log(probability) * (double)q->count;
+		branches += (double)ask->branches * (double)q->count;
+	}
+	if (branches > 0)
+		vt_pathwalk_guess(p->walk, exp(sum / branches));
+	return 0;
 }

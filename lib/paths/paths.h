@@ -99,6 +99,12 @@ void vt_paths_fini(struct vt_paths *p);
  */
 int vt_paths_learn(struct vt_paths *p, struct vt_error *err);
 
+/*
+ * Estimates from the samples how likely a branch of code that is not known goes as it did, once the
+ * counts of edges are there.  -VT_E_NOMEM.
+ */
+int vt_paths_guess(struct vt_paths *p, struct vt_error *err);
+
 /* Finds the path of each question.  -VT_E_NOMEM. */
 int vt_paths_find(struct vt_paths *p, enum vt_pathway way, struct vt_error *err);
 

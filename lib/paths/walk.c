@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "paths/walk.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,6 +114,8 @@ struct vt_pathwalk {
 	double left_out;   /* weight */
 	/* By level: the factor that makes up for the weight left out so far. */
 	double scale[VT_PATHWALK_BRANCHES + 1];
+	/* By branches that are left: how likely they are, if nothing is known of them. */
+	double unknown[VT_PATHWALK_BRANCHES + 1];
 	uint32_t *path;
 	size_t path_cap;
 	double total;
@@ -125,8 +126,10 @@ struct vt_pathwalk *vt_pathwalk_new(const struct vt_pathgraph *g)
 {
 	struct vt_pathwalk *w = calloc(1, sizeof(*w));
 
-	if (w)
-		w->g = g;
+	if (!w)
+		return NULL;
+	w->g = g;
+	vt_pathwalk_guess(w, .5);
 	return w;
 }
 
@@ -135,6 +138,15 @@ void vt_pathwalk_free(struct vt_pathwalk *w)
 	if (w)
 		free(w->path);
 	free(w);
+}
+
+void vt_pathwalk_guess(struct vt_pathwalk *w, double direction)
+{
+	uint32_t i;
+
+	w->unknown[0] = 1;
+	for (i = 1; i <= VT_PATHWALK_BRANCHES; i++)
+		w->unknown[i] = w->unknown[i - 1] * direction;
 }
 
 static void clear_table(struct table *t)
@@ -272,13 +284,10 @@ static double weigh_seen(uint32_t seen)
 	return (seen & 3) == SEEN ? NEARER : 1;
 }
 
-/*
- * How likely the branches that are left are, on the way to a state of which nothing is known: any
- * direction is as likely as the other.
- */
+/* How likely the branches that are left are, on a way to a state of which nothing is known. */
 static double guess_rest(const struct vt_pathwalk *w, const struct state *s)
 {
-	return ldexp(1, (int)s->key.level - (int)w->ask->branches);
+	return w->unknown[w->ask->branches - s->key.level];
 }
 
 /* How likely it is that a path with so much of a pair ends. */
@@ -684,6 +693,20 @@ int vt_pathwalk_learn(struct vt_pathwalk *w, struct vt_pathgraph *g, const struc
 	if (code == 0 && w->total > 0)
 		learn_walk(w, g, weight);
 	return code;
+}
+
+int vt_pathwalk_weigh(struct vt_pathwalk *w, const struct vt_pathask *ask, double *probability,
+		      struct vt_error *err)
+{
+	struct vt_pathanswer a;
+
+	w->steps_max = STEPS;
+	w->least = LEAST;
+	*probability = 0;
+	if (walk(w, ask, false, &a, err) < 0)
+		return -(int)err->code;
+	*probability = a.some && w->total < 1 ? w->total : a.some;
+	return 0;
 }
 
 /* ---- the most frequent edges ---- */

@@ -47,6 +47,9 @@ struct vt_pathwalk;
 struct vt_pathwalk *vt_pathwalk_new(const struct vt_pathgraph *g);
 void vt_pathwalk_free(struct vt_pathwalk *w);
 
+/* Sets how likely each branch of code that is not known went as it did.  It is .5 before. */
+void vt_pathwalk_guess(struct vt_pathwalk *w, double direction);
+
 /*
  * Finds the paths, with `all` also those that hardly weigh, to tell whether there is a single one.
  * 0, -VT_E_NOMEM.
@@ -61,6 +64,13 @@ int vt_pathwalk_find(struct vt_pathwalk *w, const struct vt_pathask *ask, bool p
  */
 int vt_pathwalk_learn(struct vt_pathwalk *w, struct vt_pathgraph *g, const struct vt_pathask *ask,
 		      double weight, struct vt_error *err);
+
+/*
+ * How likely it is that the branches before an instruction went as they did, by all paths; 0 if
+ * there is none.  0, -VT_E_NOMEM.
+ */
+int vt_pathwalk_weigh(struct vt_pathwalk *w, const struct vt_pathask *ask, double *probability,
+		      struct vt_error *err);
 
 /*
  * The path of the most frequent edge to each node, whatever the directions: *n nodes, newest first,

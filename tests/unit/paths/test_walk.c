@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "paths/paths.h"
 #include "paths/walk.h"
 
 static struct vt_error err;
@@ -276,7 +278,79 @@ static void stops_at_the_entry(void **state)
 	expect_path(&a, branch, 2);
 	assert_false(a.only);
 	assert_true(is_near(a.probability, 2 / 3.0));
+	/* Of branches that nothing is known of, more or fewer go as they did. */
+	vt_pathwalk_guess(w, .75);
+	a = find(w, &ask, false);
+	assert_true(is_near(a.probability, 4 / 7.0));
 	vt_pathwalk_free(w);
+}
+
+/* 1 is entered by calls in half of the cases. */
+static const struct vt_pathedge entered[] = {
+	{.from = 0, .to = 1, .bit = 1, .count = 3},
+	{.from = 0, .to = 1, .bit = 0, .count = 1},
+	{.from = 1, .to = 1, .bit = NOBIT, .kind = VT_PATHEDGE_STOP, .count = 4},
+	{.from = 1, .to = 2, .bit = 1, .count = 1},
+};
+
+static double weigh(struct vt_pathwalk *w, uint32_t branches, uint64_t history)
+{
+	const struct vt_pathask ask = {.node = 2, .branches = branches, .history = history};
+	double probability;
+
+	assert_int_equal(vt_pathwalk_weigh(w, &ask, &probability, &err), 0);
+	return probability;
+}
+
+static void all_paths_weigh(void **state)
+{
+	struct vt_pathwalk *w;
+	struct made m;
+
+	(void)state;
+	MAKE(&m, 3, entered);
+	w = vt_pathwalk_new(&m.g);
+	vt_pathwalk_guess(w, .8);
+	assert_true(is_near(weigh(w, 2, 3), .375 + .5 * .8));
+	assert_true(is_near(weigh(w, 2, 1), .125 + .5 * .8));
+	assert_true(weigh(w, 2, 2) == 0);
+	/* Two branches before the entry are not known, and nothing leads to 0. */
+	assert_true(is_near(weigh(w, 3, 3), .5 * .8 * .8));
+	vt_pathwalk_free(w);
+}
+
+static void add_question(struct vt_pathsamples *s, uint32_t branches, uint64_t history,
+			 uint64_t count)
+{
+	struct vt_pathquestion q = {.history = history, .branches = branches};
+
+	((struct vt_pathquestion *)vt_hash_add(&s->questions, &q, NULL))->count = count;
+}
+
+static void unknown_code_is_as_predictable(void **state)
+{
+	struct vt_pathask asks[] = {{.node = 2, .branches = 2, .history = 3},
+				    {.node = 2, .branches = 1, .history = 1},
+				    {.node = 2, .branches = 2, .history = 2},
+				    {.node = VT_PATHNODE_NONE, .branches = 1}};
+	struct vt_pathsamples s = {.branches = 2};
+	struct vt_paths p = {.samples = &s, .asks = asks};
+	struct made m;
+	size_t i;
+
+	(void)state;
+	MAKE(&m, 3, entered);
+	vt_hash_init(&s.questions, sizeof(struct vt_pathquestion),
+		     offsetof(struct vt_pathquestion, count));
+	for (i = 0; i < 4; i++)
+		add_question(&s, asks[i].branches, asks[i].history, i == 0 ? 2 : 1);
+	p.g = &m.g;
+	p.walk = vt_pathwalk_new(&m.g);
+	assert_int_equal(vt_paths_guess(&p, &err), 0);
+	/* Of five branches, four are told by (3/8 + 1/4)^2; the other one is certain. */
+	assert_true(is_near(weigh(p.walk, 2, 3), .375 + .5 * pow(.625, 2 / 5.0)));
+	vt_pathwalk_free(p.walk);
+	vt_hash_fini(&s.questions);
 }
 
 /* Blocks that jump to each other for ever. */
@@ -423,12 +497,20 @@ static void learns_what_histories_say(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(history_chooses),    cmocka_unit_test(no_path_agrees),
-		cmocka_unit_test(the_likeliest),      cmocka_unit_test(unknown_callers),
-		cmocka_unit_test(pairs_choose),	      cmocka_unit_test(calls_match_returns),
-		cmocka_unit_test(stops_at_the_entry), cmocka_unit_test(loops_without_branches),
-		cmocka_unit_test(recursion_ends),     cmocka_unit_test(unlikely_ways_are_left_out),
-		cmocka_unit_test(many_paths),	      cmocka_unit_test(learns_what_histories_say),
+		cmocka_unit_test(history_chooses),
+		cmocka_unit_test(no_path_agrees),
+		cmocka_unit_test(the_likeliest),
+		cmocka_unit_test(unknown_callers),
+		cmocka_unit_test(pairs_choose),
+		cmocka_unit_test(calls_match_returns),
+		cmocka_unit_test(stops_at_the_entry),
+		cmocka_unit_test(all_paths_weigh),
+		cmocka_unit_test(unknown_code_is_as_predictable),
+		cmocka_unit_test(loops_without_branches),
+		cmocka_unit_test(recursion_ends),
+		cmocka_unit_test(unlikely_ways_are_left_out),
+		cmocka_unit_test(many_paths),
+		cmocka_unit_test(learns_what_histories_say),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
