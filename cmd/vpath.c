@@ -22,6 +22,7 @@ static const char *const method_words[] = {"counts", "history", "history+pairs",
 
 struct options {
 	uint64_t branches, top, every;
+	bool every_given;
 	int method; /* of method_words */
 	bool top_given, method_given, across, truth;
 	const char *counts, *plot, *symfs, *compress;
@@ -145,6 +146,8 @@ static bool choose_samples(struct job *j)
 	bool told = s->questions.count || s->samples != s->untold;
 
 	j->used = &j->samples;
+	if (told && j->o->every_given)
+		app_say(j->app, "%s: its samples tell of paths: --every is of executed code", name);
 	if (told)
 		return true;
 	if (!j->trail)
@@ -316,6 +319,8 @@ static bool find_paths(struct job *j)
 	tell_totals(j);
 	if (!j->writer)
 		return list_paths(j);
+	if (j->used == &j->executed)
+		vt_pathtrail_write_event(j->trail, j->writer);
 	return vt_paths_write(&j->paths, j->writer, &err) == 0 || app_fail(j->app, &err);
 }
 
@@ -394,6 +399,7 @@ int cmd_path(int argc, char **argv)
 		APP_FLAG(0, "across-calls", o.across,
 			 "follow calls and returns; else a path ends at them"),
 		{0, "every", VT_OPT_U64, &o.every, .arg = "N", .min = 1, .max = VT_INTERVAL_MAX,
+		 .given = &o.every_given,
 		 .help = "of executed code, take every N-th instruction on average (default\n"
 			 "1000), where no samples tell of paths"},
 		{0, "method", VT_OPT_CHOICE, &o.method, .arg = "METHOD", .choices = method_words,

@@ -24,10 +24,23 @@ struct arrival {
 	int32_t pid;
 };
 
+/* Vaddrs in a procedure, where control arrives. */
+struct entries {
+	uint64_t *vaddrs;
+	size_t count;
+	size_t cap;
+};
+
+/* Sorted. */
+struct arrivals {
+	struct arrival *list;
+	size_t count;
+};
+
 struct builder {
 	struct vt_pathgraph *g;
-	struct arrival *arrivals; /* sorted */
-	size_t narrivals;
+	struct arrivals targets; /* of transfers */
+	struct arrivals blocks;	 /* that were executed, wherever control came from */
 };
 
 /* ---- nodes of a procedure ---- */
@@ -43,14 +56,14 @@ static int compare_arrivals(const void *x, const void *y)
 	return (a->vaddr > b->vaddr) - (a->vaddr < b->vaddr);
 }
 
-static size_t find_arrival(const struct builder *b, const struct arrival *key)
+static size_t find_arrival(const struct arrivals *a, const struct arrival *key)
 {
-	size_t low = 0, high = b->narrivals;
+	size_t low = 0, high = a->count;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (compare_arrivals(&b->arrivals[mid], key) < 0)
+		if (compare_arrivals(&a->list[mid], key) < 0)
 			low = mid + 1;
 		else
 			high = mid;
@@ -58,12 +71,12 @@ static size_t find_arrival(const struct builder *b, const struct arrival *key)
 	return low;
 }
 
-static bool is_arrival(const struct builder *b, const struct vt_procedure *p, uint64_t vaddr)
+static bool is_target(const struct builder *b, const struct vt_procedure *p, uint64_t vaddr)
 {
 	const struct arrival key = {vaddr, p->image, p->pid};
-	size_t i = find_arrival(b, &key);
+	size_t i = find_arrival(&b->targets, &key);
 
-	return i < b->narrivals && compare_arrivals(&b->arrivals[i], &key) == 0;
+	return i < b->targets.count && compare_arrivals(&b->targets.list[i], &key) == 0;
 }
 
 static struct vt_pathnode *add_node(struct vt_pathgraph *g)
@@ -189,38 +202,65 @@ static void mark_entries(const struct builder *b, uint32_t proc)
 		to = &g->nodes[p->node[c->blocks[e->to].insn]];
 		if (e->from == VT_CFG_ENTRY)
 			to->entry |=
-				to->start == p->proc.start || !is_arrival(b, &p->proc, to->start);
+				to->start == p->proc.start || !is_target(b, &p->proc, to->start);
 		else if (e->kind == VT_EDGE_FALL && from->ninsns &&
 			 g->nodes[p->node[from->insn + from->ninsns - 1]].flags & VT_FACT_CALL)
 			to->site = p->node[from->insn + from->ninsns - 1];
 	}
 }
 
-static int make_cfg(struct builder *b, struct vt_pathproc *p, const struct vt_proccode *code,
-		    struct vt_error *err)
+/* Adds arrivals in a procedure to its entries: with `only`, those that its graph does not have. */
+static bool add_entries(const struct arrivals *a, const struct vt_pathproc *p, bool only,
+			struct entries *e)
 {
 	const struct arrival key = {p->proc.start, p->proc.image, p->proc.pid};
-	struct vt_cfg_source src = {.code = code->bytes,
-				    .size = code->size,
-				    .start = p->proc.start,
-				    .images = b->g->images,
-				    .image = p->proc.image};
-	size_t first = find_arrival(b, &key), n = 0, i;
-	uint64_t *entries;
+	size_t i = find_arrival(a, &key);
 
-	while (first + n < b->narrivals && b->arrivals[first + n].image == key.image &&
-	       b->arrivals[first + n].pid == key.pid && b->arrivals[first + n].vaddr < p->proc.end)
-		n++;
-	entries = malloc((n + 1) * sizeof(*entries));
-	if (!entries)
-		return vt_error_nomem(err);
-	for (i = 0; i < n; i++)
-		entries[i] = b->arrivals[first + i].vaddr;
-	src.entries = entries;
-	src.nentries = n;
+	for (; i < a->count && a->list[i].image == key.image && a->list[i].pid == key.pid &&
+	       a->list[i].vaddr < p->proc.end;
+	     i++) {
+		if (only && vt_cfg_insn_at(p->cfg, a->list[i].vaddr) != UINT32_MAX)
+			continue;
+		if (!vt_array_grow(&e->vaddrs, &e->cap, e->count + 1, sizeof(*e->vaddrs)))
+			return false;
+		e->vaddrs[e->count++] = a->list[i].vaddr;
+	}
+	return true;
+}
+
+static int make_cfg(const struct builder *b, struct vt_pathproc *p, const struct vt_proccode *code,
+		    const struct entries *e, struct vt_error *err)
+{
+	const struct vt_cfg_source src = {.code = code->bytes,
+					  .size = code->size,
+					  .start = p->proc.start,
+					  .images = b->g->images,
+					  .image = p->proc.image,
+					  .entries = e->vaddrs,
+					  .nentries = e->count};
+
+	vt_cfg_free(p->cfg);
 	p->cfg = vt_cfg_new(&src, err);
-	free(entries);
 	return p->cfg ? 0 : -(int)err->code;
+}
+
+/* The graph of a procedure, with the blocks that only jumps lead to whose targets are not known. */
+static int find_cfg(const struct builder *b, struct vt_pathproc *p, const struct vt_proccode *code,
+		    struct vt_error *err)
+{
+	struct entries e = {.count = 0};
+	size_t known;
+	int rc = add_entries(&b->targets, p, false, &e) ? 0 : vt_error_nomem(err);
+
+	if (rc == 0)
+		rc = make_cfg(b, p, code, &e, err);
+	known = e.count;
+	if (rc == 0 && !add_entries(&b->blocks, p, true, &e))
+		rc = vt_error_nomem(err);
+	if (rc == 0 && e.count > known)
+		rc = make_cfg(b, p, code, &e, err);
+	free(e.vaddrs);
+	return rc;
 }
 
 static int add_nodes(struct builder *b, uint32_t proc, const struct vt_proccode *code,
@@ -258,7 +298,7 @@ static int load_procedure(struct builder *b, uint32_t proc, struct vt_error *err
 	}
 	rc = vt_proccode_find(g->images, g->code, &p->proc, &code, err);
 	if (rc == 0)
-		rc = make_cfg(b, p, &code, err);
+		rc = find_cfg(b, p, &code, err);
 	if (rc == 0)
 		rc = add_nodes(b, proc, &code, err);
 	else if (rc == -VT_E_NOTFOUND || rc == -VT_E_LIMIT)
@@ -405,27 +445,50 @@ void vt_pathgraph_place(const struct vt_pathgraph *g, uint32_t node, uint32_t *i
 
 /* ---- all of it ---- */
 
-static bool find_arrivals(struct builder *b)
+static bool find_targets(struct builder *b)
 {
 	const struct vt_pathplaces *places = b->g->places;
 	size_t i, n = places->transfers.count;
 
-	b->arrivals = malloc((n + 1) * sizeof(*b->arrivals));
-	for (i = 0; b->arrivals && i < n; i++) {
+	b->targets.list = malloc((n + 1) * sizeof(*b->targets.list));
+	for (i = 0; b->targets.list && i < n; i++) {
 		const struct vt_pathtransfer *t = vt_hash_at(&places->transfers, i);
 		const struct vt_pathplace *at = vt_pathplaces_get(places, t->to);
 		const struct vt_pathplace *from = vt_pathplaces_get(places, t->from);
-		struct arrival *a = &b->arrivals[b->narrivals];
+		struct arrival *a = &b->targets.list[b->targets.count];
 
 		/* What follows is no target; if it is that, too, the code shows it. */
 		if (at->image == from->image && at->offset - from->offset <= VT_MAX_INSN)
 			continue;
 		*a = (struct arrival){.image = at->image, .pid = at->pid};
-		b->narrivals += find_vaddr(b->g, at, &a->vaddr);
+		b->targets.count += find_vaddr(b->g, at, &a->vaddr);
 	}
-	if (b->arrivals)
-		qsort(b->arrivals, b->narrivals, sizeof(*b->arrivals), compare_arrivals);
-	return b->arrivals != NULL;
+	if (b->targets.list)
+		qsort(b->targets.list, b->targets.count, sizeof(*b->targets.list),
+		      compare_arrivals);
+	return b->targets.list != NULL;
+}
+
+/* The starts of the blocks of images; those of anonymous code have no place in one. */
+static bool find_blocks(struct builder *b)
+{
+	size_t i, n = b->g->code ? vt_blockcode_count(b->g->code) : 0, cap = 0;
+	struct arrivals *a = &b->blocks;
+
+	for (i = 0; i < n; i++) {
+		const struct vt_blockinsn insn = vt_blockcode_insn(b->g->code, i);
+		const struct vt_pathplace at = {.offset = insn.offset, .image = insn.image};
+
+		if (!insn.starts || insn.image == VT_UNMAPPED_IMAGE)
+			continue;
+		if (!vt_array_grow(&a->list, &cap, a->count + 1, sizeof(*a->list)))
+			return false;
+		a->list[a->count] = (struct arrival){.image = insn.image};
+		a->count += find_vaddr(b->g, &at, &a->list[a->count].vaddr);
+	}
+	if (a->count)
+		qsort(a->list, a->count, sizeof(*a->list), compare_arrivals);
+	return true;
 }
 
 static int add_procedures(struct builder *b, struct vt_error *err)
@@ -461,13 +524,14 @@ struct vt_pathgraph *vt_pathgraph_new(const struct vt_pathgraph_options *o, stru
 	g->places = o->places;
 	g->across = o->across;
 	vt_hash_init(&g->index, sizeof(struct proc_entry), offsetof(struct proc_entry, proc));
-	if (!find_arrivals(&b))
+	if (!find_targets(&b) || !find_blocks(&b))
 		code = vt_error_nomem(err);
 	if (code == 0)
 		code = add_procedures(&b, err);
 	if (code == 0)
 		code = vti_pathedges_make(g, o, err);
-	free(b.arrivals);
+	free(b.targets.list);
+	free(b.blocks.list);
 	if (code == 0)
 		return g;
 	vt_pathgraph_free(g);

@@ -209,10 +209,10 @@ static bool take_sample(struct vt_pathsamples *s, const struct vt_record *rec)
 	return add_question(s, &q, stack, count_executions(s, rec));
 }
 
-bool vt_pathsamples_add(struct vt_pathsamples *s, uint32_t place, const uint32_t *stack, size_t n,
-			double executions)
+bool vt_pathsamples_add(struct vt_pathsamples *s, uint64_t event, uint32_t place,
+			const uint32_t *stack, size_t n, double executions)
 {
-	struct vt_pathquestion q = {.place = place, .other = VT_PATHPLACE_NONE};
+	struct vt_pathquestion q = {.event = event, .place = place, .other = VT_PATHPLACE_NONE};
 
 	s->samples++;
 	s->untold += n == 0;

@@ -68,11 +68,11 @@ void vt_pathsamples_fini(struct vt_pathsamples *s);
 int vt_pathsamples_feed(void *samples, const struct vt_record *rec, struct vt_error *err);
 
 /*
- * Adds a sample at a place whose stack of branches is known, from, to, from, … of `n` branches, the
- * newest first; it stands for so many executions.  False: out of memory.
+ * Adds a sample of an event at a place whose stack of branches is known, from, to, from, … of `n`
+ * branches, the newest first; it stands for so many executions.  False: out of memory.
  */
-bool vt_pathsamples_add(struct vt_pathsamples *s, uint32_t place, const uint32_t *stack, size_t n,
-			double executions);
+bool vt_pathsamples_add(struct vt_pathsamples *s, uint64_t event, uint32_t place,
+			const uint32_t *stack, size_t n, double executions);
 
 /*
  * Stores in *n how many samples are in images of which another stream, with images `others`, has no

@@ -75,6 +75,17 @@ void vt_pathtrail_free(struct vt_pathtrail *t)
 	free(t);
 }
 
+void vt_pathtrail_write_event(const struct vt_pathtrail *t, struct vt_writer *w)
+{
+	uint64_t *row = vt_writer_row(w, VT_EVENT);
+
+	row[VT_EVENT_ID] = VT_PATHTRAIL_EVENT;
+	row[VT_EVENT_POLICY] = VT_POLICY_EXACT;
+	row[VT_EVENT_PERIOD] = t->interval.mean;
+	vt_writer_text(w, VT_EVENT_NAME, VT_PATHTRAIL_EVENT_NAME);
+	vt_writer_text(w, VT_EVENT_UNIT, VT_PATHTRAIL_EVENT_NAME);
+}
+
 static struct thread *find_thread(struct vt_pathtrail *t, const struct vt_record *rec)
 {
 	const struct thread key = {.pid = vt_record_i64(rec, VT_EXEC_PID),
@@ -122,7 +133,8 @@ static bool take_sample(struct vt_pathtrail *t, const struct thread *th, const s
 			stack[2 * n++ + 1] = to;
 		}
 	}
-	return vt_pathsamples_add(t->samples, place, stack, n, (double)t->interval.mean);
+	return vt_pathsamples_add(t->samples, VT_PATHTRAIL_EVENT, place, stack, n,
+				  (double)t->interval.mean);
 }
 
 static bool is_same_spot(const struct spot *a, const struct spot *b)

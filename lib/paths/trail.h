@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "paths/samples.h"
 #include "profile/context.h"
+#include "stream/writer.h"
 
 /*
  * Samples of executed code, BLOCK and EXEC records, with the branches that each thread took last:
@@ -21,6 +22,13 @@ struct vt_pathtrail;
 struct vt_pathtrail *vt_pathtrail_new(const struct vt_context *c, struct vt_pathsamples *s,
 				      uint64_t every);
 void vt_pathtrail_free(struct vt_pathtrail *t);
+
+/* The event of these samples, which no stream declares. */
+#define VT_PATHTRAIL_EVENT	0x76700001u
+#define VT_PATHTRAIL_EVENT_NAME "instructions"
+
+/* Declares it. */
+void vt_pathtrail_write_event(const struct vt_pathtrail *t, struct vt_writer *w);
 
 /* A vt_consume_record_fn for EXEC and GAP records.  -VT_E_NOMEM. */
 int vt_pathtrail_feed(void *trail, const struct vt_record *rec, struct vt_error *err);

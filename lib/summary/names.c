@@ -28,6 +28,16 @@ static bool intern_field(struct vt_names *n, const struct vt_record *rec, unsign
 	return *string != UINT32_MAX;
 }
 
+bool vt_names_add_event(struct vt_names *n, uint64_t id, const char *name)
+{
+	struct vt_named_event *e = vt_hash_add(&n->events, &id, NULL);
+
+	if (!e)
+		return false;
+	e->name = vt_intern_add(n->strings, name, strlen(name));
+	return e->name != UINT32_MAX;
+}
+
 static bool add_named_event(struct vt_names *n, const struct vt_record *rec)
 {
 	uint64_t id = vt_record_u64(rec, VT_EVENT_ID);

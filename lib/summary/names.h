@@ -44,6 +44,9 @@ void vt_names_fini(struct vt_names *n);
 /* Takes a record of any kind.  False when memory runs out. */
 bool vt_names_feed(struct vt_names *n, const struct vt_record *rec);
 
+/* Declares an event that no record does.  False when memory runs out. */
+bool vt_names_add_event(struct vt_names *n, uint64_t id, const char *name);
+
 /* Borrowed until the next vt_names_feed().  NULL if the stream has not declared the id. */
 const struct vt_named_event *vt_names_event(const struct vt_names *n, uint64_t id);
 const struct vt_named_image *vt_names_image(const struct vt_names *n, uint64_t id);

@@ -104,6 +104,55 @@ else
 	t_skip "paths over a jump to the next instruction" "valgrind is not installed"
 fi
 
+# An interpreter that fills its table of handlers at run time: what its indirect jump leads to is in
+# no file, and looks like padding.
+cat >table.S <<'END'
+.globl _start
+.type fill_table, @function
+fill_table:
+	movq $.Leven, table
+	movq $.Lodd, table + 8
+	ret
+.size fill_table, . - fill_table
+.type _start, @function
+_start:
+	call fill_table
+	mov $20000, %ecx
+.Lnext:	mov %ecx, %eax
+	and $1, %eax
+	jmp *table(,%rax,8)
+.Leven:	nop
+	test $2, %cl
+	jz .Lend
+	add %rax, %rsi
+	jmp .Lend
+.Lodd:	nop
+	add $3, %rsi
+.Lend:	dec %ecx
+	jnz .Lnext
+	mov $60, %eax
+	xor %edi, %edi
+	syscall
+.size _start, . - _start
+.comm table, 16, 8
+END
+if command -v valgrind >/dev/null; then
+	gcc -nostdlib -static -no-pie -o table table.S
+	vtrace record --full -o table.vt -- ./table 2>/dev/null
+	vsim -m alpha21264 --profileme 5000 --history 8 -o few.vt table.vt 2>/dev/null
+	t_ok "paths by handlers that only executed blocks show" vpath -n 2 --top 0 --json -o few.json few.vt
+	t_unlike "have code" 'no procedure with code' "$T_ERR"
+	t_ok "executed instructions are an event" vpath -n 2 --every 10 -o table.paths table.vt
+	t_is "with a name" "$(vlist --paths --csv --top 1 table.paths | tail -n 1 | cut -d, -f12)" instructions
+	t_is "and a period" "$(vtrace dump -k EVENT -F name,period,unit table.paths | tail -n 1)" "instructions	10	instructions"
+	t_ok "listed at once" vpath -n 2 --every 10 --json --top 1 -o table.json table.vt
+	t_is "it has the name, too" "$(jq -r '.paths[0].event' table.json)" instructions
+	t_ok "where samples tell of paths" vpath --every 10 --top 1 s.vt
+	t_like "--every says that it does nothing" "its samples tell of paths" "$T_ERR"
+else
+	t_skip "paths by handlers that only executed blocks show" "valgrind is not installed"
+fi
+
 # ---- within procedures ----
 
 t_ok "likely paths that end at entries" vpath --symfs "$symfs" --method likely -n 8 -o within.vt s.vt

@@ -10,6 +10,7 @@
 #include "base/pattern.h"
 #include "listing/code/source.h"
 #include "listing/json.h"
+#include "paths/trail.h"
 #include "profile/context.h"
 #include "summary/names.h"
 
@@ -174,7 +175,8 @@ static bool take_path(struct vt_listpaths *l, const struct vt_paths *all,
 int vt_listpaths_take(struct vt_listpaths *l, const struct vt_paths *p, struct vt_error *err)
 {
 	uint32_t *order = vt_paths_rank(p);
-	bool ok = order != NULL;
+	bool ok =
+		order && vt_names_add_event(&l->names, VT_PATHTRAIL_EVENT, VT_PATHTRAIL_EVENT_NAME);
 	size_t i;
 
 	for (i = 0; ok && i < p->list.count; i++)
