@@ -31,7 +31,7 @@ struct lexer {
 	const char *start; /* of the token, with `size` bytes */
 	size_t size;
 	uint64_t number; /* of a real, its bits */
-	bool pair;	 /* `1.ip` is a name */
+	bool pair;	 /* `1.ip` may stand for a field */
 	struct vt_error *err;
 };
 
@@ -138,15 +138,23 @@ static bool is_side(const struct lexer *l)
 {
 	const char *s = l->start;
 
-	return l->pair && (*s == '1' || *s == '2') && s[1] == '.' && is_letter(s[2]);
+	return (*s == '1' || *s == '2') && s[1] == '.' && is_letter(s[2]);
 }
 
-static void read_name(struct lexer *l)
+static int read_name(struct lexer *l)
 {
+	bool side = is_side(l);
+
 	l->token = TOKEN_NAME;
-	l->size = is_side(l) ? 2 : 0;
+	l->size = side ? 2 : 0;
 	while (is_letter(l->start[l->size]) || is_digit(l->start[l->size]))
 		l->size++;
+	if (!side || l->pair)
+		return 0;
+	return vti_where_error(l->err, VT_E_USAGE, column_of(l, l->start),
+			       "'%.*s' is of a pair of samples, which vpair --metric has: "
+			       "of one record, write '%.*s'",
+			       (int)l->size, l->start, (int)l->size - 2, l->start + 2);
 }
 
 /* Reads the next token. */
@@ -161,7 +169,7 @@ static int advance(struct lexer *l)
 	} else if (*l->start == '.' && is_digit(l->start[1])) {
 		return wrong(l, "digits are missing before the point: write 0.5");
 	} else if (is_letter(*l->start) || is_side(l)) {
-		read_name(l);
+		code = read_name(l);
 	} else if (is_digit(*l->start)) {
 		code = read_number(l);
 	} else if (*l->start == '"') {

@@ -202,7 +202,12 @@ for metric in ipc retire-within; do
 	t_like "says so" "^vpair: --metric: '$metric' lacks a number of cycles: $metric:N" "$T_ERR"
 done
 t_status "fields of no side" 2 vpair --metric 'lat_exec > 3' uniform.vt
-t_status "a condition on both sides" 2 vpair --split '1.lat_exec > 3' --top 1 uniform.vt
+for option in --where --split; do
+	t_status "$option of a pair" 2 vpair $option '1.lat_exec > 3' --top 1 uniform.vt
+	t_like "says what is expected" "$option: column 1: '1.lat_exec' is of a pair of samples, which vpair --metric has: of one record, write 'lat_exec'" "$T_ERR"
+done
+t_status "in the middle" 2 vpair --where 'ip == 2.5 || 2.events & load' --top 1 uniform.vt
+t_like "it is found" "column 14: '2.events' is of a pair" "$T_ERR"
 t_status "a condition on no field" 2 vpair --split 'lat_exe > 3' --top 1 uniform.vt
 t_status "a picture of another metric" 2 vpair --metric ipc:4 --plot p.svg uniform.vt
 t_status "two forms" 2 vpair --json --csv uniform.vt

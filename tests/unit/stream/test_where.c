@@ -548,6 +548,9 @@ static void errors(void **state)
 		{"cpu == )", VT_E_USAGE, "column 8: an operand is missing here"},
 		{"(cpu == 3", VT_E_USAGE, "column 10: ')' is missing here"},
 		{"cpu 3", VT_E_USAGE, "column 5: an operator is missing before this"},
+		{"cpu == 2 || 1.cpu < 3", VT_E_USAGE,
+		 "column 13: '1.cpu' is of a pair of samples, which vpair --metric has: of one "
+		 "record, write 'cpu'"},
 		{"cpu = 3", VT_E_USAGE, "column 5: equality is '=='"},
 		{"cpu == 3 $", VT_E_USAGE, "column 10: no part of an expression"},
 		{"1 < cpu < 3", VT_E_USAGE, "column 9: comparisons do not chain: a < b && b < c"},
