@@ -13,7 +13,7 @@ struct vti_pairstat_key {
 	uint32_t image; /* likewise, or VT_UNMAPPED_IMAGE */
 	uint32_t metric;
 	uint32_t split;
-	uint32_t unused;
+	uint32_t method; /* enum vt_method */
 };
 
 struct vti_merged_pairstat {
@@ -58,6 +58,7 @@ bool vti_feed_pairstat(struct vt_merge *m, const struct vt_record *rec)
 	key.offset = s.offset;
 	key.event = s.event;
 	key.image = s.image;
+	key.method = s.method;
 	key.metric = vt_intern_add(m->strings, s.metric.data, s.metric.size);
 	key.split = vt_intern_add(m->strings, s.split.data, s.split.size);
 	return key.metric != UINT32_MAX && key.split != UINT32_MAX &&
@@ -105,7 +106,9 @@ static int compare_pairstats(const void *pa, const void *pb)
 	if (a->event != b->event)
 		return a->event < b->event ? -1 : 1;
 	c = strcmp(a->metric, b->metric);
-	return c ? c : strcmp(a->split, b->split);
+	c = c ? c : strcmp(a->split, b->split);
+	return c ? c
+		 : (a->s->key.method > b->s->key.method) - (a->s->key.method < b->s->key.method);
 }
 
 static struct vt_bytes get_text(const struct vt_merge *m, uint32_t text)
@@ -141,6 +144,7 @@ int vti_write_pairstats(const struct vt_merge *m, struct vt_writer *w, struct vt
 				.offset = r->s->key.offset,
 				.event = r->event,
 				.image = r->image,
+				.method = r->s->key.method,
 				.metric = get_text(m, r->s->key.metric),
 				.split = get_text(m, r->s->key.split),
 				.sum = r->s->sum,

@@ -11,6 +11,7 @@ bool vt_pairstat_read(const struct vt_record *rec, struct vt_pairstat *s)
 		.offset = vt_record_u64(rec, VT_PAIRSTAT_OFFSET),
 		.event = vt_record_u64(rec, VT_PAIRSTAT_EVENT),
 		.image = (uint32_t)vt_record_u64(rec, VT_PAIRSTAT_IMAGE),
+		.method = (uint32_t)vt_record_u64(rec, VT_PAIRSTAT_METHOD),
 		.metric = vt_record_bytes(rec, VT_PAIRSTAT_METRIC),
 		.split = vt_record_bytes(rec, VT_PAIRSTAT_SPLIT),
 		.sum = {.pairs = vt_record_u64(rec, VT_PAIRSTAT_PAIRS),
@@ -21,7 +22,8 @@ bool vt_pairstat_read(const struct vt_record *rec, struct vt_pairstat *s)
 			.xy = vt_record_f64(rec, VT_PAIRSTAT_XY)},
 	};
 	return s->metric.size <= VT_PAIR_MAX_METRIC &&
-	       vt_record_u64(rec, VT_PAIRSTAT_IMAGE) <= UINT32_MAX && vt_pairsum_is_valid(&s->sum);
+	       vt_record_u64(rec, VT_PAIRSTAT_IMAGE) <= UINT32_MAX &&
+	       vt_record_u64(rec, VT_PAIRSTAT_METHOD) <= UINT32_MAX && vt_pairsum_is_valid(&s->sum);
 }
 
 bool vt_pairstat_is_total(const struct vt_pairstat *s)
@@ -48,7 +50,7 @@ void vt_pairstat_write(const struct vt_pairstat *s, struct vt_writer *w)
 	vt_row_set_f64(&row[VT_PAIRSTAT_LOW], v.low);
 	vt_row_set_f64(&row[VT_PAIRSTAT_HIGH], v.high);
 	row[VT_PAIRSTAT_CONFIDENCE] = v.confidence;
-	row[VT_PAIRSTAT_METHOD] = VT_METHOD_FOLLOWED;
+	row[VT_PAIRSTAT_METHOD] = s->method;
 	vt_writer_bytes(w, VT_PAIRSTAT_METRIC, s->metric.data, s->metric.size);
 	vt_writer_bytes(w, VT_PAIRSTAT_SPLIT, s->split.data, s->split.size);
 }
@@ -75,6 +77,7 @@ static void write_place(const struct vt_pairs *p, const struct vt_pairplace *pla
 		.offset = place->offset,
 		.event = place->event,
 		.image = place->image,
+		.method = VT_METHOD_FOLLOWED,
 		.metric = {(const uint8_t *)metric, strlen(metric)},
 		.split = split,
 		.sum = *vt_pairs_sum(p, place->row, side),

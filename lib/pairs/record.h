@@ -9,8 +9,9 @@
 /* A PAIRSTAT record.  Texts are borrowed from the record that was read. */
 struct vt_pairstat {
 	uint64_t offset;
-	uint64_t event; /* id */
-	uint32_t image; /* id */
+	uint64_t event;	 /* id */
+	uint32_t image;	 /* id */
+	uint32_t method; /* enum vt_method */
 	struct vt_bytes metric;
 	struct vt_bytes split;
 	struct vt_pairsum sum;

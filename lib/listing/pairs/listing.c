@@ -15,6 +15,7 @@
 struct pair_column {
 	uint32_t metric;
 	uint32_t split;
+	uint32_t counted; /* 1: of executed code, not of samples */
 };
 
 /* More columns than this tell nobody anything. */
@@ -33,7 +34,7 @@ struct vt_pairlist {
 	struct vt_intern *texts;
 	struct vt_hash columns; /* struct pair_column */
 	struct vt_hash sums;	/* struct listed_sum */
-	uint64_t event;		/* of the first record */
+	uint64_t event;		/* of the first record of samples */
 	bool has_event;
 	uint64_t bad;
 };
@@ -72,7 +73,7 @@ uint64_t vt_pairlist_bad(const struct vt_pairlist *l)
 
 bool vt_pairlist_has_any(const struct vt_pairlist *l)
 {
-	return l->has_event || l->bad;
+	return l->columns.count || l->bad;
 }
 
 /* ---- records ---- */
@@ -83,6 +84,7 @@ static int find_pair_column(struct vt_pairlist *l, const struct vt_pairstat *s, 
 	const struct pair_column key = {
 		.metric = vt_intern_add(l->texts, s->metric.data, s->metric.size),
 		.split = vt_intern_add(l->texts, s->split.data, s->split.size),
+		.counted = s->method == VT_METHOD_COUNTED,
 	};
 	const struct pair_column *found;
 
@@ -100,6 +102,18 @@ static int find_pair_column(struct vt_pairlist *l, const struct vt_pairstat *s, 
 	return 0;
 }
 
+/* Samples are of one event; executed code is of none. */
+static bool check_event(struct vt_pairlist *l, const struct vt_pairstat *s)
+{
+	if (s->method == VT_METHOD_COUNTED)
+		return true;
+	if (l->has_event)
+		return l->event == s->event;
+	l->has_event = true;
+	l->event = s->event;
+	return true;
+}
+
 int vt_pairlist_feed(void *list, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_pairlist *l = list;
@@ -113,10 +127,8 @@ int vt_pairlist_feed(void *list, const struct vt_record *rec, struct vt_error *e
 		l->bad++;
 		return 0;
 	}
-	if (l->has_event && l->event != s.event)
+	if (!check_event(l, &s))
 		return vt_error_set(err, VT_E_MISMATCH, "pairs of more than one event");
-	l->has_event = true;
-	l->event = s.event;
 	key.offset = s.offset;
 	key.image = s.image;
 	code = find_pair_column(l, &s, &key.column, err);
@@ -141,13 +153,14 @@ static bool is_total(const struct vt_pairlist *l, size_t i)
 	return vt_pairmetric_is_total(vt_intern_get(l->texts, column_at(l, i)->metric));
 }
 
-/* What a column is called: its metric, and its condition if there is one. */
+/* What a column is called: its metric, and its condition or where it comes from. */
 static void put_column_name(const struct vt_pairlist *l, size_t i, struct vt_buf *out)
 {
 	const struct pair_column *c = column_at(l, i);
 	const char *split = vt_intern_get(l->texts, c->split);
 
-	vt_buf_printf(out, "%s%s%s", vt_intern_get(l->texts, c->metric), *split ? ", " : "", split);
+	vt_buf_printf(out, "%s%s%s%s", vt_intern_get(l->texts, c->metric), *split ? ", " : "",
+		      split, c->counted ? ", executed" : "");
 }
 
 /* What programs get of a column, and people see under a heading. */
@@ -177,6 +190,8 @@ static void add_number_columns(const struct vt_pairlist *l, size_t i, struct vt_
 
 		if (heading && !*heading)
 			heading = vt_buf_str(&name);
+		if (members[k].format == VT_FORMAT_NUMBER && column_at(l, i)->counted)
+			heading = "instructions";
 		vt_buf_printf(&key, "%s.%s", vt_buf_str(&name), members[k].member);
 		vt_table_column_of(t, "metrics", vt_buf_str(&name), members[k].member,
 				   vt_buf_str(&key), total ? NULL : heading, members[k].format);
