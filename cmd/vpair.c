@@ -133,6 +133,11 @@ static bool lacks_pairs(struct job *j)
 		return app_lacks(j->app, name,
 				 "no samples that tell how many misses were under way: AMD's IBS "
 				 "does, of loads that miss (profileme(7))");
+	if (vt_pairs_totals(j->pairs)->untimed)
+		return app_lacks(
+			j->app, name,
+			"no pairs of samples, and executed code without times in cycles that are "
+			"close enough (Intel PT with cyc and branch stacks with cycles have them)");
 	if (app_saw(j->app, VT_PAIRSTAT))
 		return app_lacks(
 			j->app, name,
@@ -145,7 +150,7 @@ static bool lacks_pairs(struct job *j)
 			 "no pairs of samples (vsim --profileme N --pairs W makes them)");
 }
 
-static bool tell_totals(struct job *j)
+static void tell_samples(struct job *j)
 {
 	const struct vt_pairs_totals *t = vt_pairs_totals(j->pairs);
 
@@ -172,9 +177,33 @@ static bool tell_totals(struct job *j)
 			"%" PRIu64 " instructions: what is beyond is missing",
 			vt_reader_name(j->reader), 100 * t->far / t->overlaps,
 			vt_pairs_window(j->pairs));
-	if (t->alone + t->orphans + t->beyond + t->distance + t->weight + t->period)
+	if (t->alone + t->orphans + t->beyond + t->distance + t->weight + t->period + t->bad)
 		app_raise(j->app, APP_LOSSY);
-	return t->pairs || lacks_pairs(j);
+}
+
+static void tell_executed(struct job *j)
+{
+	const struct vt_pairs_totals *t = vt_pairs_totals(j->pairs);
+
+	tell(j, t->bad, "EXEC record contradicts itself: not used",
+	     "EXEC records contradict themselves: not used");
+	if (t->windows && t->untimed)
+		app_say(j->app,
+			"%s: %" PRIu64 " of %" PRIu64
+			" executed instructions are not used: the cycles around them are not known",
+			vt_reader_name(j->reader), t->untimed, t->untimed + t->windows);
+}
+
+/* Whether there is anything to show. */
+static bool has_sums(struct job *j)
+{
+	const struct vt_pairs_totals *t = vt_pairs_totals(j->pairs);
+
+	if (t->windows && j->o->split)
+		return app_lacks(j->app, vt_reader_name(j->reader),
+				 "executed code, which --split, a condition on samples, does not "
+				 "tell apart");
+	return t->pairs || t->windows || lacks_pairs(j);
 }
 
 /* ---- output ---- */
@@ -286,7 +315,9 @@ static void run_vpair(struct app *a, const struct options *o)
 	if (check_vpair_options(&j) && open_vpair(&j) &&
 	    app_each_run(a, j.reader, vt_context_feed, j.in.context)) {
 		vt_pairs_finish(j.pairs);
-		if (tell_totals(&j))
+		tell_samples(&j);
+		tell_executed(&j);
+		if (has_sums(&j))
 			j.lists ? print_pairs(&j) : write_pairs(&j);
 	}
 	app_close_writer(a, j.writer);

@@ -77,7 +77,33 @@ bool vti_expect_pair(struct vti_expect *e, uint32_t row, bool ahead, bool retire
 /* Adds the pair to the rates. */
 void vti_expect_learn(struct vti_expect *e, const struct vti_expected *x);
 
+/* ---- executed code with times: windows.c ---- */
+
+/*
+ * VT_PAIR_IPC and VT_PAIR_RETIRES of executed code, by the cycles at which its blocks began: what
+ * retires within a window around an instruction is counted, not sampled.
+ *
+ * Memory: 4 bytes for each instruction of a block, 28 for each sum, 40 for each time of a run.
+ */
+struct vti_windows;
+
+/* Windows reach this many cycles to each side.  Owned by the caller; NULL: out of memory. */
+struct vti_windows *vti_windows_new(uint64_t cycles);
+void vti_windows_free(struct vti_windows *w);
+
+/*
+ * Measures the instructions of an EXEC record, or counts them as untimed.  A record that
+ * contradicts itself is counted, too, and nothing of it measured.  -VT_E_NOMEM, and errors of
+ * vt_pairs_row_fn.
+ */
+int vti_windows_feed(struct vti_windows *w, struct vt_pairs *p, const struct vt_record *rec,
+		     struct vt_error *err);
+
 /* ---- sums ---- */
+
+/* The number of the sum of the instruction at an address of a process, which is made if needed. */
+int vti_pairs_sum_at(struct vt_pairs *p, int32_t pid, uint64_t address, uint32_t *sum,
+		     struct vt_error *err);
 
 /* A sample of a group. */
 struct vti_member {
@@ -135,6 +161,8 @@ struct vt_pairs {
 	size_t sums_cap;
 	size_t nsides;
 	struct vti_cached *cache;
+	struct vti_windows *windows;  /* NULL: times do not tell the metric */
+	bool grouped;		      /* there were members of groups */
 	struct vti_member members[2]; /* the last one, and room for the next */
 	struct vti_member *last;
 	struct vti_member *next;

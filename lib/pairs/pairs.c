@@ -24,6 +24,7 @@ struct vt_pairs *vt_pairs_new(struct vt_context *context, const struct vt_pairs_
 			      struct vt_error *err)
 {
 	struct vt_pairs *p = calloc(1, sizeof(*p));
+	bool ok;
 
 	if (!p) {
 		vt_error_nomem(err);
@@ -44,7 +45,12 @@ struct vt_pairs *vt_pairs_new(struct vt_context *context, const struct vt_pairs_
 		vt_error_nomem(err);
 	else if (o->split)
 		p->split = vt_where_compile(o->split, o->schema, VT_SAMPLE, NULL, err);
-	if (p->cache && (p->split || !o->split))
+	ok = p->cache && (p->split || !o->split);
+	if (ok && (o->metric->measure == VT_PAIR_IPC || o->metric->measure == VT_PAIR_RETIRES)) {
+		p->windows = vti_windows_new(o->metric->cycles);
+		ok = p->windows || vt_error_nomem(err) == 0;
+	}
+	if (ok)
 		return p;
 	vt_pairs_free(p);
 	return NULL;
@@ -60,6 +66,7 @@ void vt_pairs_free(struct vt_pairs *p)
 	free(p->sides);
 	free(p->sums);
 	free(p->cache);
+	vti_windows_free(p->windows);
 	vti_expect_fini(&p->expect);
 	free(p);
 }
@@ -72,23 +79,21 @@ void vt_pairs_set_core(struct vt_pairs *p, const struct vt_core *core)
 
 /* ---- places ---- */
 
-static void find_place(const struct vt_pairs *p, const struct vt_record *rec,
-		       struct vt_pairplace *place)
+static void find_place(const struct vt_pairs *p, int64_t pid, uint64_t ip, uint64_t misc,
+		       uint64_t has, struct vt_pairplace *place)
 {
-	uint64_t ip = vt_record_u64(rec, VT_SAMPLE_IP), misc = vt_record_u64(rec, VT_SAMPLE_MISC);
-	int32_t pid = (int32_t)vt_record_i64(rec, VT_SAMPLE_PID);
-	const struct vt_map *m =
-		vt_addrspace_find(vt_context_space(p->context), pid, ip, misc & VT_MISC_CPUMODE);
+	const struct vt_map *m = vt_addrspace_find(vt_context_space(p->context), (int32_t)pid, ip,
+						   misc & VT_MISC_CPUMODE);
 
 	place->image = VT_UNMAPPED_IMAGE;
 	place->pid = 0;
 	if (!m) {
-		place->offset = vt_unmapped_cause(ip, misc, vt_record_u64(rec, VT_SAMPLE_HAS));
+		place->offset = vt_unmapped_cause(ip, misc, has);
 		return;
 	}
 	place->image = m->image;
 	place->offset = vt_map_offset(m, ip);
-	place->pid = m->type == VT_IMAGE_ANON ? pid : 0;
+	place->pid = m->type == VT_IMAGE_ANON ? (int32_t)pid : 0;
 }
 
 /* The units that the instruction at a place uses, from its image's file; 0: unknown. */
@@ -118,37 +123,63 @@ static uint32_t find_units(const struct vt_pairs *p, const struct vt_pairplace *
 }
 
 /* Finds or adds the sums of a place. */
+static int add_place(struct vt_pairs *p, const struct vt_pairplace *key,
+		     const struct vt_pairplace **found, struct vt_error *err)
+{
+	const struct vt_place at = {.offset = key->offset, .image = key->image, .pid = key->pid};
+	size_t had = p->sums_cap;
+	bool added;
+	struct vt_pairplace *place = vt_hash_add(&p->places, key, &added);
+	uint32_t row;
+	int code;
+
+	*found = place;
+	if (!place)
+		return vt_error_nomem(err);
+	if (!added)
+		return 0;
+	row = (uint32_t)p->places.count - 1;
+	code = p->o.row ? p->o.row(p->o.arg, &at, key->event, &row, err) : 0;
+	if (code < 0)
+		return code;
+	if (!vt_array_grow(&p->sums, &p->sums_cap, (row + (size_t)1) * p->nsides, sizeof(*p->sums)))
+		return vt_error_nomem(err);
+	memset(p->sums + had, 0, (p->sums_cap - had) * sizeof(*p->sums));
+	place->row = row;
+	place->units = find_units(p, key);
+	return 0;
+}
+
 static int find_row(struct vt_pairs *p, const struct vt_record *rec, struct vti_cached *c,
 		    struct vt_error *err)
 {
-	struct vt_pairplace key = {.event = vt_record_u64(rec, VT_SAMPLE_EVENT)}, *place;
-	struct vt_place at;
-	size_t had = p->sums_cap;
-	uint32_t row;
-	bool added;
+	struct vt_pairplace key = {.event = vt_record_u64(rec, VT_SAMPLE_EVENT)};
+	const struct vt_pairplace *place;
 	int code;
 
-	find_place(p, rec, &key);
-	place = vt_hash_add(&p->places, &key, &added);
-	if (!place)
-		return vt_error_nomem(err);
-	if (added) {
-		at = (struct vt_place){.offset = key.offset, .image = key.image, .pid = key.pid};
-		row = (uint32_t)p->places.count - 1;
-		code = p->o.row ? p->o.row(p->o.arg, &at, key.event, &row, err) : 0;
-		if (code < 0)
-			return code;
-		if (!vt_array_grow(&p->sums, &p->sums_cap, (row + (size_t)1) * p->nsides,
-				   sizeof(*p->sums)))
-			return vt_error_nomem(err);
-		memset(p->sums + had, 0, (p->sums_cap - had) * sizeof(*p->sums));
-		place->row = row;
-		place->units = find_units(p, &key);
-	}
+	find_place(p, vt_record_i64(rec, VT_SAMPLE_PID), vt_record_u64(rec, VT_SAMPLE_IP),
+		   vt_record_u64(rec, VT_SAMPLE_MISC), vt_record_u64(rec, VT_SAMPLE_HAS), &key);
+	code = add_place(p, &key, &place, err);
+	if (code < 0)
+		return code;
 	c->row = place->row;
 	c->units = place->units;
-	c->place = (uint32_t)(place - (struct vt_pairplace *)vt_hash_at(&p->places, 0));
+	c->place = (uint32_t)vt_hash_index(&p->places, place);
 	return 0;
+}
+
+int vti_pairs_sum_at(struct vt_pairs *p, int32_t pid, uint64_t address, uint32_t *sum,
+		     struct vt_error *err)
+{
+	struct vt_pairplace key = {.event = 0};
+	const struct vt_pairplace *place;
+	int code;
+
+	find_place(p, pid, address, 0, 0, &key);
+	code = add_place(p, &key, &place, err);
+	if (code == 0)
+		*sum = place->row * (uint32_t)p->nsides;
+	return code;
 }
 
 static int find_cached(struct vt_pairs *p, const struct vt_record *rec, uint64_t changes,
@@ -479,24 +510,48 @@ static int take_pairs_meta(struct vt_pairs *p, const struct vt_record *rec, stru
 	return 0;
 }
 
-int vt_pairs_feed(void *pairs, const struct vt_block *block, uint32_t first, uint32_t count,
-		  struct vt_error *err)
+static int take_runs(struct vt_pairs *p, const struct vt_block *block, uint32_t first,
+		     uint32_t count, struct vt_error *err)
 {
 	struct vt_record rec = {block, block->kind, first};
-	struct vt_pairs *p = pairs;
+	int code = 0;
+
+	for (; rec.row - first < count && code == 0; rec.row++)
+		code = vti_windows_feed(p->windows, p, &rec, err);
+	return code;
+}
+
+static int take_pair_records(struct vt_pairs *p, const struct vt_block *block, uint32_t first,
+			     uint32_t count, struct vt_error *err)
+{
+	struct vt_record rec = {block, block->kind, first};
 	int code = 0;
 
 	if (block->kind == VT_META)
 		for (; rec.row - first < count && code == 0; rec.row++)
 			code = take_pairs_meta(p, &rec, err);
+	if (block->kind == VT_EXEC && p->windows)
+		return take_runs(p, block, first, count, err);
 	if (block->kind != VT_SAMPLE)
 		return code;
-	if (!p->window && p->o.metric->measure != VT_PAIR_OPEN &&
-	    vt_pairs_has_groups(block, first, count))
+	p->grouped = p->grouped || vt_pairs_has_groups(block, first, count);
+	if (!p->window && p->grouped && p->o.metric->measure != VT_PAIR_OPEN)
 		return vt_error_set(err, VT_E_ABSENT,
 				    "it does not tell how far pairs are apart at most: --window");
-	code = take_samples(p, block, first, count, err);
+	return take_samples(p, block, first, count, err);
+}
+
+int vt_pairs_feed(void *pairs, const struct vt_block *block, uint32_t first, uint32_t count,
+		  struct vt_error *err)
+{
+	struct vt_pairs *p = pairs;
+	int code = take_pair_records(p, block, first, count, err);
+
 	p->picked = NULL;
+	if (code == 0 && p->grouped && p->totals.windows)
+		return vt_error_set(err, VT_E_MISMATCH,
+				    "both pairs of samples and executed code with times: they are "
+				    "not added up");
 	return code;
 }
 

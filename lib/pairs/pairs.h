@@ -21,6 +21,9 @@
  * before it, and the K - 1 pairs of a group share its period: META `vsim.ways` tells K, 2 if
  * absent.
  *
+ * VT_PAIR_IPC and VT_PAIR_RETIRES are also those of executed code with times in cycles, whose
+ * instructions are all measured.
+ *
  * Memory: one sum for each distinct place, or row, and side of the split.
  */
 struct vt_pairs;
@@ -70,6 +73,9 @@ struct vt_pairs_totals {
 	uint64_t apart;	  /* not what the metric is about */
 	uint64_t unknown; /* a sample does not tell what is needed, */
 	uint64_t stopped; /* or a counter had stopped */
+	uint64_t windows; /* executed instructions that were measured, by times of what ran */
+	uint64_t untimed; /* others, whose windows are not within times that are close enough */
+	uint64_t bad;	  /* EXEC records that contradict themselves: not used */
 	/* Of the others behind an instruction, those that count for it, by weight: */
 	double overlaps;
 	double far; /* of these, in the last tenth of the window */
@@ -104,7 +110,8 @@ bool vt_pairs_has_groups(const struct vt_block *block, uint32_t first, uint32_t 
 
 /*
  * A vt_consume_fn; `pairs` is the struct vt_pairs.  -VT_E_ABSENT: the window is not known.
- * -VT_E_USAGE: the one of the options is not that of the stream.
+ * -VT_E_USAGE: the one of the options is not that of the stream.  -VT_E_MISMATCH: the stream has
+ * both pairs and executed code that the metric can be told of.
  */
 int vt_pairs_feed(void *pairs, const struct vt_block *block, uint32_t first, uint32_t count,
 		  struct vt_error *err);

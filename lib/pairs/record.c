@@ -77,7 +77,7 @@ static void write_place(const struct vt_pairs *p, const struct vt_pairplace *pla
 		.offset = place->offset,
 		.event = place->event,
 		.image = place->image,
-		.method = VT_METHOD_FOLLOWED,
+		.method = vt_pairs_totals(p)->windows ? VT_METHOD_COUNTED : VT_METHOD_FOLLOWED,
 		.metric = {(const uint8_t *)metric, strlen(metric)},
 		.split = split,
 		.sum = *vt_pairs_sum(p, place->row, side),

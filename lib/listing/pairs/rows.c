@@ -116,9 +116,19 @@ static struct pair_line *make_lines(const struct vt_pairrows *r,
 
 /* ---- the table ---- */
 
-static void add_pair_columns(struct vt_table *t, enum vt_level level, const char *metric,
-			     bool split)
+/* What values are of. */
+static const char *name_units(const struct vt_pairrows_options *o)
 {
+	if (vt_pairmetric_is_single(o->metric))
+		return "samples";
+	return vt_pairs_totals(o->pairs)->windows ? "instructions" : "pairs";
+}
+
+static void add_pair_columns(struct vt_table *t, enum vt_level level,
+			     const struct vt_pairrows_options *o)
+{
+	const char *metric = o->metric;
+	bool split = o->split != NULL;
 	bool total = vt_pairmetric_is_total(metric);
 	bool place = level == VT_LEVEL_INSTRUCTION || level == VT_LEVEL_LINE;
 	const char *heading = level == VT_LEVEL_IMAGE ? NULL : "procedure";
@@ -134,8 +144,7 @@ static void add_pair_columns(struct vt_table *t, enum vt_level level, const char
 		vt_table_column(t, NULL, "high", VT_FORMAT_SIGNED);
 	}
 	vt_table_column(t, "cycles", NULL, VT_FORMAT_REAL);
-	vt_table_column(t, "pairs", vt_pairmetric_is_single(metric) ? "samples" : "pairs",
-			VT_FORMAT_NUMBER);
+	vt_table_column(t, "pairs", name_units(o), VT_FORMAT_NUMBER);
 	vt_table_column(t, "confidence", "confidence", VT_FORMAT_TEXT);
 	vt_table_column(t, "split", split ? "split" : NULL, VT_FORMAT_TEXT);
 	vt_table_column(t, "address", level == VT_LEVEL_INSTRUCTION ? "address" : NULL,
@@ -230,6 +239,8 @@ static json_t *make_pairs_json(const struct vt_pairrows_options *o)
 	json_object_set_new(doc, "apart", vt_json_u64(t->apart));
 	json_object_set_new(doc, "unknown", vt_json_u64(t->unknown));
 	json_object_set_new(doc, "stopped", vt_json_u64(t->stopped));
+	json_object_set_new(doc, "executed", vt_json_u64(t->windows));
+	json_object_set_new(doc, "untimed", vt_json_u64(t->untimed));
 	return doc;
 }
 
@@ -243,6 +254,8 @@ static void print_pairs_header(const struct vt_pairrows_options *o, struct vt_ou
 		vt_output_printf(out, " of %s", o->core);
 	if (vt_pairmetric_is_single(o->metric))
 		vt_output_printf(out, "; %" PRIu64 " samples", t->pairs);
+	else if (t->windows)
+		vt_output_printf(out, "; %" PRIu64 " executed instructions", t->windows);
 	else
 		vt_output_printf(out,
 				 "; %" PRIu64 " pairs, up to %" PRIu64
@@ -289,7 +302,7 @@ int vt_pairrows_print(struct vt_pairrows *r, const struct vt_pairrows_options *o
 
 	shown = o->top && o->top < n ? (size_t)o->top : n;
 	if (t)
-		add_pair_columns(t, vt_ranking_level(r->ranking), o->metric, o->split != NULL);
+		add_pair_columns(t, vt_ranking_level(r->ranking), o);
 	for (i = 0; t && i < shown; i++)
 		put_pair_line(r, o, &lines[i], t);
 	if (t)
