@@ -133,11 +133,6 @@ static bool lacks_pairs(struct job *j)
 		return app_lacks(j->app, name,
 				 "no samples that tell how many misses were under way: AMD's IBS "
 				 "does, of loads that miss (profileme(7))");
-	if (vt_pairs_totals(j->pairs)->untimed)
-		return app_lacks(
-			j->app, name,
-			"no pairs of samples, and executed code without times in cycles that are "
-			"close enough (Intel PT with cyc and branch stacks with cycles have them)");
 	if (app_saw(j->app, VT_PAIRSTAT))
 		return app_lacks(
 			j->app, name,
@@ -146,6 +141,17 @@ static bool lacks_pairs(struct job *j)
 		return app_lacks(j->app, name,
 				 "no pairs of samples, but counts of samples: run vpair on each "
 				 "stream, then vtrace merge");
+	if (vt_pairs_totals(j->pairs)->untimed)
+		return app_lacks(
+			j->app, name,
+			"no pairs of samples, and executed code without times in cycles that are "
+			"close enough (Intel PT with cyc and branch stacks with cycles have them)");
+	if (vt_pairmetric_is_timed(&j->metric))
+		return app_lacks(
+			j->app, name,
+			"no pairs of samples (vsim --profileme N --pairs W makes them), and no "
+			"executed code (vtrace decode makes it of Intel PT, and of branch stacks "
+			"with --lbr)");
 	return app_lacks(j->app, name,
 			 "no pairs of samples (vsim --profileme N --pairs W makes them)");
 }

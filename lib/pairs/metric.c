@@ -90,6 +90,11 @@ void vt_pairmetric_fini(struct vt_pairmetric *m)
 	m->where = NULL;
 }
 
+bool vt_pairmetric_is_timed(const struct vt_pairmetric *m)
+{
+	return takes_cycles(m->measure);
+}
+
 bool vt_pairmetric_is_single(const char *text)
 {
 	return find_metric(text) == VT_PAIR_OPEN;

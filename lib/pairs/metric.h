@@ -41,6 +41,9 @@ struct vt_pairmetric {
 int vt_pairmetric_parse(struct vt_pairmetric *m, const char *text, struct vt_error *err);
 void vt_pairmetric_fini(struct vt_pairmetric *m);
 
+/* Whether times of executed code tell the metric, without pairs. */
+bool vt_pairmetric_is_timed(const struct vt_pairmetric *m);
+
 /* Whether the metric of this text is of single samples, not of pairs. */
 bool vt_pairmetric_is_single(const char *text);
 

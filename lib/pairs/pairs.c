@@ -46,7 +46,7 @@ struct vt_pairs *vt_pairs_new(struct vt_context *context, const struct vt_pairs_
 	else if (o->split)
 		p->split = vt_where_compile(o->split, o->schema, VT_SAMPLE, NULL, err);
 	ok = p->cache && (p->split || !o->split);
-	if (ok && (o->metric->measure == VT_PAIR_IPC || o->metric->measure == VT_PAIR_RETIRES)) {
+	if (ok && vt_pairmetric_is_timed(o->metric)) {
 		p->windows = vti_windows_new(o->metric->cycles);
 		ok = p->windows || vt_error_nomem(err) == 0;
 	}

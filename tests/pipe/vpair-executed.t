@@ -84,6 +84,8 @@ t_status "code without times" 3 vpair --metric ipc:30 --top 1 "$orders"
 t_like "is told" 'no pairs of samples, and executed code without times in cycles that are close enough' "$T_ERR"
 t_status "windows longer than runs" 3 vpair --metric ipc:100000 -o none.vt lbr.vt
 t_like "are told" 'without times in cycles that are close enough' "$T_ERR"
+t_status "samples with branch stacks that are not decoded" 3 vpair --metric ipc:15 --top 1 stacks.vt
+t_like "need that" 'no pairs of samples .*, and no executed code \(vtrace decode makes it .* with --lbr\)' "$T_ERR"
 t_status "a metric that times do not tell" 3 vpair --metric wasted --top 1 lbr.vt
 t_like "needs pairs" 'no pairs of samples \(vsim' "$T_ERR"
 t_status "a condition that splits" 3 vpair --metric ipc:15 --split 'period > 1' --top 1 lbr.vt
