@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the kept corpora of fuzz_core, fuzz_cycles, fuzz_records and fuzz_sums.
+"""Makes the kept corpora of fuzz_core, fuzz_cycles, fuzz_records, fuzz_sums and fuzz_windows.
 
 usage: make_cycles_corpus.py CORPUS CORE.core...
 
@@ -138,6 +138,30 @@ def sums():
     yield "no-names", events[:60] + pairs[:60] + paths[:60]
 
 
+def timed(ids, cycles, times, tid=5, skip=0, cut=0):
+    """An EXEC of fuzz_windows; times are pairs: blocks and cycles since the one before."""
+    return (bytes([128 + len(ids), *ids, tid]) + number(skip) + number(cut) + number(cycles) +
+            bytes([len(times)]) + b"".join(number(a) + number(c) for a, c in times))
+
+
+def windows():
+    """Runs of three blocks, of 4, 2 and 1 instructions; the first byte is a window's half."""
+    code = bytes([4, 2, 1])
+    even = timed([0] * 30, 1000, [(1, 8)] * 29)
+    uneven = timed([0, 1, 2] * 10, 100, [(1, 1 + i * 7 % 13) for i in range(29)], skip=1, cut=0)
+    yield "even", bytes([4]) + code + even + timed([0] * 9, 1232, [(1, 8)] * 8)
+    yield "uneven", bytes([3]) + code + uneven + timed([2] * 40, 7, [(2, 0), (1, 1)] * 13, 6)
+    yield "threads", bytes([2]) + code + b"".join(
+        timed([1] * 8, 50 + 20 * i, [(1, 3)] * 7, i % 3, cut=i & 1) for i in range(9))
+    yield "gaps", bytes([9]) + code + timed(
+        [0, 1] * 20, 0, [(1 + i % 2, 1 << i) for i in range(24)]) + even
+    yield "contradictions", bytes([1]) + code + timed([0, 0, 9], 1, [(1, 2)]) + timed(
+        [0] * 4, 5, [(1, 1), (0, 3)]) + timed([0] * 4, 5, [(1, (1 << 64) - 3), (1, 9)]) + timed(
+        [2] * 3, 5, [(1, 1), (7, 1)]) + timed([0], 9, [], skip=4) + even
+    yield "long", bytes([0]) + code + b"".join(
+        timed([0] * 100, 1 + 1000 * i, [(1, 1 + i)] * 99) for i in range(9))
+
+
 def corpora(cores):
     codes = list(CODE.values())
     yield "fuzz_core", {
@@ -153,6 +177,7 @@ def corpora(cores):
     places = [(0x1000 + 3 * i, 5 + i % 9) for i in range(200)]
     plain = profile(62000, places)
     yield "fuzz_sums", dict(sums())
+    yield "fuzz_windows", dict(windows())
     yield "fuzz_records", {
         "freqs": b"".join(freqs),
         "mixed": b"".join(x for three in zip(stalls, edges, freqs) for x in three),
