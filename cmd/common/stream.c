@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/input.h"
 #include "base/version.h"
 #include "cmd/common/progress.h"
@@ -90,6 +91,29 @@ void app_close_reader(struct app *a, struct vt_reader *r)
 		app_trace_close(t);
 }
 
+/* Says which operands are one file: what it has is taken again each time. */
+static void tell_repeated(const struct app *a)
+{
+	struct vt_hash seen;
+	struct stat st;
+	int i;
+
+	vt_hash_init(&seen, 2 * sizeof(uint64_t), 2 * sizeof(uint64_t));
+	for (i = 0; i < a->argc; i++) {
+		const char *path = a->argv[i];
+		bool is_stdin = strcmp(path, "-") == 0, added = true;
+
+		if ((is_stdin ? fstat(STDIN_FILENO, &st) : stat(path, &st)) < 0)
+			continue;
+		/* Out of memory only this warning is lost. */
+		vt_hash_add(&seen, (const uint64_t[]){st.st_dev, st.st_ino}, &added);
+		if (!added)
+			app_say(a, "%s: the same file as another input: what it has counts again",
+				app_input_name(path));
+	}
+	vt_hash_fini(&seen);
+}
+
 bool app_open_inputs(struct app *a, struct app_inputs *in)
 {
 	size_t n = a->argc ? (size_t)a->argc : 1;
@@ -97,6 +121,7 @@ bool app_open_inputs(struct app *a, struct app_inputs *in)
 	*in = (struct app_inputs){a, calloc(n, sizeof(struct vt_reader *)), 0};
 	if (!in->readers)
 		return app_no_memory(a);
+	tell_repeated(a);
 	for (; in->count < n; in->count++) {
 		struct vt_reader *r = app_open_reader(a, a->argc ? a->argv[in->count] : NULL);
 

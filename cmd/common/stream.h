@@ -31,7 +31,8 @@ void app_close_reader(struct app *a, struct vt_reader *r); /* NULL is allowed */
 
 /*
  * Opens all operands, or standard input if there are none, before any is read: what is written has
- * the provenance of each.  False after app_fail(); end with app_close_inputs() in either case.
+ * the provenance of each.  Says which are one file.  False after app_fail(); end with
+ * app_close_inputs() in either case.
  */
 struct app_inputs {
 	struct app *app;

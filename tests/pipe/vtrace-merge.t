@@ -32,6 +32,24 @@ vtrace dump -k COUNT -F offset,event,samples,period sum.vt |
 	awk -F '\t' -v OFS='\t' '{ $3 *= 2; $4 *= 2; print }' >want
 t_same "samples and counts add up" twice want
 
+# One file twice is counted twice, but not in silence.
+again='the same file as another input: what it has counts again'
+ln -s a.vt link.vt
+ln a.vt hard.vt
+for other in a.vt ./a.vt link.vt hard.vt; do
+	t_ok "a file, and again as $other" vtrace merge -o x.vt a.vt b.vt $other
+	t_is "is told" "$(cat "$T_ERR")" "vtrace merge: $other: $again"
+done
+t_ok "a file, and again through standard input" vtrace merge -o x.vt a.vt - <a.vt
+t_is "is told" "$(cat "$T_ERR")" "vtrace merge: standard input: $again"
+cp a.vt copy.vt
+t_ok "files that are equal are two" vtrace merge -o x.vt a.vt copy.vt
+t_is "in silence" "$(cat "$T_ERR")" ""
+vhot a.vt a.vt 2>err >x.vt
+t_like "vhot says it, too" "^vhot: a.vt: $again" err
+vevent a.vt a.vt 2>err >x.vt
+t_like "and vevent" "^vevent: a.vt: $again" err
+
 # The sums are those of the trace.
 vtrace dump -F event,period whole.vt |
 	awk -F '\t' '{ n[$1]++; p[$1] += $2 } END { for (e in n) print e, n[e], p[e] }' | sort >want
