@@ -63,7 +63,7 @@ static int take_record(void *arg, const struct vt_record *rec, struct vt_error *
 	if (j->merge && SUMMED >> rec->kind & 1 &&
 	    vt_merge_feed(j->merge, rec->block, rec->row, 1, err) < 0)
 		return -(int)err->code;
-	if (!j->writer || (j->merge && !vt_record_is_meta(rec, VT_META_WHERE)))
+	if (!j->writer || j->merge)
 		return 0;
 	vt_writer_copy(j->writer, rec);
 	return vt_writer_error(j->writer, err);
@@ -180,6 +180,13 @@ static bool read_stream(struct job *j, struct vt_reader *r)
 				 j->in.images.store, j->code);
 }
 
+static bool open_writer(struct job *j)
+{
+	j->writer = app_open_writer(j->app, j->o->form.output, j->o->compress, j->inputs.readers,
+				    j->inputs.count);
+	return j->writer != NULL;
+}
+
 /* ---- several streams ---- */
 
 static bool add_stream(struct job *j, struct vt_reader *r)
@@ -259,8 +266,9 @@ static bool sum_streams(struct job *j)
 	for (i = 0; i < j->inputs.count; i++)
 		if (!add_stream(j, j->inputs.readers[i]))
 			return false;
-	if (j->writer)
-		return vt_merge_write(j->merge, j->writer, &err) == 0 || app_fail(j->app, &err);
+	if (!lists(j->o))
+		return open_writer(j) &&
+		       (vt_merge_write(j->merge, j->writer, &err) == 0 || app_fail(j->app, &err));
 	/* Those before have the same images. */
 	j->in.images.quiet = true;
 	if (!write_sum(j) || !begin_stream(j) || !read_sum(j))
@@ -300,11 +308,8 @@ static bool open_streams(struct job *j)
 		app_make_stream(a, j->o->form.output);
 	if (!app_open_inputs(a, &j->inputs))
 		return false;
-	if (lists(j->o))
-		return true;
-	j->writer = app_open_writer(a, j->o->form.output, j->o->compress, j->inputs.readers,
-				    j->inputs.count);
-	return j->writer != NULL;
+	/* Several may not add up: nothing is written before that is known. */
+	return lists(j->o) || j->inputs.count > 1 || open_writer(j);
 }
 
 static bool read_one(struct job *j)
@@ -322,7 +327,7 @@ static void run_vevent(struct app *a, const struct options *o)
 	struct job j = {.app = a, .o = o};
 
 	if (check_usage(&j) && open_streams(&j) &&
-	    (j.inputs.count > 1 ? sum_streams(&j) : read_one(&j)) && !j.writer)
+	    (j.inputs.count > 1 ? sum_streams(&j) : read_one(&j)) && lists(o))
 		print(&j);
 	app_close_writer(a, j.writer);
 	end_stream(&j);

@@ -75,18 +75,23 @@ static bool is_passed_on(uint32_t kind)
 	return kind != VT_SAMPLE && kind != VT_PAIRSTAT && kind != VT_EXEC;
 }
 
-/* Whether it tells a window where an option does. */
-static bool is_window(const struct job *j, const struct vt_record *rec)
+/* Whether it tells of sums that were made before, or a window where an option does. */
+static bool is_replaced(const struct job *j, const struct vt_record *rec)
 {
-	return j->o->window_given && rec->kind == VT_META &&
-	       vt_record_is_meta(rec, VT_PAIRS_META_WINDOW);
+	return rec->kind == VT_META &&
+	       (vt_record_is_meta(rec, VT_PAIRS_META_LEARN) ||
+		vt_record_is_meta(rec, VT_PAIRS_META_MODEL) ||
+		(j->o->window_given && vt_record_is_meta(rec, VT_PAIRS_META_WINDOW)));
 }
 
-/* What an option tells instead; merging and listing sums need it. */
-static void write_window(const struct job *j)
+/* What options tell; merging and listing sums need it. */
+static void write_settings(const struct job *j)
 {
 	if (j->o->window_given)
 		vt_writer_meta_u64(j->writer, VT_PAIRS_META_WINDOW, j->o->window);
+	vt_writer_meta(j->writer, VT_PAIRS_META_LEARN, learn_words[j->o->learn]);
+	if (j->has_core)
+		vt_writer_meta(j->writer, VT_PAIRS_META_MODEL, j->core.name);
 }
 
 static int take_run(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
@@ -107,7 +112,7 @@ static int take_run(void *arg, const struct vt_block *block, uint32_t first, uin
 	if (code < 0 || !j->writer || !is_passed_on(block->kind))
 		return code;
 	for (rec.row = first; rec.row - first < count; rec.row++)
-		if (!is_window(j, &rec))
+		if (!is_replaced(j, &rec))
 			vt_writer_copy(j->writer, &rec);
 	return vt_writer_error(j->writer, err);
 }
@@ -247,7 +252,7 @@ static bool write_pairs(struct job *j)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
-	write_window(j);
+	write_settings(j);
 	return vt_pairs_write(j->pairs, j->o->metric, j->o->split, j->writer, &err) == 0 ||
 	       app_fail(j->app, &err);
 }

@@ -48,7 +48,13 @@ struct job {
 
 /* ---- reading ---- */
 
-/* All but samples, and paths that another stage found, is passed on. */
+/* All but samples, and what tells of paths that another stage found. */
+static bool is_passed_on(const struct vt_record *rec)
+{
+	return rec->kind != VT_SAMPLE && rec->kind != VT_PATH &&
+	       !vt_record_is_meta(rec, VT_PATHS_META_ACROSS);
+}
+
 static int take_path_record(void *arg, const struct vt_record *rec, struct vt_error *err)
 {
 	struct job *j = arg;
@@ -56,7 +62,7 @@ static int take_path_record(void *arg, const struct vt_record *rec, struct vt_er
 
 	if (code == 0 && j->list && rec->kind == VT_EVENT)
 		code = vt_listpaths_feed(j->list, rec, err);
-	if (code == 0 && j->writer && rec->kind != VT_SAMPLE && rec->kind != VT_PATH)
+	if (code == 0 && j->writer && is_passed_on(rec))
 		vt_writer_copy(j->writer, rec);
 	return code < 0 || !j->writer ? code : vt_writer_error(j->writer, err);
 }
@@ -321,6 +327,7 @@ static bool find_paths(struct job *j)
 		return list_paths(j);
 	if (j->used == &j->executed)
 		vt_pathtrail_write_event(j->trail, j->writer);
+	vt_writer_meta(j->writer, VT_PATHS_META_ACROSS, j->o->across ? "yes" : "no");
 	return vt_paths_write(&j->paths, j->writer, &err) == 0 || app_fail(j->app, &err);
 }
 

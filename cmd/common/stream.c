@@ -165,9 +165,7 @@ static void add_losses(struct vt_losses *sum, const struct vt_losses *l)
 	sum->gaps += l->gaps;
 	sum->gap_bytes += l->gap_bytes;
 	sum->gap_records += l->gap_records;
-	sum->picked.seen += l->picked.seen;
-	sum->picked.passed += l->picked.passed;
-	sum->picked.unknown += l->picked.unknown;
+	vt_picked_add(&sum->picked, &l->picked);
 }
 
 /* What a stage before this program left out. */

@@ -13,7 +13,7 @@ static int feed_estimate(struct vt_merge *m, const struct vt_record *rec, struct
 	/* What a simulator knows is of one run, and no estimate. */
 	if (vt_record_u64(rec, VT_EVSTAT_METHOD) != VT_METHOD_FOLLOWED)
 		return 0;
-	vti_has_modelled(m, VTI_EVSTATS);
+	vti_has_sums(m, VTI_EVSTATS);
 	if (vt_evstats_event(m->own_evstats, vt_record_u64(rec, VT_EVSTAT_EVENT), &key.event, err) <
 	    0)
 		return -VT_E_NOMEM;
@@ -172,7 +172,7 @@ int vt_merge_add_estimates(struct vt_merge *m, const struct vt_evstats *places,
 	const struct renaming none = {NULL, NULL};
 	int code = join_all(m->own_evstats, places, &none, m, err);
 
-	vti_has_modelled(m, VTI_EVSTATS);
+	vti_has_sums(m, VTI_EVSTATS);
 	return code == 0 && groups ? join_all(m->own_groups, groups, &none, m, err) : code;
 }
 

@@ -11,18 +11,35 @@ static const struct {
 	{VT_EVENT_CONFIG, "config"}, {VT_EVENT_CONFIG1, "config1"}, {VT_EVENT_CONFIG2, "config2"}};
 #define NSETTINGS (sizeof(settings) / sizeof(settings[0]))
 
+/* What does not add up: samples would be but counted, and the sum with estimates be of neither. */
+static const struct {
+	enum vti_told sums, samples;
+	const char *sums_name, *samples_name, *advice;
+} pairs[] = {
+	{VTI_TOLD_ESTIMATES, VTI_TOLD_SAMPLES, "estimates", "samples of single instructions",
+	 "vevent takes both files"},
+	{VTI_TOLD_PAIR_SUMS, VTI_TOLD_PAIRS, "sums of pairs", "samples of pairs",
+	 "vpair makes sums of these, too"},
+};
+
+/* What the current stream has of an event. */
+struct own {
+	uint64_t id;
+	uint64_t what; /* enum vti_told */
+};
+
 /* An event of single instructions, by its index among those of all streams. */
 struct followed {
 	uint32_t event;
-	uint32_t estimates; /* the first stream that has such of it, a number of a text; 0: none */
-	uint32_t samples;   /* likewise */
 	uint32_t population;
+	/* The first stream that has such of it, a number of a text; 0: none. */
+	uint32_t stream[VTI_NTOLD];
 	uint64_t setting[NSETTINGS]; /* of the first with estimates that names one; 0: unknown */
 };
 
 void vti_followed_init(struct vti_followed *f)
 {
-	vt_hash_init(&f->own, sizeof(uint64_t), sizeof(uint64_t));
+	vt_hash_init(&f->own, sizeof(struct own), sizeof(struct own));
 	vt_hash_init(&f->all, sizeof(struct followed), sizeof(uint32_t));
 }
 
@@ -32,21 +49,32 @@ void vti_followed_fini(struct vti_followed *f)
 	vt_hash_fini(&f->all);
 }
 
+bool vti_tells(struct vt_merge *m, uint64_t id, enum vti_told what)
+{
+	const struct own own = {id, what};
+
+	return vt_hash_add(&m->followed.own, &own, NULL) != NULL;
+}
+
 bool vti_feed_followed(struct vt_merge *m, const struct vt_block *b, uint32_t first, uint32_t count)
 {
 	const struct vt_column *has = &b->columns[VT_SAMPLE_PM_HAS];
 	const struct vt_column *event = &b->columns[VT_SAMPLE_EVENT];
+	const struct vt_column *pair = &b->columns[VT_SAMPLE_PAIR];
 	uint64_t last = 0;
-	bool known = false;
+	bool known = false, paired = false;
 	uint32_t row;
 
 	for (row = first; row - first < count; row++) {
-		uint64_t id = event->v[row & event->mask];
+		uint64_t id = event->v[row & event->mask], bits = has->v[row & has->mask];
+		bool pairs = bits & VT_PM_BIT(PAIR) && pair->v[row & pair->mask];
 
-		if (!has->v[row & has->mask] || (known && id == last))
+		if (!bits || (known && id == last && (paired || !pairs)))
 			continue;
-		if (!vt_hash_add(&m->followed.own, &id, NULL))
+		if (!vti_tells(m, id, VTI_TOLD_SAMPLES) ||
+		    (pairs && !vti_tells(m, id, VTI_TOLD_PAIRS)))
 			return false;
+		paired = pairs || (known && id == last && paired);
 		last = id;
 		known = true;
 	}
@@ -60,7 +88,7 @@ bool vti_declare_followed(struct vt_merge *m)
 
 	for (i = 0; ok && i < m->followed.own.count; i++)
 		ok = vt_tally_declare(&m->tally,
-				      *(const uint64_t *)vt_hash_at(&m->followed.own, i));
+				      ((const struct own *)vt_hash_at(&m->followed.own, i))->id);
 	return ok;
 }
 
@@ -71,18 +99,28 @@ static const char *event_name(const struct vt_merge *m, const struct followed *f
 		((const struct vti_merged_event *)vt_hash_at(&m->events, f->event))->name);
 }
 
-/* Samples would be but counted: their sum with estimates would be of neither. */
-static int check_both(const struct vt_merge *m, const struct followed *f, bool own_estimates,
-		      struct vt_error *err)
+/* Notes that the stream called `name` has such of an event. */
+static int tell(struct vt_merge *m, struct followed *f, enum vti_told what, uint32_t name,
+		struct vt_error *err)
 {
-	if (!f->estimates || !f->samples)
-		return 0;
-	return vt_error_set(
-		err, VT_E_MISMATCH,
-		"its %s of '%s' do not add up with the %s of %s: vevent takes both files",
-		own_estimates ? "estimates" : "samples of single instructions", event_name(m, f),
-		own_estimates ? "samples of single instructions" : "estimates",
-		vt_intern_get(m->strings, own_estimates ? f->samples : f->estimates));
+	size_t i;
+
+	f->stream[what] = f->stream[what] ? f->stream[what] : name;
+	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		bool sums = what == pairs[i].sums;
+
+		if ((!sums && what != pairs[i].samples) || !f->stream[pairs[i].sums] ||
+		    !f->stream[pairs[i].samples])
+			continue;
+		return vt_error_set(
+			err, VT_E_MISMATCH, "its %s of '%s' do not add up with the %s of %s: %s",
+			sums ? pairs[i].sums_name : pairs[i].samples_name, event_name(m, f),
+			sums ? pairs[i].samples_name : pairs[i].sums_name,
+			vt_intern_get(m->strings,
+				      f->stream[sums ? pairs[i].samples : pairs[i].sums]),
+			pairs[i].advice);
+	}
+	return 0;
 }
 
 static int check_setting(const struct vt_merge *m, struct followed *f, unsigned i, uint64_t own,
@@ -92,7 +130,8 @@ static int check_setting(const struct vt_merge *m, struct followed *f, unsigned 
 		return vt_error_set(err, VT_E_MISMATCH,
 				    "its estimates of '%s' are of another event than those of %s: "
 				    "%s is 0x%" PRIx64 ", not 0x%" PRIx64,
-				    event_name(m, f), vt_intern_get(m->strings, f->estimates),
+				    event_name(m, f),
+				    vt_intern_get(m->strings, f->stream[VTI_TOLD_ESTIMATES]),
 				    settings[i].name, own, f->setting[i]);
 	f->setting[i] = own ? own : f->setting[i];
 	return 0;
@@ -115,12 +154,12 @@ static int join_estimated(struct vt_merge *m, const struct vt_evevent *e, const 
 		code = vt_error_set(err, VT_E_MISMATCH,
 				    "its estimates of '%s' are of another kind of samples than "
 				    "those of %s (META " VT_EV_META ")",
-				    event_name(m, f), vt_intern_get(m->strings, f->estimates));
+				    event_name(m, f),
+				    vt_intern_get(m->strings, f->stream[VTI_TOLD_ESTIMATES]));
 	if (code < 0)
 		return code;
 	f->population = e->population ? e->population : f->population;
-	f->estimates = f->estimates ? f->estimates : name;
-	return check_both(m, f, true, err);
+	return tell(m, f, VTI_TOLD_ESTIMATES, name, err);
 }
 
 int vti_join_followed(struct vt_merge *m, const uint32_t *events, const char *stream,
@@ -137,14 +176,13 @@ int vti_join_followed(struct vt_merge *m, const uint32_t *events, const char *st
 			code = join_estimated(m, e, events, name, err);
 	}
 	for (i = 0; i < m->followed.own.count && code == 0; i++) {
-		uint64_t id = *(const uint64_t *)vt_hash_at(&m->followed.own, i);
-		size_t index = vt_tally_event_index(&m->tally, VT_PROFILE_EVENT, id);
+		const struct own *own = vt_hash_at(&m->followed.own, i);
+		size_t index = vt_tally_event_index(&m->tally, VT_PROFILE_EVENT, own->id);
 		struct followed *f = vt_hash_add(&m->followed.all, &events[index], NULL);
 
 		if (!f)
 			return vt_error_nomem(err);
-		f->samples = f->samples ? f->samples : name;
-		code = check_both(m, f, false, err);
+		code = tell(m, f, (enum vti_told)own->what, name, err);
 	}
 	vt_hash_clear(&m->followed.own);
 	return code;

@@ -63,33 +63,28 @@ struct vti_conflicts {
 	struct vt_hash pairs;
 	struct vt_hash events; /* names to rank by: numbers of texts */
 	uint64_t sum[VTI_MERGE_SUMS];
-	uint32_t model; /* numbers of texts; 0: no stream named one */
-	uint32_t distance;
+	bool replayed; /* a stream has what vreplay found, even if that is nothing */
 	/* Of the current stream, until all its images are known. */
 	struct vti_conflict_row *rows;
 	size_t nrows;
 	size_t rows_cap;
-	uint32_t own_model;
-	uint32_t own_distance;
 };
 
-/* META records on the processor of a stream. */
-#define VTI_MERGE_MACHINE 4
+/* META records that say how a stream was made. */
+#define VTI_MERGE_SETTINGS 11
 
-/* Sums that are of one model of a processor: of pairs, of paths, and of followed instructions. */
-enum vti_modelled { VTI_PAIRSTATS, VTI_PATHS, VTI_EVSTATS, VTI_NMODELLED };
+/* Sums that depend on them: of pairs of samples, of paths, of followed instructions, of accesses.
+ */
+enum vti_sums { VTI_PAIRSTATS, VTI_PATHS, VTI_EVSTATS, VTI_CONFLICTS, VTI_NSUMS };
 
 /* Numbers of texts; 0: nobody names it, or streams differ. */
-struct vti_machine {
-	uint32_t text[VTI_MERGE_MACHINE];
-	uint32_t own[VTI_MERGE_MACHINE]; /* of the current stream */
-	bool streams;			 /* there were some before */
-	uint32_t model[VTI_NMODELLED];	 /* of the streams that have such sums */
-	uint32_t arch[VTI_NMODELLED];	 /* likewise, as the next: of those without a model */
-	uint32_t cpuid[VTI_NMODELLED];
-	uint32_t window; /* of pairs, of the streams that have sums of pairs */
-	bool own_has[VTI_NMODELLED];
-	uint32_t own_window;
+struct vti_settings {
+	uint32_t text[VTI_MERGE_SETTINGS];	       /* as written */
+	uint32_t own[VTI_MERGE_SETTINGS];	       /* of the current stream */
+	uint32_t known[VTI_MERGE_SETTINGS][VTI_NSUMS]; /* of the streams that have such sums */
+	unsigned own_has;			       /* bits of enum vti_sums */
+	bool streams;				       /* there were some before */
+	struct vt_hash picked;
 };
 
 /* Paths of PATH records, by what they are. */
@@ -104,15 +99,24 @@ struct vti_pairstats {
 	struct vt_hash all;
 };
 
+/* What a stream has of an event of single instructions. */
+enum vti_told {
+	VTI_TOLD_ESTIMATES, /* EVSTAT records */
+	VTI_TOLD_SAMPLES,
+	VTI_TOLD_PAIR_SUMS, /* PAIRSTAT records */
+	VTI_TOLD_PAIRS,	    /* samples of pairs */
+	VTI_NTOLD
+};
+
 /* Events of single instructions. */
 struct vti_followed {
-	struct vt_hash own; /* ids of those that the current stream has samples of */
+	struct vt_hash own; /* what the current stream has of them, but for estimates */
 	struct vt_hash all;
 };
 
 struct vt_merge {
 	struct vt_intern *strings;
-	struct vti_machine machine;
+	struct vti_settings settings;
 	struct vt_hash events;
 	struct vt_hash images;
 	struct vt_hash places;
@@ -146,36 +150,33 @@ uint32_t vti_written_event_id(const struct vt_merge *m, uint32_t index);
 /* The id of an image in the stream that is written, once its images are. */
 uint32_t vti_written_image_id(const struct vt_merge *m, uint32_t index);
 
+void vti_settings_init(struct vti_settings *s);
+void vti_settings_fini(struct vti_settings *s);
+
 /* Takes a META record of the current stream.  False: out of memory. */
-bool vti_feed_machine(struct vt_merge *m, const struct vt_record *rec);
+bool vti_feed_setting(struct vt_merge *m, const struct vt_record *rec);
 
 /* Says that the current stream has such sums. */
-void vti_has_modelled(struct vt_merge *m, enum vti_modelled sums);
+void vti_has_sums(struct vt_merge *m, enum vti_sums sums);
 
-/* Before these are joined.  -VT_E_MISMATCH: they are of another model, or window, than those
- * before.
+/*
+ * Before these are joined.  -VT_E_MISMATCH: they depend on a setting that is another one than that
+ * of those before; -VT_E_NOMEM.
  */
-int vti_check_machine(struct vt_merge *m, struct vt_error *err);
-
-/* Joins a text on which all streams must agree that have it; 0: there is none. -VT_E_MISMATCH. */
-int vti_join_text(uint32_t *known, uint32_t own, const char *of, const char *what,
-		  struct vt_error *err);
+int vti_check_settings(struct vt_merge *m, struct vt_error *err);
 
 /* Ends the current stream. */
-void vti_join_machine(struct vt_merge *m);
+void vti_join_settings(struct vt_merge *m);
 
-/* Writes META records of what all streams name alike. */
-void vti_write_machine(const struct vt_merge *m, struct vt_writer *w);
+/* Writes META records of what streams name alike, and of what they left out.  -VT_E_NOMEM. */
+int vti_write_settings(const struct vt_merge *m, struct vt_writer *w, struct vt_error *err);
 
 /* Takes a META or a CONFLICT record of the current stream.  False: out of memory. */
 bool vti_feed_conflict_meta(struct vt_merge *m, const struct vt_record *rec);
 bool vti_feed_conflict(struct vt_merge *m, const struct vt_record *rec);
 
-/*
- * Adds the pairs of the current stream to those before.  -VT_E_NOMEM; -VT_E_MISMATCH: they are for
- * another core model or distance.
- */
-int vti_join_conflicts(struct vt_merge *m, struct vt_error *err);
+/* Adds the pairs of the current stream to those before.  False: out of memory. */
+bool vti_join_conflicts(struct vt_merge *m);
 
 /* Writes CONFLICT records and what META records say of all.  -VT_E_NOMEM. */
 int vti_write_conflicts(const struct vt_merge *m, struct vt_writer *w, struct vt_error *err);
@@ -213,6 +214,9 @@ int vti_write_evstats(struct vt_merge *m, struct vt_writer *w, struct vt_error *
 void vti_followed_init(struct vti_followed *f);
 void vti_followed_fini(struct vti_followed *f);
 
+/* Notes that the current stream has such of an event.  False: out of memory. */
+bool vti_tells(struct vt_merge *m, uint64_t id, enum vti_told what);
+
 /* Notes samples of single instructions of the current stream.  False: out of memory. */
 bool vti_feed_followed(struct vt_merge *m, const struct vt_block *b, uint32_t first,
 		       uint32_t count);
@@ -221,9 +225,9 @@ bool vti_feed_followed(struct vt_merge *m, const struct vt_block *b, uint32_t fi
 bool vti_declare_followed(struct vt_merge *m);
 
 /*
- * Before estimates are joined: `events` as own_events, `stream` the name for messages.
- * -VT_E_MISMATCH: of one event there are estimates and samples, or estimates of different settings;
- * -VT_E_NOMEM.
+ * Before anything is joined: `events` as own_events, `stream` the name for messages.
+ * -VT_E_MISMATCH: of one event there are estimates and samples, or sums of pairs and pairs, or
+ * estimates of different settings; -VT_E_NOMEM.
  */
 int vti_join_followed(struct vt_merge *m, const uint32_t *events, const char *stream,
 		      struct vt_error *err);

@@ -28,6 +28,7 @@ static void init_tables(struct vt_merge *m)
 		     offsetof(struct vti_merged_pair, count));
 	vt_hash_init(&m->conflicts.events, sizeof(uint32_t), sizeof(uint32_t));
 	vti_init_pairstats(&m->pairstats);
+	vti_settings_init(&m->settings);
 }
 
 struct vt_merge *vt_merge_new(uint64_t seed)
@@ -67,6 +68,7 @@ void vt_merge_free(struct vt_merge *m)
 	vt_hash_fini(&m->conflicts.pairs);
 	vt_hash_fini(&m->conflicts.events);
 	vti_fini_pairstats(&m->pairstats);
+	vti_settings_fini(&m->settings);
 	free(m->conflicts.rows);
 	vti_paths_fini(&m->paths);
 	vti_followed_fini(&m->followed);
@@ -98,7 +100,7 @@ const struct vt_calldamage *vt_merge_chain_damage(const struct vt_merge *m)
 
 static bool feed_meta(struct vt_merge *m, const struct vt_record *rec)
 {
-	return vti_feed_conflict_meta(m, rec) && vti_feed_machine(m, rec);
+	return vti_feed_conflict_meta(m, rec) && vti_feed_setting(m, rec);
 }
 
 int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t count,
@@ -347,16 +349,15 @@ static int write_trees(struct vt_merge *m, struct vt_writer *w, struct vt_error 
 static int join_stream(struct vt_merge *m, const char *name, struct vt_error *err)
 {
 	uint32_t *events = join_events(m);
-	int code = events && join_tally(m, events) && vti_join_pairstats(m, events)
-			   ? 0
-			   : vt_error_nomem(err);
+	int code = events ? vti_join_followed(m, events, name, err) : vt_error_nomem(err);
 
+	if (code == 0 &&
+	    (!join_tally(m, events) || !vti_join_pairstats(m, events) || !vti_join_conflicts(m)))
+		code = vt_error_nomem(err);
 	if (code == 0)
 		code = join_trees(m, events, err);
 	if (code == 0 && !vti_join_paths(m, events))
 		code = vt_error_nomem(err);
-	if (code == 0)
-		code = vti_join_followed(m, events, name, err);
 	if (code == 0)
 		code = vti_join_evstats(m, events, err);
 	free(events);
@@ -375,15 +376,12 @@ int vt_merge_end_stream(struct vt_merge *m, const char *name, struct vt_error *e
 	    (!vti_declare_paths(m) || !vti_declare_evstats(m) || !vti_declare_followed(m)))
 		code = vt_error_nomem(err);
 	if (code == 0)
-		code = vti_check_machine(m, err);
+		code = vti_check_settings(m, err);
 	if (code == 0)
 		code = join_stream(m, name, err);
 	if (code < 0)
 		return code;
-	code = vti_join_conflicts(m, err);
-	if (code < 0)
-		return code;
-	vti_join_machine(m);
+	vti_join_settings(m);
 	vt_packs_end_stream(m->packs);
 	vt_tally_fini(&m->tally);
 	if (!vt_tally_init(&m->tally, m->strings))
@@ -635,9 +633,8 @@ int vt_merge_write(struct vt_merge *m, struct vt_writer *w, struct vt_error *err
 	};
 	size_t i, k;
 
-	if (join_hot_images(m, err) < 0)
+	if (join_hot_images(m, err) < 0 || vti_write_settings(m, w, err) < 0)
 		return -(int)err->code;
-	vti_write_machine(m, w);
 	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		struct rank *ranks = rank_entries(m, parts[i].table, parts[i].describe);
 

@@ -63,9 +63,9 @@ int vt_merge_add_estimates(struct vt_merge *m, const struct vt_evstats *places,
 /*
  * Ends the current stream and adds its sums to those before; messages call it `name`.  0;
  * -VT_E_NOMEM; -VT_E_LIMIT: a sum is impossibly high; -VT_E_MISMATCH: its hot lists were kept in a
- * different way, or its pairs are for another core model or distance, or its estimates, sums of
- * pairs or paths are of another machine or window (vsim.window), or its estimates of an event are
- * of other settings, or go with samples of single instructions of that event.
+ * different way, or its estimates, sums of pairs, paths or pairs of accesses depend on a setting of
+ * their stream (META) that is another one, or its estimates of an event are of other settings, or
+ * go with samples of single instructions of that event, or sums of pairs with samples of pairs.
  */
 int vt_merge_end_stream(struct vt_merge *m, const char *name, struct vt_error *err);
 

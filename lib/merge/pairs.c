@@ -8,10 +8,9 @@
 #include "conflict/conflict.h"
 #include "merge/internal.h"
 
-/* META records of vreplay: texts on which all streams agree, names of events, and sums. */
-#define META_MODEL    "replay.model"
-#define META_DISTANCE "replay.distance"
-#define META_EVENT    "replay.event"
+/* META records of vreplay: that it was there, names of events, and sums. */
+#define META_MODEL "replay.model"
+#define META_EVENT "replay.event"
 
 static const char *const meta_sums[VTI_MERGE_SUMS] = {
 	"replay.runs",	   "replay.insns", "replay.accesses", "replay.known",
@@ -32,12 +31,6 @@ static uint64_t parse_number(struct vt_bytes value)
 	return strtoull(text, NULL, 10);
 }
 
-static bool keep_meta_text(struct vt_merge *m, struct vt_bytes value, uint32_t *text)
-{
-	*text = vt_intern_add(m->strings, value.data, value.size);
-	return *text != UINT32_MAX;
-}
-
 bool vti_feed_conflict_meta(struct vt_merge *m, const struct vt_record *rec)
 {
 	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
@@ -46,12 +39,14 @@ bool vti_feed_conflict_meta(struct vt_merge *m, const struct vt_record *rec)
 	uint32_t name;
 	size_t i;
 
-	if (vt_bytes_are(key, META_MODEL))
-		return keep_meta_text(m, value, &c->own_model);
-	if (vt_bytes_are(key, META_DISTANCE))
-		return keep_meta_text(m, value, &c->own_distance);
-	if (vt_bytes_are(key, META_EVENT))
-		return keep_meta_text(m, value, &name) && vt_hash_add(&c->events, &name, NULL);
+	if (vt_bytes_are(key, META_MODEL)) {
+		c->replayed = true;
+		vti_has_sums(m, VTI_CONFLICTS);
+	}
+	if (vt_bytes_are(key, META_EVENT)) {
+		name = vt_intern_add(m->strings, value.data, value.size);
+		return name != UINT32_MAX && vt_hash_add(&c->events, &name, NULL);
+	}
 	for (i = 0; i < VTI_MERGE_SUMS; i++)
 		if (vt_bytes_are(key, meta_sums[i]))
 			c->sum[i] += parse_number(value);
@@ -95,21 +90,16 @@ static bool join_pair(struct vt_merge *m, const uint64_t *row)
 	return true;
 }
 
-int vti_join_conflicts(struct vt_merge *m, struct vt_error *err)
+bool vti_join_conflicts(struct vt_merge *m)
 {
 	struct vti_conflicts *c = &m->conflicts;
-	/* Pairs for different core models or distances cannot be summed. */
-	int code = vti_join_text(&c->model, c->own_model, "pairs", "model of a core", err);
+	bool ok = true;
 	size_t i;
 
-	if (code == 0)
-		code = vti_join_text(&c->distance, c->own_distance, "pairs", "distance", err);
-	for (i = 0; i < c->nrows && code == 0; i++)
-		if (!join_pair(m, c->rows[i].field))
-			code = vt_error_nomem(err);
+	for (i = 0; i < c->nrows && ok; i++)
+		ok = join_pair(m, c->rows[i].field);
 	c->nrows = 0;
-	c->own_model = c->own_distance = 0;
-	return code;
+	return ok;
 }
 
 /* ---- writing ---- */
@@ -187,11 +177,8 @@ static void write_conflict_totals(const struct vt_merge *m, struct vt_writer *w)
 	char text[NUMBER_SIZE];
 	size_t i;
 
-	if (!c->model)
+	if (!c->replayed)
 		return;
-	vt_writer_meta(w, META_MODEL, vt_intern_get(m->strings, c->model));
-	if (c->distance)
-		vt_writer_meta(w, META_DISTANCE, vt_intern_get(m->strings, c->distance));
 	for (i = 0; i < c->events.count; i++)
 		vt_writer_meta(w, META_EVENT,
 			       vt_intern_get(m->strings, *(uint32_t *)vt_hash_at(&c->events, i)));

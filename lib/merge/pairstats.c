@@ -54,7 +54,7 @@ bool vti_feed_pairstat(struct vt_merge *m, const struct vt_record *rec)
 		m->bad++;
 		return true;
 	}
-	vti_has_modelled(m, VTI_PAIRSTATS);
+	vti_has_sums(m, VTI_PAIRSTATS);
 	key.offset = s.offset;
 	key.event = s.event;
 	key.image = s.image;
@@ -62,7 +62,7 @@ bool vti_feed_pairstat(struct vt_merge *m, const struct vt_record *rec)
 	key.metric = vt_intern_add(m->strings, s.metric.data, s.metric.size);
 	key.split = vt_intern_add(m->strings, s.split.data, s.split.size);
 	return key.metric != UINT32_MAX && key.split != UINT32_MAX &&
-	       vt_tally_declare(&m->tally, s.event) &&
+	       vti_tells(m, s.event, VTI_TOLD_PAIR_SUMS) &&
 	       add_pairstat(&m->pairstats.own, &key, &s.sum);
 }
 

@@ -63,7 +63,7 @@ bool vti_feed_path(struct vt_merge *m, const struct vt_record *rec)
 		m->bad++;
 		return true;
 	}
-	vti_has_modelled(m, VTI_PATHS);
+	vti_has_sums(m, VTI_PATHS);
 	words = malloc((BLOCKS + 2 * images.count) * sizeof(*words));
 	if (!words)
 		return false;

@@ -38,8 +38,10 @@ enum vt_split { VT_SPLIT_MET, VT_SPLIT_UNMET, VT_SPLIT_UNKNOWN, VT_NSPLITS };
 typedef int vt_pairs_row_fn(void *arg, const struct vt_place *place, uint64_t event, uint32_t *row,
 			    struct vt_error *err);
 
-/* The key of META that tells the window. */
+/* Keys of META: the window; and of sums of pairs, enum vt_learn and the processor by name. */
 #define VT_PAIRS_META_WINDOW "vsim.window"
+#define VT_PAIRS_META_LEARN  "vpair.learn"
+#define VT_PAIRS_META_MODEL  "vpair.model"
 
 /* From which pairs it is learned what is expected at a distance; of others nothing is. */
 enum vt_learn { VT_LEARN_WEIGHTED, VT_LEARN_ALWAYS, VT_LEARN_NEVER };

@@ -17,6 +17,9 @@
 
 /* The paths that samples tell of, by one method; and what each method knows of true paths. */
 
+/* The key of META that tells whether paths go across calls: "yes" or "no". */
+#define VT_PATHS_META_ACROSS "vpath.across-calls"
+
 /* The ways to find a path that are scored: enum vt_path_method, and the likeliest with pairs. */
 enum vt_pathway {
 	VT_PATHWAY_COUNTS,

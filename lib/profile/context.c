@@ -259,25 +259,41 @@ bool vt_context_find_before(const struct vt_context *c, uint64_t address, uint32
 
 /* ---- records ---- */
 
-/* Reads what vt_picked_value() made; nothing from another text. */
-static void add_picked(struct vt_picked *sum, struct vt_bytes value)
+bool vt_picked_parse(struct vt_bytes value, struct vt_picked *p, struct vt_bytes *kind,
+		     struct vt_bytes *expression)
 {
-	struct vt_picked p;
 	char text[128];
-	size_t size = value.size < sizeof(text) - 1 ? value.size : sizeof(text) - 1;
+	size_t size = value.size < sizeof(text) - 1 ? value.size : sizeof(text) - 1, at;
+	int end = 0;
 
 	memcpy(text, value.data, size);
 	text[size] = '\0';
-	if (sscanf(text, "%" SCNu64 " of %" SCNu64 " pass, %" SCNu64, &p.passed, &p.seen,
-		   &p.unknown) != 3)
-		return;
-	sum->seen += p.seen;
-	sum->passed += p.passed;
-	sum->unknown += p.unknown;
+	if (sscanf(text, "%" SCNu64 " of %" SCNu64 " pass, %" SCNu64 " unknown, %n", &p->passed,
+		   &p->seen, &p->unknown, &end) != 3 ||
+	    !end)
+		return false;
+	for (at = (size_t)end; at + 1 < value.size; at++)
+		if (value.data[at] == ':' && value.data[at + 1] == ' ')
+			break;
+	if (at + 1 >= value.size)
+		return false;
+	*kind = (struct vt_bytes){value.data + end, at - (size_t)end};
+	*expression = (struct vt_bytes){value.data + at + 2, value.size - at - 2};
+	return true;
+}
+
+void vt_picked_add(struct vt_picked *sum, const struct vt_picked *p)
+{
+	sum->seen += p->seen;
+	sum->passed += p->passed;
+	sum->unknown += p->unknown;
 }
 
 void vt_losses_add(struct vt_losses *l, const struct vt_record *rec)
 {
+	struct vt_bytes kind, expression;
+	struct vt_picked p;
+
 	if (rec->kind == VT_LOST) {
 		l->lost_places++;
 		l->lost += vt_record_u64(rec, VT_LOST_COUNT);
@@ -286,7 +302,8 @@ void vt_losses_add(struct vt_losses *l, const struct vt_record *rec)
 		l->gap_bytes += vt_record_u64(rec, VT_GAP_BYTES);
 		l->gap_records += vt_record_u64(rec, VT_GAP_RECORDS);
 	} else if (vt_record_is_meta(rec, VT_META_WHERE)) {
-		add_picked(&l->picked, vt_record_bytes(rec, VT_META_VALUE));
+		if (vt_picked_parse(vt_record_bytes(rec, VT_META_VALUE), &p, &kind, &expression))
+			vt_picked_add(&l->picked, &p);
 	}
 }
 

@@ -2,6 +2,7 @@
 #ifndef VT_PROFILE_LOSSES_H
 #define VT_PROFILE_LOSSES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buf.h"
@@ -33,6 +34,14 @@ void vt_losses_add(struct vt_losses *l, const struct vt_record *rec);
 /* Appends the value of such a record. */
 void vt_picked_value(const struct vt_picked *p, const char *kind, const char *expression,
 		     struct vt_buf *b);
+
+/*
+ * Reads such a value; `kind` and `expression` are borrowed from it.  False: it is none.
+ */
+bool vt_picked_parse(struct vt_bytes value, struct vt_picked *p, struct vt_bytes *kind,
+		     struct vt_bytes *expression);
+
+void vt_picked_add(struct vt_picked *sum, const struct vt_picked *p);
 
 /* Appends "12 of 40 records pass --where; of 3 it is not known". */
 void vt_picked_text(const struct vt_picked *p, const char *what, struct vt_buf *b);

@@ -169,7 +169,32 @@ t_is "the histogram is of both" "$("$PYTHON" -c 'import json; h = json.load(open
 print(sum(r["sum"] for r in h["rows"]) == 20 * h["samples"], int(h["samples"]))')" \
 	"True $(($(vtrace dump -k SAMPLE a.vt | wc -l) + $(vtrace dump -k SAMPLE b.vt | wc -l)))"
 vevent --symfs "$symfs" --where 'events & load' -o w.e a.vt b.vt 2>/dev/null
-t_is "what --where left out is kept" "$(vtrace dump -k META -F key w.e | grep -c '^where$')" 2
+passed() { vtrace dump -k META -F value --where 'key == "where"' "$1" 2>/dev/null; }
+picked=$(vtrace dump --where 'events & load' -k SAMPLE -F ip a.vt b.vt 2>/dev/null | wc -l)
+t_is "what --where left out of both is kept" "$(passed w.e)" \
+	"$picked of $(vtrace dump -k SAMPLE -F ip a.vt b.vt | wc -l) pass, 0 unknown, SAMPLE: events & load"
+vevent --symfs "$symfs" --where 'events & load' -o wa.e a.vt 2>/dev/null
+vevent --symfs "$symfs" --where 'events & load' -o wb.e b.vt 2>/dev/null
+t_ok "estimates of the samples that pass one condition" vtrace merge -o sum.e wa.e wb.e
+t_same "are those of both files" <(vtrace dump -k EVSTAT sum.e 2>/dev/null) <(vtrace dump -k EVSTAT w.e 2>/dev/null)
+t_is "and so is what was left out" "$(passed sum.e)" "$(passed w.e)"
+for other in a.e "--where !(events&load)"; do
+	[ "$other" = a.e ] || { vevent --symfs "$symfs" ${other/ / } -o other.e a.vt 2>/dev/null; other=other.e; }
+	t_status "they and others" 3 vtrace merge -o sum.e $other wb.e
+	t_like "are refused" "wb.e: its estimates are of another choice of samples" "$T_ERR"
+	t_status "they and others, by vevent" 3 vevent --top 1 $other wb.e
+	t_like "are refused" "wb.e: its estimates are of another choice of samples" "$T_ERR"
+done
+rm -f sum.e
+t_status "files that do not add up" 3 vevent -o sum.e a.vt wb.e
+t_is "leave no output" "$([ -e sum.e ] || echo none)" none
+for command in "vtrace merge" vevent; do
+	t_status "$command: through a pipe" 3 eval "$command a.e wb.e >sum.e"
+	t_status "there are no records" 1 vtrace dump sum.e
+	t_is "none" "$(cat "$T_OUT")" ""
+	t_like "and it is said whose fault it is" "sum.e: ${command% } failed upstream" "$T_ERR"
+	t_status "a listing says so, too" 3 vevent --top 1 sum.e
+done
 t_status "a file without such samples" 3 vevent --top 1 a.vt "$orders"
 t_is "lists nothing" "$(cat "$T_OUT")" ""
 t_like "and is named" "orders.vt: no samples of single instructions" "$T_ERR"
@@ -211,7 +236,7 @@ for p in event pair path; do
 	t_like "v$p: is refused" 'alpha.*of another model of a processor' "$T_ERR"
 	t_status "v$p: in the other order" 3 vtrace merge -o two.vt alpha.$p sky.$p
 	t_status "v$p: after a merge, too" 3 eval "vtrace merge sky.$p sky.$p | vtrace merge -o two.vt - alpha.$p"
-	[ $p = event ] ||
+	[ $p != path ] ||
 		t_ok "v$p: beside samples of another machine" vtrace merge -o two.vt alpha.vt sky.$p alpha.vt
 	t_ok "v$p: of one machine" vtrace merge -o two.vt sky.$p sky.$p
 done

@@ -302,6 +302,31 @@ for f in x=nan x2=-1 y=inf y2=-inf xy=nan; do
 	t_like "are told" '1 PAIRSTAT record cannot be: left out' "$T_ERR"
 done
 
+# ---- what does not add up ----
+
+vpair -o all.sums uniform.vt
+vpair -o never.sums --learn never uniform.vt
+vpair -o wide.sums --model skylake uniform.vt
+t_is "how it was made is told, once" "$(vtrace dump -k META -F key,value all.sums | grep ^vpair | sort | tr '\t\n' '= ')" \
+	"vpair.learn=weighted vpair.model=alpha21264 "
+t_status "sums, and pairs" 3 vtrace merge -o sum.vt all.sums uniform.vt
+t_like "are not added" "uniform.vt: its samples of pairs of 'profileme' do not .* sums of pairs of all.sums: vpair makes" "$T_ERR"
+t_status "in the other order" 3 vtrace merge -o sum.vt uniform.vt all.sums
+vsim -m alpha21264 --profileme 300 --symfs "$symfs" -o single.vt "$orders" 2>/dev/null
+t_ok "sums, and samples of no pairs" vtrace merge -o sum.vt all.sums single.vt
+# refused NAME WHY: beside sums of all, those of another choice are not added, in any order.
+refused()
+{
+	t_status "beside $1" 3 vtrace merge -o sum.vt all.sums $1
+	t_like "is refused" "$1: its sums of pairs are of another $2" "$T_ERR"
+	t_status "in the other order" 3 vtrace merge -o sum.vt $1 all.sums
+	t_ok "alone" vtrace merge -o sum.vt $1 $1
+	t_status "and after a merge" 3 vtrace merge -o sum2.vt sum.vt all.sums
+}
+refused never.sums "way to learn what to expect .META vpair.learn"
+refused wide.sums "model of slots and units .META vpair.model"
+refused some.sums "choice of samples .META where"
+
 head -c 20000 uniform.vt >cut.vt
 t_status "a stream that is cut" 1 vpair -o cut.sums cut.vt
 t_is "what there is" "$(($(vtrace dump -k PAIRSTAT cut.sums 2>/dev/null | wc -l) > 0))" 1

@@ -322,6 +322,12 @@ vtrace dump -k PATH -F offset,offsets,samples,executions likely.vt |
 	awk -F '\t' '{ print $1, $2, 2 * $3, 2 * $4 }' | sort >want
 vtrace dump -k PATH -F offset,offsets,samples,executions twice.vt | awk -F '\t' '{ print $1, $2, $3 + 0, $4 + 0 }' | sort >got
 t_same "each twice" got want
+vpath --symfs "$symfs" -o within.vt s.vt 2>/dev/null
+vpath --symfs "$symfs" --across-calls -o across.vt s.vt 2>/dev/null
+t_status "paths within procedures, and across calls" 3 vtrace merge -o sum.vt within.vt across.vt
+t_like "are not added" 'across.vt: its paths are of another extent.*META vpath.across-calls' "$T_ERR"
+t_ok "each with its kind" vtrace merge -o sum.vt across.vt across.vt
+t_is "the kind is told" "$(vtrace dump -k META -F value --where 'key == "vpath.across-calls"' sum.vt)" yes
 t_ok "a listing" vlist --symfs "$symfs" --paths --top 1 likely.vt
 t_like "by blocks" 'find\+0x[0-9a-f]+ +orders.c:[0-9]+' "$T_OUT"
 t_ok "of a procedure" vlist --symfs "$symfs" --paths --csv likely.vt find

@@ -394,6 +394,12 @@ static void pairs_of_accesses_add_up(void **state)
 	assert_int_equal(add_pairs(m, "zen2", 3, 20), 0);
 	assert_int_equal(add_pairs(m, "zen2", 4, 10), 0);
 	r = read_merged(m, &fd);
+	rec = next_of_kind(r, VT_META);
+	expect_text(&rec, VT_META_KEY, "replay.model");
+	expect_text(&rec, VT_META_VALUE, "zen2");
+	rec = next_of_kind(r, VT_META);
+	expect_text(&rec, VT_META_KEY, "replay.distance");
+	expect_text(&rec, VT_META_VALUE, "64");
 	rec = next_of_kind(r, VT_CONFLICT);
 	assert_int_equal(vt_record_u64(&rec, VT_CONFLICT_IMAGE), 0);
 	assert_int_equal(vt_record_u64(&rec, VT_CONFLICT_EARLIER), 0x500);
@@ -404,8 +410,8 @@ static void pairs_of_accesses_add_up(void **state)
 	/* Of the event to rank by alone. */
 	assert_int_equal(vt_record_u64(&rec, VT_CONFLICT_SAMPLES), 7);
 	rec = next_of_kind(r, VT_META);
-	expect_text(&rec, VT_META_KEY, "replay.model");
-	expect_text(&rec, VT_META_VALUE, "zen2");
+	expect_text(&rec, VT_META_KEY, "replay.event");
+	expect_text(&rec, VT_META_VALUE, "cycles");
 	do
 		rec = next_of_kind(r, VT_META);
 	while (vt_record_bytes(&rec, VT_META_KEY).size != strlen("replay.insns") ||
