@@ -36,10 +36,12 @@ static bool check_vlist_options(struct app *a, struct vlist_options *o)
 				 (cycles || o->with_values || o->replay || o->before || o->source) >
 			 1,
 		 "--events, --pairs and --paths go with no other listing"},
-		{o->with_events && o->events.count > 1, "--events shows one event"},
-		{(o->pairs || o->paths) && o->events.count,
-		 "--event does not go with --pairs and --paths"},
-		{o->paths && o->all, "--all does not go with --paths: --top does"},
+		{(o->with_events || o->pairs || o->paths) && o->events.count > 1,
+		 "--events, --pairs and --paths show one event"},
+		{o->paths &&
+			 (o->assembly || o->listing.partial || o->intel || o->att || o->dirs.count),
+		 "--paths shows no code: it goes with none of --asm, --context, --intel, --att and "
+		 "--source-dir"},
 		{o->before && (cycles || o->with_values || o->replay),
 		 "--diff goes with no other listing"},
 		{o->before && o->listing.partial, "--context does not go with --diff"},
@@ -49,6 +51,8 @@ static bool check_vlist_options(struct app *a, struct vlist_options *o)
 	};
 
 	o->cycles.form = o->form;
+	if (o->top_given && !o->top && !o->replay)
+		o->all = true;
 	if (!APP_CHECK_RULES(a, rules) ||
 	    (cycles && !app_cycles_check(a, &o->cycles,
 					 o->with_values || o->replay || o->source ||
@@ -134,8 +138,8 @@ int cmd_list(int argc, char **argv)
 		APP_FLAG(0, "att", o.att, "x86 assembly in AT&T's syntax (default)"),
 		APP_LIST('e', "event", o.events, "NAME", "show this event only; repeat for more"),
 		APP_FLAG(0, "all", o.all, "list all procedures with samples, the hottest first"),
-		{'n', "top", VT_OPT_U64, &o.top, .arg = "N", .min = 1,
-		 .help = "list the N hottest procedures"},
+		{'n', "top", VT_OPT_U64, &o.top, .arg = "N", .given = &o.top_given,
+		 .help = "list the N hottest procedures; 0: all"},
 		{0, "context", VT_OPT_U64, &o.listing.context, .arg = "N",
 		 .given = &o.listing.partial,
 		 .help = "only what lies within N lines or instructions of samples"},

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cmd/vlist/listings.h"
 
-#include <inttypes.h>
 #include <sys/stat.h>
 
+#include "base/buf.h"
 #include "cmd/common/options.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "listing/code/diff.h"
 #include "listing/code/report.h"
 #include "listing/events/code.h"
-#include "listing/paths/paths.h"
 #include "listing/values/conflicts.h"
 
 /* ---- what is listed ---- */
 
-bool vlist_find_procedure(struct app *a, struct vt_listreport *r, const char *what)
+bool vlist_find_procedure(struct app *a, struct vt_listreport *r, const char *what, bool several)
 {
 	struct vt_error err = VT_ERROR_INIT;
 	size_t first = r->found.count;
 	int rc = vt_listreport_find(r, what, &err);
 
+	if (several && rc == -VT_E_AMBIGUOUS)
+		return true;
 	if (rc == -VT_E_NOTFOUND && a->incomplete && !app_saw(a, VT_IMAGE))
 		return app_lacks(a, what, APP_NO_SAMPLES);
 	if (rc < 0)
@@ -29,8 +30,30 @@ bool vlist_find_procedure(struct app *a, struct vt_listreport *r, const char *wh
 	return rc >= 0;
 }
 
-/* Other programs take files where this one takes procedures. */
-static void hint_at_input(struct app *a, const struct vlist_options *o)
+bool vlist_lacks_event(struct app *a, const struct vlist_options *o, const char *sums)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	vt_error_set(&err, VT_E_NOTFOUND, "no event of %s is '%s'", sums, o->events.items[0]);
+	return app_fail(a, &err);
+}
+
+/* None of the operands is a file, and standard input has nothing, which nobody else has told. */
+static void hint_at_names(struct app *a)
+{
+	struct vt_buf names = VT_BUF_INIT;
+	int i;
+
+	for (i = 0; i < a->argc; i++)
+		vt_buf_printf(&names, "%s%s", i ? ", " : "", a->argv[i]);
+	app_say(a,
+		"no operand is a file with a stream or a trace: procedures of standard input were "
+		"looked for: %s",
+		vt_buf_str(&names));
+	vt_buf_free(&names);
+}
+
+void vlist_hint_at_input(struct app *a, const struct vlist_options *o)
 {
 	struct stat st;
 	int i;
@@ -38,10 +61,13 @@ static void hint_at_input(struct app *a, const struct vlist_options *o)
 	for (i = 0; i < a->argc && !o->input; i++) {
 		if (stat(a->argv[i], &st) < 0 || !S_ISREG(st.st_mode))
 			continue;
+		/* Other programs take files where this one takes procedures. */
 		app_say(a, "%s is a file: vlist %s PROCEDURE lists what it has", a->argv[i],
 			a->argv[i]);
 		return;
 	}
+	if (a->argc && !o->input && !a->kinds && !a->incomplete)
+		hint_at_names(a);
 }
 
 static bool read_listed_profile(struct app *a, struct vlist_options *o, struct app_profile *data,
@@ -54,7 +80,7 @@ static bool read_listed_profile(struct app *a, struct vlist_options *o, struct a
 				   : app_profile_read(a, data, o->input, o->symfs);
 
 	if (!ok)
-		hint_at_input(a, o);
+		vlist_hint_at_input(a, o);
 	o->listing.code = data->code;
 	o->values.lists = data->lists;
 	o->values.style = (struct vt_value_style){(enum vt_value_format)o->format, data->profile,
@@ -81,7 +107,7 @@ static bool choose_listed(struct app *a, const struct vlist_options *o,
 				    .form = app_table_form(&o->form),
 				    .json = o->form.json};
 	for (i = 0; i < a->argc; i++)
-		if (!vlist_find_procedure(a, r, a->argv[i]))
+		if (!vlist_find_procedure(a, r, a->argv[i], false))
 			return false;
 	return !o->top || o->cycles.view == VT_CYCLES_STALL ||
 	       vt_listreport_find_top(r, o->top, &err) >= 0 || app_fail(a, &err);
@@ -245,51 +271,5 @@ void vlist_list_replays(struct app *a, const struct vlist_options *o)
 		app_no_memory(a);
 	}
 	vt_listreplay_free(list);
-	app_context_close(&in);
-}
-
-/* ---- paths ---- */
-
-static bool print_paths(struct app *a, const struct vlist_options *o, struct vt_listpaths *list)
-{
-	const char *name = app_input_name(o->input);
-	struct vt_error err = VT_ERROR_INIT;
-	struct vt_output *out;
-
-	if (vt_listpaths_bad(list))
-		app_say_lossy(a, "%s: %" PRIu64 " PATH records contradict themselves, left out",
-			      name, vt_listpaths_bad(list));
-	if (!vt_listpaths_count(list))
-		return app_lacks(a, name, "no paths (vpath finds them)");
-	if (a->argc && !vt_listpaths_pick(list, a->argv, (size_t)a->argc)) {
-		app_say(a, "%s: no path leads to a procedure of that name", name);
-		app_raise(a, APP_INPUT);
-		return false;
-	}
-	out = app_text(a, o->form.output);
-	return out && (vt_listpaths_print(list, o->top, o->form.json ? &a->losses : NULL,
-					  app_table_form(&o->form), app_form_color(a, &o->form),
-					  out, &err) == 0 ||
-		       app_fail(a, &err));
-}
-
-void vlist_list_paths(struct app *a, const struct vlist_options *o)
-{
-	struct app_context in = {0};
-	bool ready = app_context_open(a, &in, o->symfs);
-	struct vt_listpaths *list =
-		ready ? vt_listpaths_new(in.images.store, "vlist-paths/1") : NULL;
-
-	if (list) {
-		vt_context_add(in.context, &(struct vt_consumer){.record = vt_listpaths_feed,
-								 .arg = list,
-								 .kinds = VT_KIND(VT_PATH) |
-									  VT_KIND(VT_EVENT)});
-		if (app_read_stream(a, o->input, vt_context_feed, in.context))
-			print_paths(a, o, list);
-	} else if (ready) {
-		app_no_memory(a);
-	}
-	vt_listpaths_free(list);
 	app_context_close(&in);
 }

@@ -17,6 +17,7 @@
 struct vlist_options {
 	bool source, assembly, intel, att, all;
 	bool with_values, with_events, replay, pairs, paths;
+	bool top_given;
 	bool value_option; /* one that only --values understands was given */
 	uint64_t top;
 	struct vt_opt_list events, dirs;
@@ -30,8 +31,17 @@ struct vlist_options {
 	struct app_slice slice;
 };
 
-/* Adds the procedures that an operand names to those found; says what is wrong with it. */
-bool vlist_find_procedure(struct app *a, struct vt_listreport *r, const char *what);
+/*
+ * Adds the procedure that an operand names to those found, or with `several` all that it names;
+ * says what is wrong with it.
+ */
+bool vlist_find_procedure(struct app *a, struct vt_listreport *r, const char *what, bool several);
+
+/* Says that there are no such `sums` of the event that is asked for; false. */
+bool vlist_lacks_event(struct app *a, const struct vlist_options *o, const char *sums);
+
+/* After reading failed: says which operand may have been meant for a file, or that none is one. */
+void vlist_hint_at_input(struct app *a, const struct vlist_options *o);
 
 /* Lists the procedures that the operands name, or the hottest: code, a view of cycles, or a diff.
  */

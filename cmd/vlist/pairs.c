@@ -24,6 +24,7 @@ static bool open_pairs(struct app *a, const struct vlist_options *o, struct pair
 	p->list = p->profile ? vt_pairlist_new(p->profile, p->in.images.store) : NULL;
 	if (!p->list || !p->code)
 		return app_no_memory(a);
+	vt_pairlist_choose(p->list, o->events.count ? o->events.items[0] : NULL);
 	vt_context_add(p->in.context, &(struct vt_consumer){.take = vt_blockcode_feed,
 							    .arg = p->code,
 							    .kinds = VT_KIND(VT_BLOCK)});
@@ -39,14 +40,18 @@ static bool read_pairs(struct app *a, const struct vlist_options *o, struct pair
 	struct vt_error err = VT_ERROR_INIT;
 	uint64_t bad;
 
-	if (!app_read_stream(a, o->input, vt_context_feed, p->in.context))
+	if (!app_read_stream(a, o->input, vt_context_feed, p->in.context)) {
+		vlist_hint_at_input(a, o);
 		return false;
+	}
 	if (vt_profile_finish(p->profile, &err) < 0 || vt_blockcode_finish(p->code, &err) < 0)
 		return app_fail(a, &err);
 	bad = vt_pairlist_bad(p->list);
 	if (bad)
 		app_say_lossy(a, "%s: %" PRIu64 " PAIRSTAT record%s cannot be: left out", name, bad,
 			      bad == 1 ? "" : "s");
+	if (!vt_pairlist_has_any(p->list) && vt_pairlist_others(p->list))
+		return vlist_lacks_event(a, o, "pairs");
 	return vt_pairlist_has_any(p->list) ||
 	       app_lacks(a, name, "no sums of pairs (vpair makes them)");
 }
@@ -57,7 +62,7 @@ static bool find_procedures(struct app *a, const struct vlist_options *o, struct
 	int i;
 
 	for (i = 0; i < a->argc; i++)
-		if (!vlist_find_procedure(a, r, a->argv[i]))
+		if (!vlist_find_procedure(a, r, a->argv[i], false))
 			return false;
 	return !o->top || vt_listreport_find_top(r, o->top, &err) >= 0 || app_fail(a, &err);
 }

@@ -327,6 +327,19 @@ refused never.sums "way to learn what to expect .META vpair.learn"
 refused wide.sums "model of slots and units .META vpair.model"
 refused some.sums "choice of samples .META where"
 
+# ---- sums of several events ----
+
+sum='PAIRSTAT image=1 offset=16 metric=wasted pairs=3 x=9 x2=30'
+make 'EVENT id=1 name=a' 'EVENT id=2 name=b' 'IMAGE id=1 path=/a' "$sum event=1" "$sum event=2 pairs=5" >two.sums
+t_status "a listing of two events" 3 vlist --pairs --all --csv two.sums
+t_like "one is to be chosen" 'pairs of more than one event: --event names one' "$T_ERR"
+for e in a=3 b=5; do
+	t_ok "one of them" vlist --pairs --all --csv -e ${e%=*} two.sums
+	t_is "is listed" "$(awk -F , 'NR == 2 { print $5 }' "$T_OUT")" ${e#*=}
+done
+t_status "an event that is not there" 2 vlist --pairs --all -e c two.sums
+t_like "it is named" "no event of pairs is 'c'" "$T_ERR"
+
 head -c 20000 uniform.vt >cut.vt
 t_status "a stream that is cut" 1 vpair -o cut.sums cut.vt
 t_is "what there is" "$(($(vtrace dump -k PAIRSTAT cut.sums 2>/dev/null | wc -l) > 0))" 1

@@ -332,8 +332,44 @@ t_ok "a listing" vlist --symfs "$symfs" --paths --top 1 likely.vt
 t_like "by blocks" 'find\+0x[0-9a-f]+ +orders.c:[0-9]+' "$T_OUT"
 t_ok "of a procedure" vlist --symfs "$symfs" --paths --csv likely.vt find
 t_is "all lead to it" "$(awk -F , 'NR > 1 { last[$1] = $8 } END { for (p in last) print last[p] }' "$T_OUT" | sort -u)" find
-t_status "of a procedure without paths" 3 vlist --symfs "$symfs" --paths likely.vt nosuch
+cp "$T_OUT" find.csv
+image=$(vtrace dump -k IMAGE -F path likely.vt | grep '/orders$')
+for name in 'fin?' '/^fin.$/' "$image:find" "${image##*/}:find" 0x"$(nm "$symfs/$image" | awk '$3 == "find" { print $1 }')"; do
+	t_ok "of $name" vlist --symfs "$symfs" --paths --csv likely.vt "$name"
+	t_same "are those" "$T_OUT" find.csv
+done
+t_ok "of all that a pattern means" vlist --symfs "$symfs" --paths --csv likely.vt '*'
+cp "$T_OUT" any.csv
+vlist --symfs "$symfs" --paths --csv --all likely.vt >all.csv
+t_same "are all" any.csv all.csv
+t_is "as many as there are" "$(awk -F , 'NR > 1 { print $1 }' all.csv | sort -u | wc -l)" \
+	"$(vtrace dump -k PATH -F offset likely.vt | wc -l)"
+t_ok "0 of the most executed" vlist --symfs "$symfs" --paths --csv --top 0 likely.vt
+t_same "are all, too" "$T_OUT" all.csv
+vpath --symfs "$symfs" -o both.paths both.vt 2>/dev/null
+t_ok "of one event" vlist --symfs "$symfs" --paths --csv --all -e cycles both.paths
+t_is "and no other" "$(awk -F , 'NR > 1 { print $NF }' "$T_OUT" | sort -u)" cycles
+t_is "all of them" "$(awk -F , 'NR > 1 { print $1 }' "$T_OUT" | sort -u | wc -l)" \
+	"$(vtrace dump -k PATH --where 'event == "cycles"' -F offset both.paths 2>/dev/null | wc -l)"
+t_status "of an event that is not there" 2 vlist --paths -e misses both.paths
+t_like "it is named" "no event of paths is 'misses'" "$T_ERR"
+t_status "of two events" 2 vlist --paths -e cycles -e profileme both.paths
+for option in --asm '--context 3' --intel --att '-I .' --source; do
+	t_status "no code is listed: $option" 2 vlist --paths $option likely.vt
+done
+t_status "of no procedure" 2 vlist --symfs "$symfs" --paths likely.vt nosuch
+t_like "it is named" "nosuch: no such procedure" "$T_ERR"
+printf '%s\n' "IMAGE id=1 path=$image" 'PATH image=1 offset=0x1370 samples=1 executions=1 images=1 offsets=0x1370' |
+	"$VT_BUILD/tests/tools/stream_make" >start.paths
+t_ok "of the only one" vlist --symfs "$symfs" --paths start.paths start
+t_status "of one that no path leads to" 3 vlist --symfs "$symfs" --paths start.paths find
+t_like "that is told" 'start.paths: no path leads there' "$T_ERR"
 t_status "without paths" 3 vlist --paths s.vt
+for what in "" --events --pairs --paths; do
+	t_status "a file that is not there: vlist $what" 3 eval "vlist $what nosuch.vt find </dev/null"
+	t_like "what was taken for a procedure is told" \
+		'no operand is a file .* procedures of standard input were looked for: nosuch.vt, find$' "$T_ERR"
+done
 t_ok "JSON" vpath --symfs "$symfs" --across-calls --top 2 --json s.vt
 t_is "ids of blocks are those of blocks" \
 	"$(jq '([.paths[].blocks[]] | unique) == ([.blocks[].id] | sort)' "$T_OUT")" true

@@ -34,8 +34,10 @@ struct vt_pairlist {
 	struct vt_intern *texts;
 	struct vt_hash columns; /* struct pair_column */
 	struct vt_hash sums;	/* struct listed_sum */
+	const char *name;	/* of the event that is wanted; NULL: any */
 	uint64_t event;		/* of the first record of samples */
 	bool has_event;
+	uint64_t others;
 	uint64_t bad;
 };
 
@@ -71,6 +73,16 @@ uint64_t vt_pairlist_bad(const struct vt_pairlist *l)
 	return l->bad;
 }
 
+void vt_pairlist_choose(struct vt_pairlist *l, const char *event)
+{
+	l->name = event;
+}
+
+uint64_t vt_pairlist_others(const struct vt_pairlist *l)
+{
+	return l->others;
+}
+
 bool vt_pairlist_has_any(const struct vt_pairlist *l)
 {
 	return l->columns.count || l->bad;
@@ -102,6 +114,19 @@ static int find_pair_column(struct vt_pairlist *l, const struct vt_pairstat *s, 
 	return 0;
 }
 
+/* 1: a record is of the event that is wanted; 0: it is not; -VT_E_NOMEM. */
+static int is_wanted(const struct vt_pairlist *l, const struct vt_pairstat *s, struct vt_error *err)
+{
+	const struct vt_event *event;
+
+	if (!l->name)
+		return 1;
+	if (s->method == VT_METHOD_COUNTED)
+		return 0;
+	event = vt_context_event(vt_profile_context(l->profile), s->event, err);
+	return event ? strcmp(l->name, event->name) == 0 : -VT_E_NOMEM;
+}
+
 /* Samples are of one event; executed code is of none. */
 static bool check_event(struct vt_pairlist *l, const struct vt_pairstat *s)
 {
@@ -127,8 +152,13 @@ int vt_pairlist_feed(void *list, const struct vt_record *rec, struct vt_error *e
 		l->bad++;
 		return 0;
 	}
+	code = is_wanted(l, &s, err);
+	l->others += code == 0;
+	if (code <= 0)
+		return code;
 	if (!check_event(l, &s))
-		return vt_error_set(err, VT_E_MISMATCH, "pairs of more than one event");
+		return vt_error_set(err, VT_E_MISMATCH,
+				    "pairs of more than one event: --event names one");
 	key.offset = s.offset;
 	key.image = s.image;
 	code = find_pair_column(l, &s, &key.column, err);

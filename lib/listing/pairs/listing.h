@@ -23,7 +23,16 @@ struct vt_pairlist;
 struct vt_pairlist *vt_pairlist_new(struct vt_profile *p, struct vt_images *images);
 void vt_pairlist_free(struct vt_pairlist *l);
 
-/* A vt_consume_record_fn; `list` is the struct vt_pairlist.  -VT_E_NOMEM. */
+/* Takes only records of events with this name from then on.  Borrowed. */
+void vt_pairlist_choose(struct vt_pairlist *l, const char *event);
+
+/* The number of records of other events. */
+uint64_t vt_pairlist_others(const struct vt_pairlist *l);
+
+/*
+ * A vt_consume_record_fn; `list` is the struct vt_pairlist.  -VT_E_NOMEM; -VT_E_MISMATCH: there are
+ * records of several events.
+ */
 int vt_pairlist_feed(void *list, const struct vt_record *rec, struct vt_error *err);
 
 /* The number of records that cannot be, and were left out. */

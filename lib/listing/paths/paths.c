@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/pattern.h"
 #include "listing/code/source.h"
 #include "listing/json.h"
 #include "paths/trail.h"
 #include "profile/context.h"
+#include "stream/sum.h"
 #include "summary/names.h"
 
 struct listed_block {
@@ -37,14 +37,17 @@ struct vt_listpaths {
 	struct vt_images *images;
 	const char *schema;
 	struct vt_names names; /* of events */
+	const char *event;     /* of these alone; NULL: of all */
 	bool events;	       /* there are paths of several */
+	uint64_t others;       /* left out */
 	struct listed_path *paths;
 	size_t npaths;
 	size_t paths_cap;
 	uint32_t *blocks; /* indices in `known` */
 	size_t nblocks;
 	size_t blocks_cap;
-	struct vt_hash known; /* struct listed_block: what JSON numbers */
+	struct vt_hash known;	    /* struct listed_block: what JSON numbers */
+	struct vt_profile *profile; /* of where they end, or NULL */
 	uint64_t bad;
 };
 
@@ -79,6 +82,21 @@ uint64_t vt_listpaths_bad(const struct vt_listpaths *l)
 	return l->bad;
 }
 
+void vt_listpaths_count_ends(struct vt_listpaths *l, struct vt_profile *p)
+{
+	l->profile = p;
+}
+
+void vt_listpaths_choose(struct vt_listpaths *l, const char *event)
+{
+	l->event = event;
+}
+
+uint64_t vt_listpaths_others(const struct vt_listpaths *l)
+{
+	return l->others;
+}
+
 size_t vt_listpaths_count(const struct vt_listpaths *l)
 {
 	return l->npaths;
@@ -108,6 +126,16 @@ static struct listed_path *add_listed_path(struct vt_listpaths *l, uint64_t even
 	return &l->paths[l->npaths++];
 }
 
+/* Less than a sample is one, so that a path's end is found. */
+static int count_end(const struct vt_listpaths *l, const struct listed_path *p,
+		     struct vt_error *err)
+{
+	double samples = p->samples < VT_MOST_COUNT ? p->samples : VT_MOST_COUNT;
+
+	return vt_profile_count(l->profile, VT_PROFILE_LISTED, p->image, p->offset,
+				samples < 1 ? 1 : (uint64_t)samples, err);
+}
+
 int vt_listpaths_feed(void *list, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_listpaths *l = list;
@@ -121,6 +149,11 @@ int vt_listpaths_feed(void *list, const struct vt_record *rec, struct vt_error *
 		return 0;
 	if (!vt_path_is_sound(rec)) {
 		l->bad++;
+		return 0;
+	}
+	if (l->event &&
+	    vt_names_is_event(&l->names, vt_record_u64(rec, VT_PATH_EVENT), l->event) != VT_TRUE) {
+		l->others++;
 		return 0;
 	}
 	p = add_listed_path(l, vt_record_u64(rec, VT_PATH_EVENT));
@@ -139,7 +172,7 @@ int vt_listpaths_feed(void *list, const struct vt_record *rec, struct vt_error *
 	for (i = 0; i < images.count; i++)
 		if (!add_listed_block(l, (uint32_t)images.data[i], offsets.data[i]))
 			return vt_error_nomem(err);
-	return 0;
+	return l->profile ? count_end(l, p, err) : 0;
 }
 
 static bool take_path(struct vt_listpaths *l, const struct vt_paths *all,
@@ -224,25 +257,28 @@ static struct path_spot find_spot(const struct vt_listpaths *l, uint32_t image, 
 	return s;
 }
 
-static bool is_named(const struct path_spot *s, char *const *names, size_t n)
+/* Whether a place is in a procedure, or in the rest of an image that is in none. */
+static bool leads_to(const struct vt_procedure *proc, uint32_t image, const struct path_spot *s)
 {
-	size_t i;
-
-	for (i = 0; i < n && s->procedure; i++)
-		if (strcmp(names[i], s->symbol) == 0 || vt_pattern_names(names[i], s->procedure))
-			return true;
-	return false;
+	if (proc->image != image)
+		return false;
+	if (!proc->end)
+		return !s->procedure && proc->why == s->why;
+	return s->vaddr >= proc->start && s->vaddr < proc->end;
 }
 
-size_t vt_listpaths_pick(struct vt_listpaths *l, char *const *names, size_t n)
+size_t vt_listpaths_pick(struct vt_listpaths *l, const struct vt_found *found)
 {
-	size_t i, kept = 0;
+	size_t i, k, kept = 0;
 
 	for (i = 0; i < l->npaths; i++) {
-		const struct path_spot s = find_spot(l, l->paths[i].image, l->paths[i].offset);
+		const struct listed_path *p = &l->paths[i];
+		const struct path_spot s = find_spot(l, p->image, p->offset);
 
-		if (is_named(&s, names, n))
-			l->paths[kept++] = l->paths[i];
+		for (k = 0; k < found->count && !leads_to(&found->list[k], p->image, &s); k++)
+			;
+		if (k < found->count)
+			l->paths[kept++] = *p;
 	}
 	l->npaths = kept;
 	return kept;

@@ -10,7 +10,9 @@
 #include "base/table.h"
 #include "image/images.h"
 #include "paths/paths.h"
+#include "profile/locate.h"
 #include "profile/losses.h"
+#include "profile/profile.h"
 #include "stream/record.h"
 
 /* Lists paths, the most executed first: those of PATH records, or of an analysis. */
@@ -34,14 +36,21 @@ uint64_t vt_listpaths_bad(const struct vt_listpaths *l);
 /* Takes all paths of an analysis.  0 or -VT_E_NOMEM. */
 int vt_listpaths_take(struct vt_listpaths *l, const struct vt_paths *p, struct vt_error *err);
 
-/* The number of paths. */
+/* Takes only PATH records of events with this name from then on.  Borrowed. */
+void vt_listpaths_choose(struct vt_listpaths *l, const char *event);
+
+/* The number of paths, and of those of other events. */
+uint64_t vt_listpaths_others(const struct vt_listpaths *l);
 size_t vt_listpaths_count(const struct vt_listpaths *l);
 
 /*
- * Keeps the paths that lead to procedures with one of these names, which may have * and ?; returns
- * how many there are.
+ * Counts the samples of what vt_listpaths_feed() takes from then on where each path ends, at least
+ * one for each: procedures are found by them.  `p` is borrowed.
  */
-size_t vt_listpaths_pick(struct vt_listpaths *l, char *const *names, size_t n);
+void vt_listpaths_count_ends(struct vt_listpaths *l, struct vt_profile *p);
+
+/* Keeps the paths that lead to these procedures; returns how many there are. */
+size_t vt_listpaths_pick(struct vt_listpaths *l, const struct vt_found *found);
 
 /*
  * Prints at most `top` paths (0: all) as a table, with a row for each block.  With `losses`, prints
