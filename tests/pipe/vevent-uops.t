@@ -3,7 +3,7 @@
 #
 # vevent: samples that count micro-operations (IBS with cnt_ctl=1) are divided by those of each
 # instruction, those that count cycles (cnt_ctl=0) and Arm's are not.  The code is one loop whose
-# micro-operations are published: AMD's Software Optimization Guide for Family 19h.
+# micro-operations are published: AMD's Software Optimization Guide for Family 19h, and uops.info.
 
 . "$(dirname "$0")/../lib.sh"
 t_need "$PYTHON" as ld
@@ -25,6 +25,7 @@ cat >code.txt <<'END'
 1 xor %rdi, %rsi
 1 mov (%rsp), %rdi
 1 mov %rdi, -8(%rsp)
+1 add %rax, -16(%rsp)
 0 cpuid
 1 cmp %rax, %rbx
 END
@@ -50,7 +51,7 @@ for i in range(n):
         break
 print("map %x %x %x %s" % (vaddr, size, offset, path))
 # Lengths of the instructions, by hand.
-lengths = [1, 3, 2, 4, 1, 1, 3, 3, 4, 3, 3, 4, 5, 2, 3]
+lengths = [1, 3, 2, 4, 1, 1, 3, 3, 4, 3, 3, 4, 5, 5, 2, 3]
 at = vaddr
 for i, (line, length) in enumerate(zip(open("code.txt"), lengths)):
     uops = int(line.split()[0])
@@ -85,33 +86,38 @@ rows uops.data >j
 # A sample stands for 100,000 micro-operations: of 6 for each, instructions of 1 and of 2 alike
 # executed 600,000 times.  The microcode stays as it is, and is said.
 t_is "each instruction of the loop executed equally often" "$(show)" \
-	"$(yes 600000 | head -15 | xargs)
-micro-operations some True 0.000000 13 0"
+	"$(yes 600000 | head -16 | xargs)
+micro-operations some True 0.000000 14 0"
 t_ok "for people" vevent --top 1 uops.data
 t_like "the heading says what was divided" \
-	'108 samples of micro-operations.*; divided by .* where its code is there and the model knows them' "$T_OUT"
-microcode=$(awk '/^op/ { print $4 }' equal.txt | uniq | sed -n 14p)
+	'114 samples of micro-operations.*; divided by .* where its code is there and the model knows them' "$T_OUT"
+microcode=$(awk '/^op/ { print $4 }' equal.txt | uniq | sed -n 15p)
 grep -v " $microcode " equal.txt | made known.data -u -c $zen3
 rows known.data >j
-t_is "without microcode all of it is divided" "$(show | tail -1)" "micro-operations all True 0.000000 13 0"
+t_is "without microcode all of it is divided" "$(show | tail -1)" "micro-operations all True 0.000000 14 0"
 
-# 6 more of the third: it has 18 of 108 samples, and 2 of 17 micro-operations, that are known.
+# On Zen 4, an operation on memory is two, as uops.info has measured.
+made zen4.data -u -c AuthenticAMD,25,97,2 <equal.txt
+rows zen4.data >j
+t_is "on another core an operation on memory is two" "$(show | sed -n 1p | cut -d ' ' -f 13-14)" "600000 300000"
+
+# 6 more of the third: it has 18 of 120 samples, and 2 of 18 micro-operations, that are known.
 samples 6 6 | made more.data -u -c $zen3
 rows more.data >j
 t_is "18 samples of 2 micro-operations are 900,000 executions" "$(show | sed -n 1p)" \
-	"600000 600000 900000 $(yes 600000 | head -12 | xargs)"
+	"600000 600000 900000 $(yes 600000 | head -13 | xargs)"
 t_is "chi-square is that of unequal shares" "$(show | tail -1)" "$("$PYTHON" -c '
-uops = [1, 1, 2, 1, 1, 1, 2, 2, 1, 1, 1, 1, 1, 1]
+uops = [1, 1, 2, 1, 1, 1, 2, 2, 1, 1, 1, 1, 1, 1, 1]
 had = [6 * u for u in uops]
 had[2] += 6
 want = [sum(had) * u / sum(uops) for u in uops]
-print("micro-operations some True %.6f 13 0" % sum((h - w) ** 2 / w for h, w in zip(had, want)))')"
+print("micro-operations some True %.6f 14 0" % sum((h - w) ** 2 / w for h, w in zip(had, want)))')"
 
 # The same samples where cycles choose: as they are, and nothing is compared.
 made cycles.data -c $zen3 <<<"$(samples 6 0)"
 rows cycles.data >j
 t_is "samples by cycles are not divided" "$(show)" \
-	"600000 600000 1.2e+06 600000 600000 600000 1.2e+06 1.2e+06 $(yes 600000 | head -7 | xargs)
+	"600000 600000 1.2e+06 600000 600000 600000 1.2e+06 1.2e+06 $(yes 600000 | head -8 | xargs)
 cycles None False 0.000000 0 0"
 t_ok "for people" vevent --top 1 cycles.data
 t_like "sums are cycles" 'at the end of so many cycles: sums are cycles' "$T_OUT"
@@ -120,18 +126,18 @@ t_like "sums are cycles" 'at the end of so many cycles: sums are cycles' "$T_OUT
 made other.data -u -c GenuineOther,6,1,1 <<<"$(samples 6 0)"
 rows other.data >j
 t_is "of a processor without a table nothing is divided" "$(show | sed -n 1p)" \
-	"600000 600000 1.2e+06 600000 600000 600000 1.2e+06 1.2e+06 $(yes 600000 | head -7 | xargs)"
+	"600000 600000 1.2e+06 600000 600000 600000 1.2e+06 1.2e+06 $(yes 600000 | head -8 | xargs)"
 t_like "which is said" '"divided": "none"' j
 rows -m zen3 other.data >j
-t_is "-m names one" "$(show | tail -1)" "micro-operations some True 0.000000 13 0"
+t_is "-m names one" "$(show | tail -1)" "micro-operations some True 0.000000 14 0"
 samples 6 0 nothing | made gone.data -u -c $zen3
 rows gone.data >j 2>/dev/null
 t_is "of code that is not there nothing is divided" "$(show | tail -1)" \
-	"micro-operations none False 0.000000 0 108"
+	"micro-operations none False 0.000000 0 114"
 
 # Added up, each stays what it was; and counts of cycles are no micro-operations.
 rows uops.data more.data >j
-t_is "two files add up" "$(show | sed -n 1p)" "1.2e+06 1.2e+06 1.5e+06 $(yes 1.2e+06 | head -12 | xargs)"
+t_is "two files add up" "$(show | sed -n 1p)" "1.2e+06 1.2e+06 1.5e+06 $(yes 1.2e+06 | head -13 | xargs)"
 t_ok "the two ways of counting are two events" vevent --by instruction --json --top 0 uops.data cycles.data
 t_is "which stay apart" "$("$PYTHON" -c 'import json, sys
 print([(e["name"], e["of"]) for e in json.load(open(sys.argv[1]))["events"] if e["samples"]])' "$T_OUT")" \

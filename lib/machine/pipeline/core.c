@@ -255,20 +255,35 @@ static int parse_class(struct reader *r)
 	return 0;
 }
 
+/* The bits of several choices, in their order. */
+static int parse_choices(struct reader *r, const char *const *kinds, uint8_t *bits)
+{
+	unsigned i, chosen;
+	int e = 0;
+
+	*bits = 0;
+	for (i = 1; e == 0 && i < r->nwords; i++) {
+		e = parse_choice(r, r->words[i], kinds, &chosen);
+		if (e == 0)
+			*bits |= (uint8_t)(1u << chosen);
+	}
+	return e;
+}
+
 /* eliminate [int] [vector] [add] [load] */
 static int parse_eliminate(struct reader *r)
 {
 	static const char *const kinds[] = {"int", "vector", "add", "load", NULL};
-	unsigned i, chosen;
-	int e = 0;
 
-	r->m->eliminates = 0;
-	for (i = 1; e == 0 && i < r->nwords; i++) {
-		e = parse_choice(r, r->words[i], kinds, &chosen);
-		if (e == 0)
-			r->m->eliminates |= (uint8_t)(VT_ELIMINATE_INT << chosen);
-	}
-	return e;
+	return parse_choices(r, kinds, &r->m->eliminates);
+}
+
+/* fuse [int] [shift] */
+static int parse_fuse(struct reader *r)
+{
+	static const char *const kinds[] = {"int", "shift", NULL};
+
+	return parse_choices(r, kinds, &r->m->fuses);
 }
 
 /* merge MNEMONIC... */
@@ -364,6 +379,8 @@ static int parse_line(struct reader *r)
 		return parse_merge(r);
 	if (strcmp(r->words[0], "eliminate") == 0)
 		return parse_eliminate(r);
+	if (strcmp(r->words[0], "fuse") == 0)
+		return parse_fuse(r);
 	e = parse_word(r);
 	if (e != 1)
 		return e;

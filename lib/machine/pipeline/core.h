@@ -172,6 +172,12 @@ enum {
 	VT_ELIMINATE_LOAD = 8,	 /* the forwarding of a store to a load */
 };
 
+/* Bits of vt_core.fuses: what stands as one in the reorder buffer with its load and its store. */
+enum {
+	VT_FUSE_INT = 1,   /* arithmetic and logic of integers in memory */
+	VT_FUSE_SHIFT = 2, /* and shifts and rotations */
+};
+
 /* What with an index in its address is taken apart behind the decoders. */
 enum vt_indexed {
 	VT_INDEXED_FUSED,
@@ -212,6 +218,7 @@ struct vt_core {
 	uint32_t write_buffer; /* lines; 0: stores never wait */
 	uint32_t drain;	       /* cycles that the write buffer takes to write a line out */
 	uint8_t eliminates;    /* VT_ELIMINATE_… */
+	uint8_t fuses;	       /* VT_FUSE_… */
 	enum vt_indexed indexed;
 	char merges[VT_CORE_MERGES]; /* mnemonics that wait for the register they write */
 	uint32_t banks;	     /* bytes: loads of one cycle in different blocks of so many conflict if

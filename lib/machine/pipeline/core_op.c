@@ -461,6 +461,25 @@ static void count_slots(const struct vt_core *m, const struct vt_timing_row *row
 	op->slots = op->decoded = slots ? (uint8_t)slots : 1;
 }
 
+/* Operations on memory that have a load and a store. */
+#define CHANGING_INT   "add adc sub sbb and or xor inc dec neg not"
+#define CHANGING_SHIFT "shl sal shr sar rol ror"
+
+/*
+ * AMD's macro-ops have an operation with a load and a store of the same address: Software
+ * Optimization Guide for AMD64 Processors (25112), table 1.  Which do is measured, as operations
+ * that retire, by uops.info: on Zen 2 all of these, with a lock or without; on Zen 3 no shifts; on
+ * Zen 4 none: an operation and its store are two.  Zen 5 is taken to be like it.
+ */
+static void fuse_changing(const struct vt_core *m, const struct vt_facts *f, struct vt_mop *op)
+{
+	const bool fuses = (m->fuses & VT_FUSE_INT && has_word(CHANGING_INT, f->mnemonic)) ||
+			   (m->fuses & VT_FUSE_SHIFT && has_word(CHANGING_SHIFT, f->mnemonic));
+
+	if (fuses && op->slots == 2 && f->flags & VT_FACT_LOAD && f->flags & VT_FACT_STORE)
+		op->slots = op->decoded = 1;
+}
+
 /* Those that renaming takes apart because their address has an index count once more. */
 static void count_indexed(const struct vt_core *m, const struct vt_facts *f, struct vt_mop *op)
 {
@@ -522,6 +541,7 @@ static void look_up_timing(const struct vt_core *m, const struct vt_facts *f, co
 		op->estimated = false;
 	}
 	count_slots(m, &row, at, op);
+	fuse_changing(m, f, op);
 	count_indexed(m, f, op);
 	delay_high_bytes(m, f, op);
 	find_late(f, op);

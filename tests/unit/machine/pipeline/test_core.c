@@ -329,6 +329,11 @@ static void words_are_taken(void **state)
 	assert_int_equal(m.eliminates, VT_ELIMINATE_ADD);
 	assert_int_equal(load_text(&m, "eliminate int load\n", &err), 0);
 	assert_int_equal(m.eliminates, VT_ELIMINATE_INT | VT_ELIMINATE_LOAD);
+	assert_int_equal(m.fuses, 0);
+	assert_int_equal(load_text(&m, "fuse int\n", &err), 0);
+	assert_int_equal(m.fuses, VT_FUSE_INT);
+	assert_int_equal(load_text(&m, "fuse shift\n", &err), 0);
+	assert_int_equal(m.fuses, VT_FUSE_SHIFT);
 	assert_int_equal(load_text(&m, "timing skylake\n", &err), 0);
 	assert_string_equal(m.timing, "skylake");
 	assert_non_null(m.table);

@@ -245,6 +245,7 @@ static void words_are_of_their_lines(void **state)
 	refuse("sample never\n", "not one of the choices: \"never\"");
 	refuse("indexed some\n", "not one of the choices: \"some\"");
 	refuse("eliminate int float\n", "not one of the choices: \"float\"");
+	refuse("fuse int vector\n", "not one of the choices: \"vector\"");
 	refuse("eliminate float int\n", "not one of the choices: \"float\"");
 	refuse("timing stopwatch\n", "no such table of timings: \"stopwatch\"");
 	refuse("class int\n", "a class has a latency, and perhaps for how long it is busy");

@@ -218,6 +218,59 @@ static void indexed_addresses_take_slots(void **state)
 	}
 }
 
+/* As uops.info has measured them; those of Skylake are its own, which stores apart. */
+static void operations_on_memory_are_fused(void **state)
+{
+	static const char *const cores[] = {"zen2", "zen3", "zen4", "skylake"};
+	static const struct {
+		const char *text;
+		uint8_t code[5];
+		uint8_t size;
+		uint8_t slots[4]; /* of these cores */
+	} cases[] = {
+		{"add %rax,(%rdi)", {0x48, 0x01, 0x07}, 3, {1, 1, 2, 2}},
+		{"addq $1,(%rdi)", {0x48, 0x83, 0x07, 0x01}, 4, {1, 1, 2, 2}},
+		{"adc %rax,(%rdi)", {0x48, 0x11, 0x07}, 3, {1, 1, 2, 2}},
+		{"sub %rax,(%rdi)", {0x48, 0x29, 0x07}, 3, {1, 1, 2, 2}},
+		{"sbb %rax,(%rdi)", {0x48, 0x19, 0x07}, 3, {1, 1, 2, 2}},
+		{"and %rax,(%rdi)", {0x48, 0x21, 0x07}, 3, {1, 1, 2, 2}},
+		{"or %rax,(%rdi)", {0x48, 0x09, 0x07}, 3, {1, 1, 2, 2}},
+		{"xor %rax,(%rdi)", {0x48, 0x31, 0x07}, 3, {1, 1, 2, 2}},
+		{"incl (%rdi)", {0xff, 0x07}, 2, {1, 1, 2, 2}},
+		{"decl (%rdi)", {0xff, 0x0f}, 2, {1, 1, 2, 2}},
+		{"negq (%rdi)", {0x48, 0xf7, 0x1f}, 3, {1, 1, 2, 2}},
+		{"notb (%rdi)", {0xf6, 0x17}, 2, {1, 1, 2, 2}},
+		{"lock addl $1,(%rdi)", {0xf0, 0x83, 0x07, 0x01}, 4, {1, 1, 2, 2}},
+		{"add %rax,(%rdi,%rsi)", {0x48, 0x01, 0x04, 0x37}, 4, {1, 1, 2, 2}},
+		{"shll $3,(%rdi)", {0xc1, 0x27, 0x03}, 3, {1, 2, 2, 2}},
+		{"shrl $3,(%rdi)", {0xc1, 0x2f, 0x03}, 3, {1, 2, 2, 2}},
+		{"sarl $3,(%rdi)", {0xc1, 0x3f, 0x03}, 3, {1, 2, 2, 2}},
+		{"roll $3,(%rdi)", {0xc1, 0x07, 0x03}, 3, {1, 2, 2, 2}},
+		{"rorl $3,(%rdi)", {0xc1, 0x0f, 0x03}, 3, {1, 2, 2, 2}},
+		/* These are no operations on memory, or their result is elsewhere, too. */
+		{"add (%rdi),%rax", {0x48, 0x03, 0x07}, 3, {1, 1, 1, 1}},
+		{"cmp %rax,(%rdi)", {0x48, 0x39, 0x07}, 3, {1, 1, 1, 1}},
+		{"add %rcx,%rax", {0x48, 0x01, 0xc8}, 3, {1, 1, 1, 1}},
+		{"mov %rax,(%rdi)", {0x48, 0x89, 0x07}, 3, {1, 1, 1, 1}},
+		{"xchg %rax,(%rdi)", {0x48, 0x87, 0x07}, 3, {2, 2, 2, 2}},
+	};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_core m;
+	struct vt_mop op;
+	size_t i, k;
+
+	(void)state;
+	for (k = 0; k < 4; k++) {
+		assert_int_equal(vt_core_load(&m, cores[k], &err), 0);
+		for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+			assert_true(vt_core_op(&m, cases[i].code, cases[i].size, &op));
+			if (op.slots != cases[i].slots[k])
+				fail_msg("%s: %u slots on %s", cases[i].text, op.slots, cores[k]);
+			assert_int_equal(op.decoded, op.slots);
+		}
+	}
+}
+
 /* What is needed by the last step alone: how long before the result. */
 static void the_rest_of_registers_is_needed_late(void **state)
 {
@@ -303,6 +356,7 @@ int main(void)
 		cmocka_unit_test(renaming_adds_small_numbers),
 		cmocka_unit_test(high_bytes_take_longer),
 		cmocka_unit_test(indexed_addresses_take_slots),
+		cmocka_unit_test(operations_on_memory_are_fused),
 		cmocka_unit_test(the_rest_of_registers_is_needed_late),
 		cmocka_unit_test(some_machines_wait_for_what_they_write),
 	};
