@@ -75,9 +75,9 @@ void vti_settings_fini(struct vti_settings *s)
 /* What was left out is summed; only conditions on samples are settings of what is made of them. */
 static bool feed_where(struct vt_merge *m, const struct vt_record *rec)
 {
-	struct picked key = {0}, *p;
 	struct vt_bytes kind, expression;
 	struct vt_picked picked;
+	struct picked key, *p;
 
 	if (!vt_picked_parse(vt_record_bytes(rec, VT_META_VALUE), &picked, &kind, &expression))
 		return true;

@@ -14,7 +14,19 @@
 static struct vt_error err;
 
 /* Which records a stream has. */
-enum sums { NONE, ESTIMATE, PAIR_SUM, PATH, ACCESSES, SAMPLE, SAMPLE_OF_PAIR, OTHER_PAIR_SUM };
+enum sums {
+	NONE,
+	ESTIMATE,
+	PAIR_SUM,
+	PATH,
+	ACCESSES,
+	SAMPLE,
+	SAMPLE_OF_PAIR,
+	OTHER_PAIR_SUM,
+	TWO_ESTIMATES, /* of the other event second, as the next */
+	TWO_SAMPLES,
+	UNDECLARED /* sums of pairs of two events that no EVENT record has */
+};
 
 static void put_meta(struct vt_writer *w, const char *key, const char *value)
 {
@@ -23,12 +35,12 @@ static void put_meta(struct vt_writer *w, const char *key, const char *value)
 	vt_writer_text(w, VT_META_VALUE, value);
 }
 
-static void put_estimate(struct vt_writer *w)
+static void put_estimate(struct vt_writer *w, uint64_t event)
 {
 	uint64_t *row = vt_writer_row(w, VT_EVSTAT);
 
 	row[VT_EVSTAT_IMAGE] = VT_UNMAPPED_IMAGE;
-	row[VT_EVSTAT_EVENT] = 1;
+	row[VT_EVSTAT_EVENT] = event;
 	row[VT_EVSTAT_METHOD] = VT_METHOD_FOLLOWED;
 	row[VT_EVSTAT_SAMPLES] = 1;
 	vt_row_set_f64(&row[VT_EVSTAT_K], 10);
@@ -56,11 +68,11 @@ static void put_path(struct vt_writer *w)
 	vt_writer_words(w, VT_PATH_OFFSETS, words, 1);
 }
 
-static void put_sample(struct vt_writer *w, uint64_t pm_has, uint64_t pair)
+static void put_sample(struct vt_writer *w, uint64_t event, uint64_t pm_has, uint64_t pair)
 {
 	uint64_t *row = vt_writer_row(w, VT_SAMPLE);
 
-	row[VT_SAMPLE_EVENT] = 1;
+	row[VT_SAMPLE_EVENT] = event;
 	row[VT_SAMPLE_PM_HAS] = pm_has;
 	row[VT_SAMPLE_PAIR] = pair;
 }
@@ -69,7 +81,7 @@ static void put_sums(struct vt_writer *w, enum sums sums)
 {
 	switch (sums) {
 	case ESTIMATE:
-		put_estimate(w);
+		put_estimate(w, 1);
 		break;
 	case PAIR_SUM:
 	case OTHER_PAIR_SUM:
@@ -83,12 +95,25 @@ static void put_sums(struct vt_writer *w, enum sums sums)
 		break;
 	case SAMPLE:
 		/* Of one that might be of a pair, and is not. */
-		put_sample(w, VT_PM_BIT(EVENTS) | VT_PM_BIT(PAIR), 0);
+		put_sample(w, 1, VT_PM_BIT(EVENTS) | VT_PM_BIT(PAIR), 0);
 		break;
 	case SAMPLE_OF_PAIR:
 		/* Behind one that is of no pair. */
-		put_sample(w, VT_PM_BIT(EVENTS), 1);
-		put_sample(w, VT_PM_BIT(EVENTS) | VT_PM_BIT(PAIR), 2);
+		put_sample(w, 1, VT_PM_BIT(EVENTS), 1);
+		put_sample(w, 1, VT_PM_BIT(EVENTS) | VT_PM_BIT(PAIR), 2);
+		break;
+	case TWO_ESTIMATES:
+		put_estimate(w, 1);
+		put_estimate(w, 2);
+		break;
+	case TWO_SAMPLES:
+		/* No sample of a single instruction, and then one. */
+		put_sample(w, 1, 0, 0);
+		put_sample(w, 2, VT_PM_BIT(EVENTS), 0);
+		break;
+	case UNDECLARED:
+		put_pair_sum(w, 8);
+		put_pair_sum(w, 9);
 		break;
 	case NONE:
 		break;
@@ -257,6 +282,13 @@ static void settings_of_sums_are_written(void **state)
 	read_meta(m, "arch", value, sizeof(value));
 	assert_string_equal(value, "");
 	vt_merge_free(m);
+	/* The first does not. */
+	m = vt_merge_new(1);
+	assert_int_equal(add_sums(m, NONE, NULL, NULL), 0);
+	assert_int_equal(add_sums(m, NONE, "arch", "x86_64"), 0);
+	read_meta(m, "arch", value, sizeof(value));
+	assert_string_equal(value, "");
+	vt_merge_free(m);
 }
 
 /* ---- conditions on samples ---- */
@@ -337,6 +369,20 @@ static void sums_of_pairs_and_pairs_are_refused(void **state)
 		  "of a stream: vevent takes both files");
 }
 
+static void each_event_is_looked_at(void **state)
+{
+	(void)state;
+	check_two(TWO_ESTIMATES, TWO_SAMPLES,
+		  "its samples of single instructions of 'other' do not add up with the estimates "
+		  "of a stream: vevent takes both files");
+	check_two(TWO_SAMPLES, TWO_ESTIMATES,
+		  "its estimates of 'other' do not add up with the samples of single instructions "
+		  "of a stream: vevent takes both files");
+	check_two(ESTIMATE, TWO_SAMPLES, NULL);
+	check_two(UNDECLARED, UNDECLARED, NULL);
+	check_two(UNDECLARED, SAMPLE_OF_PAIR, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -346,6 +392,7 @@ int main(void)
 		cmocka_unit_test(a_choice_of_samples_adds_up_with_no_other),
 		cmocka_unit_test(what_is_left_out_adds_up),
 		cmocka_unit_test(sums_of_pairs_and_pairs_are_refused),
+		cmocka_unit_test(each_event_is_looked_at),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
