@@ -185,6 +185,125 @@ static void groups(void **state)
 	drop(&g);
 }
 
+/* By page and by address; what has none is apart. */
+static void groups_of_addresses(void **state)
+{
+	static const struct {
+		enum vt_evby by;
+		uint64_t of[2];
+		double samples[2];
+	} want[] = {{VT_EVBY_PAGE, {0x7000, 0x8000}, {2, 1}},
+		    {VT_EVBY_ADDR, {0x7008, 0x8000}, {1, 1}}};
+	static const uint64_t addresses[] = {0x7008, 0x7fff, 0x8000};
+	struct vt_evtotal all;
+	struct gathered g;
+	struct vt_writer *w;
+	unsigned i, k;
+	int fd;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		w = start(&fd);
+		put_load(w, 10, false, 3);
+		for (k = 0; k < 3; k++) {
+			uint64_t *row = put_load(w, 10, false, 3);
+
+			row[VT_SAMPLE_ADDR] = addresses[k];
+			row[VT_SAMPLE_HAS] |= VT_HAS_ADDR;
+		}
+		gather(&g, fd, w, want[i].by);
+		for (k = 0; k < 3; k++) {
+			const struct vt_evkey key = {.offset = k < 2 ? want[i].of[k] : 0,
+						     .image = k < 2 ? VT_EVGROUP_KNOWN
+								    : VT_EVGROUP_UNTOLD};
+
+			vt_evcounts_all(vt_evstats_find(vt_evgather_groups(g.gather), &key), &all);
+			assert_true(all.samples == (k < 2 ? want[i].samples[k] : 1));
+		}
+		drop(&g);
+	}
+}
+
+/* ---- events ---- */
+
+static void events_choose_from_populations(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t type, config;
+		enum vt_policy policy;
+		enum vt_evpopulation want;
+	} cases[] = {
+		{"ibs_op//", 9, 0, VT_POLICY_DISPATCH, VT_EVPOP_CYCLES},
+		{"ibs_op/cnt_ctl=1/", 9, 1 << 19, VT_POLICY_DISPATCH, VT_EVPOP_UOPS},
+		{"ibs_fetch//", 9, 1 << 19, VT_POLICY_DISPATCH, VT_EVPOP_FETCHES},
+		{"arm_spe_0//", 9, 0, VT_POLICY_DISPATCH, VT_EVPOP_OPERATIONS},
+		{"ibs", 9, 0, VT_POLICY_MODEL, VT_EVPOP_INSTRUCTIONS},
+		{"profileme", 0, 0, VT_POLICY_MODEL, VT_EVPOP_INSTRUCTIONS},
+		{"cycles:pp", 0, 0, VT_POLICY_DISPATCH, VT_EVPOP_CYCLES},
+		/* Above are bits that tell the kind of core. */
+		{"cycles:pp", 0, UINT64_C(5) << 32, VT_POLICY_DISPATCH, VT_EVPOP_CYCLES},
+		{"instructions:pp", 0, 1, VT_POLICY_DISPATCH, VT_EVPOP_UNKNOWN},
+		{"r0c1:p", 4, 0xc1, VT_POLICY_DISPATCH, VT_EVPOP_UOPS},
+		{"r0c1:p", 4, 0x5300c1, VT_POLICY_DISPATCH, VT_EVPOP_UOPS},
+		{"r1c1:p", 4, 0x1c1, VT_POLICY_DISPATCH, VT_EVPOP_UNKNOWN},
+		{"r076:p", 4, 0, VT_POLICY_DISPATCH, VT_EVPOP_UNKNOWN},
+		{"other", 5, 0xc1, VT_POLICY_DISPATCH, VT_EVPOP_UNKNOWN},
+	};
+	const size_t n = sizeof(cases) / sizeof(cases[0]);
+	struct gathered g;
+	struct vt_writer *w;
+	uint64_t *row;
+	size_t i;
+	int fd;
+
+	(void)state;
+	w = start(&fd);
+	for (i = 0; i < n; i++) {
+		row = vt_writer_row(w, VT_EVENT);
+		row[VT_EVENT_ID] = 100 + i;
+		row[VT_EVENT_TYPE] = cases[i].type;
+		row[VT_EVENT_CONFIG] = cases[i].config;
+		row[VT_EVENT_POLICY] = cases[i].policy;
+		vt_writer_bytes(w, VT_EVENT_NAME, cases[i].name, strlen(cases[i].name));
+	}
+	gather(&g, fd, w, VT_EVBY_PLACE);
+	assert_int_equal(vt_evstats_nevents(vt_evgather_stats(g.gather)), n + 1);
+	for (i = 0; i < n; i++) {
+		const struct vt_evevent *e =
+			vt_evstats_event_at(vt_evgather_stats(g.gather), i + 1);
+
+		assert_int_equal(e->id, 100 + i);
+		if (e->population != cases[i].want)
+			fail_msg("%zu %s: %d", i, cases[i].name, (int)e->population);
+	}
+	drop(&g);
+}
+
+/* Samples that have no period are of the event's. */
+static void periods_of_events(void **state)
+{
+	struct gathered g;
+	struct vt_writer *w;
+	uint64_t *row;
+	int fd;
+
+	(void)state;
+	w = start(&fd);
+	row = put_load(w, 0, true, 3);
+	row[VT_SAMPLE_HAS] &= ~(uint64_t)VT_HAS_PERIOD;
+	row = vt_writer_row(w, VT_EVENT);
+	row[VT_EVENT_ID] = EVENT;
+	row[VT_EVENT_PERIOD] = 500;
+	row = put_load(w, 0, true, 3);
+	row[VT_SAMPLE_HAS] &= ~(uint64_t)VT_HAS_PERIOD;
+	put_load(w, 0, true, 3);
+	gather(&g, fd, w, VT_EVBY_PLACE);
+	/* 1, where none is known; 500; and 0, which the sample has. */
+	check_total(total_of(&g, 0x10, VT_PM_DCACHE_MISS), 3, 3, 501, 501, 501, 1 + 250000);
+	drop(&g);
+}
+
 /* ---- estimates that were written ---- */
 
 static uint64_t *put_estimate(struct vt_writer *w, uint64_t what, uint64_t samples, uint64_t had,
@@ -257,6 +376,51 @@ static void bad_estimates(void **state)
 	drop(&g);
 }
 
+/* Samples that are only counted, of events that have estimates; and what META tells of them. */
+static void counts_beside_estimates(void **state)
+{
+	struct vt_evseen seen = {.others = 5, .seconds = 2};
+	const struct vt_evevent *e;
+	struct gathered g;
+	struct vt_writer *w;
+	uint64_t *row;
+	int fd, i;
+
+	(void)state;
+	w = start(&fd);
+	put_estimate(w, VT_PM_LOAD, 3, 2, 30, 20);
+	vt_writer_meta(w, VT_EV_META, "7 2 1 3.5 4 6");
+	vt_writer_meta(w, "another", "7 2 1 3.5 4 6");
+	for (i = 0; i < 4; i++) {
+		row = vt_writer_row(w, VT_COUNT);
+		row[VT_COUNT_EVENT] = i < 2 ? EVENT : 9;
+		row[VT_COUNT_SAMPLES] = 20 + (uint64_t)i;
+	}
+	gather(&g, fd, w, VT_EVBY_PLACE);
+	assert_int_equal(vt_evgather_seen(g.gather).counted, 41);
+	e = vt_evstats_event_at(vt_evgather_stats(g.gather), 0);
+	assert_int_equal(e->population, VT_EVPOP_UOPS);
+	assert_int_equal(e->unlocated, 6);
+	assert_true(e->check.squares == 3.5 && e->check.freedom == 4);
+	assert_true(e->estimated);
+	vt_evgather_note(g.gather, &seen);
+	vt_evgather_note(g.gather, &seen);
+	assert_int_equal(vt_evgather_seen(g.gather).others, 10);
+	assert_int_equal(vt_evgather_seen(g.gather).seconds, 4);
+	drop(&g);
+	/* More than can be counted are as many as can be. */
+	w = start(&fd);
+	put_estimate(w, VT_PM_LOAD, 3, 2, 30, 20);
+	for (i = 0; i < 2; i++) {
+		row = vt_writer_row(w, VT_COUNT);
+		row[VT_COUNT_EVENT] = EVENT;
+		row[VT_COUNT_SAMPLES] = UINT64_MAX - 1;
+	}
+	gather(&g, fd, w, VT_EVBY_PLACE);
+	assert_true(vt_evgather_seen(g.gather).counted == UINT64_MAX);
+	drop(&g);
+}
+
 /* What cannot be a latency or a period still has a sum. */
 static void absurd_samples(void **state)
 {
@@ -284,9 +448,15 @@ static void absurd_samples(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sums),		  cmocka_unit_test(told_if_set),
-		cmocka_unit_test(groups),	  cmocka_unit_test(bad_estimates),
+		cmocka_unit_test(sums),
+		cmocka_unit_test(told_if_set),
+		cmocka_unit_test(groups),
+		cmocka_unit_test(bad_estimates),
 		cmocka_unit_test(absurd_samples),
+		cmocka_unit_test(groups_of_addresses),
+		cmocka_unit_test(events_choose_from_populations),
+		cmocka_unit_test(periods_of_events),
+		cmocka_unit_test(counts_beside_estimates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
