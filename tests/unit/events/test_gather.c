@@ -141,6 +141,15 @@ static void sums(void **state)
 	assert_true(total_of(&g, 0x10, LATENCY(LAT_LOAD)).least == 1);
 	assert_true(total_of(&g, 0x10, VT_PM_TRAP).samples == 0);
 	drop(&g);
+	/* The counter of one of another period had stopped. */
+	w = start(&fd);
+	put_load(w, 100, false, 3);
+	put_load(w, 50, true, 4095);
+	put_load(w, 50, true, 4094);
+	gather(&g, fd, w, VT_EVBY_PLACE);
+	assert_true(total_of(&g, 0x10, LATENCY(LAT_LOAD)).least == 1);
+	assert_true(total_of(&g, 0x10, LATENCY(LAT_LOAD)).had == 3);
+	drop(&g);
 }
 
 /* What a machine tells only where it happened is known of all samples. */

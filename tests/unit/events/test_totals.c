@@ -204,6 +204,14 @@ static void means_need_a_check(void **state)
 	assert_true(m.mean == 5.5);
 	assert_true(fabs(m.high - 5.5 - 2.228139 * sqrt(8.25 / 12)) < 1e-4);
 	assert_true(fabs(m.low - 5.5 + 2.228139 * sqrt(8.25 / 12)) < 1e-4);
+	/* Of unequal weights, they are worth five; ten of the event's are worth one. */
+	without.variance = 77000;
+	m = vt_evtotal_mean(&without, &t, &e);
+	assert_true(fabs(m.high - 5.5 - 2.570582 * sqrt(8.25 / 7)) < 1e-4);
+	e.check = (struct vt_evcheck){.squares = 1000, .freedom = 100};
+	m = vt_evtotal_mean(&t, &t, &e);
+	assert_true(fabs(m.high - 5.5 - 12.706205 * sqrt(8.25 / 3)) < 1e-3);
+	assert_true(m.low == 0);
 	without.had = 0;
 	assert_true(isnan(vt_evtotal_mean(&without, &t, &e).mean));
 	without = t;
@@ -280,6 +288,42 @@ static void records_hold_totals(void **state)
 	assert_true(vt_evstats_find(back, &keys[0])->latency[0].bins.count[3] == 75);
 	vt_evstats_free(s);
 	vt_evstats_free(back);
+}
+
+/* Of one place, in the order of the events, whatever their ids. */
+static void records_are_in_order(void **state)
+{
+	struct vt_evstats *s = new_stats(7);
+	struct vt_evkey key = {.offset = 1};
+	struct vt_record rec;
+	struct vt_reader *r;
+	uint32_t other;
+	int fd, i;
+
+	(void)state;
+	assert_int_equal(vt_evstats_event(s, 3, &other, &err), 0);
+	assert_int_equal(other, 1);
+	for (i = 0; i < 4; i++) {
+		struct vt_evcounts *c;
+
+		key.event = i < 2;
+		key.pid = i % 2 ? 0 : 5;
+		c = vt_evstats_add(s, &key);
+		c->period = 1;
+		c->told[0] = 1;
+		c->ntold[0] = c->samples = 10 + (uint64_t)i;
+	}
+	r = write_stats(s, &fd);
+	for (i = 0; i < 4; i++) {
+		static const uint64_t samples[] = {13, 12, 11, 10};
+
+		rec = next_of_kind(r, VT_EVSTAT);
+		assert_int_equal(vt_record_u64(&rec, VT_EVSTAT_EVENT), i < 2 ? 7 : 3);
+		assert_int_equal(vt_record_u64(&rec, VT_EVSTAT_SAMPLES), samples[i]);
+	}
+	vt_reader_close(r);
+	close(fd);
+	vt_evstats_free(s);
 }
 
 static enum vt_confidence confidence_of(uint64_t samples, const struct vt_evcheck *check)
@@ -413,6 +457,7 @@ int main(void)
 		cmocka_unit_test(means_need_a_check),
 		cmocka_unit_test(records_hold_totals),
 		cmocka_unit_test(confidence_is_of_samples),
+		cmocka_unit_test(records_are_in_order),
 		cmocka_unit_test(checks_are_read),
 		cmocka_unit_test(checks_are_joined),
 	};
