@@ -84,9 +84,11 @@ static bool is_replaced(const struct job *j, const struct vt_record *rec)
 		(j->o->window_given && vt_record_is_meta(rec, VT_PAIRS_META_WINDOW)));
 }
 
-/* What options tell; merging and listing sums need it. */
+/* What options tell of pairs; merging and listing sums need it. */
 static void write_settings(const struct job *j)
 {
+	if (vt_pairs_totals(j->pairs)->windows)
+		return;
 	if (j->o->window_given)
 		vt_writer_meta_u64(j->writer, VT_PAIRS_META_WINDOW, j->o->window);
 	vt_writer_meta(j->writer, VT_PAIRS_META_LEARN, learn_words[j->o->learn]);

@@ -5,6 +5,13 @@
 
 #include "base/buf.h"
 
+/* Whether a record says less than its sums do. */
+static bool is_partial(const struct vt_record *rec, const struct vt_pairstat *s)
+{
+	return vt_record_u64(rec, VT_PAIRSTAT_CONFIDENCE) <
+	       vt_pairsum_value(&s->sum, vt_pairstat_is_total(s)).confidence;
+}
+
 bool vt_pairstat_read(const struct vt_record *rec, struct vt_pairstat *s)
 {
 	*s = (struct vt_pairstat){
@@ -21,6 +28,7 @@ bool vt_pairstat_read(const struct vt_record *rec, struct vt_pairstat *s)
 			.y2 = vt_record_f64(rec, VT_PAIRSTAT_Y2),
 			.xy = vt_record_f64(rec, VT_PAIRSTAT_XY)},
 	};
+	s->sum.partial = is_partial(rec, s);
 	return s->metric.size <= VT_PAIR_MAX_METRIC &&
 	       vt_record_u64(rec, VT_PAIRSTAT_IMAGE) <= UINT32_MAX &&
 	       vt_record_u64(rec, VT_PAIRSTAT_METHOD) <= UINT32_MAX && vt_pairsum_is_valid(&s->sum);

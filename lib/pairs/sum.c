@@ -35,6 +35,7 @@ void vt_pairsum_join(struct vt_pairsum *s, const struct vt_pairsum *other)
 	s->y2 += other->y2;
 	s->xy += other->xy;
 	s->cycles += other->cycles;
+	s->partial |= other->partial;
 }
 
 bool vt_pairsum_is_valid(const struct vt_pairsum *s)
@@ -80,5 +81,7 @@ struct vt_pairvalue vt_pairsum_value(const struct vt_pairsum *s, bool total)
 	v.low = v.value - Z * v.error;
 	v.high = v.value + Z * v.error;
 	v.confidence = judge(s->pairs, v.value, v.error);
+	if (s->partial && v.confidence > VT_CONFIDENCE_LOW)
+		v.confidence = VT_CONFIDENCE_LOW;
 	return v;
 }

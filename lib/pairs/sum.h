@@ -17,6 +17,7 @@ struct vt_pairsum {
 	uint64_t pairs; /* each pair twice: once for each of its instructions */
 	double x, x2, y, y2, xy;
 	double cycles; /* in progress, of `wasted`; records do not have it */
+	bool partial;  /* what is left out may differ: the confidence is low */
 };
 
 /* An estimate; the interval is the one of 95 %. */
@@ -50,8 +51,8 @@ bool vt_pairsum_is_valid(const struct vt_pairsum *s);
  * Where all pairs are alike, so that these squares are 0, the error is unknown, as that of one
  * pair: they do not tell how often others are met.
  *
- * The confidence is low below 30 pairs or above a relative error of 1/2, and
- * high from 200 pairs on at a relative error of 1/10 or less.
+ * The confidence is low below 30 pairs, above a relative error of 1/2, or if the sum is partial,
+ * and high from 200 pairs on at a relative error of 1/10 or less.
  */
 struct vt_pairvalue vt_pairsum_value(const struct vt_pairsum *s, bool total);
 

@@ -29,6 +29,7 @@ struct mark {
 struct part {
 	double x, y;
 	uint64_t insns;
+	uint64_t unused; /* of all groups */
 };
 
 struct thread {
@@ -80,6 +81,17 @@ void vti_windows_free(struct vti_windows *w)
 
 /* ---- sums ---- */
 
+/* A sum is partial if more than one in so many of its instructions are not used. */
+#define MOST_UNUSED 10
+
+static void judge_sum(const struct vti_windows *w, struct vt_pairs *p, uint32_t sum)
+{
+	const struct part *part = &w->parts[sum];
+
+	p->sums[sum].partial =
+		part->unused > (part->unused + part->insns + p->sums[sum].pairs) / MOST_UNUSED;
+}
+
 static void end_window_group(struct vti_windows *w, struct vt_pairs *p)
 {
 	size_t i;
@@ -90,7 +102,8 @@ static void end_window_group(struct vti_windows *w, struct vt_pairs *p)
 
 		s->pairs += part->insns;
 		vt_pairsum_add(s, part->x, part->y);
-		*part = (struct part){.insns = 0};
+		*part = (struct part){.unused = part->unused};
+		judge_sum(w, p, w->touched[i]);
 	}
 	w->ntouched = 0;
 	w->insns = 0;
@@ -117,6 +130,13 @@ static void add_window(struct vti_windows *w, struct vt_pairs *p, uint32_t sum,
 	part->x += ipc ? in->insns : in->insns - 1;
 	part->y += ipc ? 2 * w->half : 1;
 	p->totals.windows++;
+}
+
+static void leave_out(struct vti_windows *w, struct vt_pairs *p, uint32_t sum)
+{
+	w->parts[sum].unused++;
+	p->totals.untimed++;
+	judge_sum(w, p, sum);
 }
 
 /* Makes room for the parts of all sums.  False: out of memory. */
@@ -297,7 +317,7 @@ static int measure_run(struct vti_windows *w, struct vt_pairs *p, struct vt_exec
 			if (count_around(w, &at, insn, &in))
 				add_window(w, p, rows[i], &in);
 			else
-				p->totals.untimed++;
+				leave_out(w, p, rows[i]);
 		}
 	}
 	end_window_group(w, p);

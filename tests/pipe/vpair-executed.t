@@ -66,7 +66,10 @@ t_like "says what it is of" '^ipc:15, in instructions/cycle; [0-9]+ executed ins
 t_like "and what it counts" '^ *value +error +low +high +instructions +confidence' "$T_OUT"
 t_ok "beside the code" vlist --symfs "$symfs" --pairs --asm -i ipc.sums
 t_like "with its own name" '^ *ipc:15, executed +error +instructions +address' "$T_OUT"
+# Half of a stack has no windows, and no error tells of that half, also not of several such sums.
+t_is "of low confidence" "$(vtrace dump -k PAIRSTAT -F confidence ipc.sums | sort -u)" low
 t_ok "merged twice" vtrace merge -o twice.vt ipc.sums ipc.sums
+t_is "of low confidence still" "$(vtrace dump -k PAIRSTAT -F confidence twice.vt | sort -u)" low
 t_is "is twice as many, of the same value" \
 	"$(vtrace dump -k PAIRSTAT -F offset,pairs,value,method twice.vt)" \
 	"$(vtrace dump -k PAIRSTAT -F offset,pairs,value,method ipc.sums | sort | awk -v OFS='\t' '{ $2 *= 2; print }')"

@@ -651,6 +651,9 @@ static void test_values(void **state)
 	near(v.high - v.value, 1.959964 * v.error);
 	near(v.value - v.low, 1.959964 * v.error);
 	assert_int_equal(v.confidence, VT_CONFIDENCE_HIGH);
+	s.partial = true;
+	assert_int_equal(vt_pairsum_value(&s, false).confidence, VT_CONFIDENCE_LOW);
+	s.partial = false;
 	s.pairs = 199;
 	assert_int_equal(vt_pairsum_value(&s, false).confidence, VT_CONFIDENCE_MEDIUM);
 	s.pairs = 29;

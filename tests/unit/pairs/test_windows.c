@@ -207,11 +207,14 @@ static void borders(void **state)
 	assert_int_equal(t->windows, 10); /* [0, 1] to [9, 10] */
 	assert_int_equal(t->untimed, 1);
 	expect_sum(&f, C, 0, 10, 10, 10);
+	assert_false(sum_of(&f, C, 0)->partial);
 	end(&f);
 	t = measure(&f, "ipc:1", &r, 1);
 	assert_int_equal(t->windows, 8); /* [0, 3] to [7, 10] */
 	assert_int_equal(t->untimed, 3);
 	expect_sum(&f, C, 0, 8, 24, 24);
+	/* More than a tenth is not used. */
+	assert_true(sum_of(&f, C, 0)->partial);
 	end(&f);
 	t = measure(&f, "ipc:5", &r, 1);
 	assert_int_equal(t->windows, 0);
