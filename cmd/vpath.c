@@ -280,6 +280,7 @@ static void tell_totals(const struct job *j)
 		{s->untold, "have no history"},
 		{s->unmapped + t->outside, "are in no procedure with code"},
 		{t->none, "have no path that agrees with their history"},
+		{t->ended, "have paths that end where no code shows how control came there"},
 		{t->several, "have several"},
 		{t->given_up, "have none among those that were looked at"},
 	};

@@ -182,10 +182,8 @@ static int find_by_stack(struct vt_paths *p, size_t i, uint32_t *nodes, struct v
 	bool whole;
 
 	ask.branches = p->samples->branches;
-	if (vt_paths_true(p->g, &ask, stack, n, nodes, &f.n, &whole) < 0) {
-		p->totals.none += q->count;
-		return 0;
-	}
+	if (vt_paths_true(p->g, &ask, stack, n, nodes, &f.n, &whole) < 0)
+		p->totals.ended += q->count;
 	p->totals.found += q->count;
 	return add_path(p, q, &f, VT_PATH_EXACT) ? 0 : vt_error_nomem(err);
 }

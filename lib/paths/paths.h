@@ -53,6 +53,7 @@ struct vt_paths_totals {
 	uint64_t found;	   /* a path */
 	uint64_t several;  /* more than one, by the methods that want one */
 	uint64_t none;	   /* no path agrees */
+	uint64_t ended;	   /* the path of a stack ends where no code shows how control came */
 	uint64_t given_up; /* the work was bounded before one was found */
 	uint64_t open;	   /* others may come from code that is not known */
 	uint64_t capped;   /* the work was bounded */
@@ -121,8 +122,8 @@ int vt_paths_score(struct vt_paths *p, uint32_t branches, struct vt_pathscore *s
 /*
  * The true path to an instruction by the stack of branches taken last: *n nodes, the newest first;
  * `nodes` has room for VT_PATHS_NODES.  The path goes back over `branches` conditional branches, or
- * as far as the stack.  Returns the branches that it has, or -1 if the graph has no such path;
- * *whole tells if it goes as far as it should.
+ * as far as the stack.  Returns the branches that it has, or -1 if the graph has no such path, and
+ * nodes are those up to there; *whole tells if it goes as far as it should.
  */
 #define VT_PATHS_NODES 65536
 int vt_paths_true(const struct vt_pathgraph *g, const struct vt_pathask *ask, const uint32_t *stack,

@@ -58,11 +58,11 @@ static bool goes_on(const struct vt_pathgraph *g, uint32_t from, uint32_t nth, u
 	       g->nodes[to].proc == a->proc;
 }
 
-/* Back over a branch that was taken.  False: no such way. */
+/* Back over a branch that was taken.  False: no such way; the path is right as far as it goes. */
 static bool jump_back(struct way *w, uint32_t from_place, uint32_t to_place)
 {
 	const struct vt_pathnode *nodes = w->g->nodes;
-	uint32_t nth = 0, into = 0;
+	uint32_t nth = 0, into = 0, n = w->n, branches = w->branches;
 	uint32_t from = from_place == VT_PATHPLACE_NONE ? VT_PATHNODE_NONE
 							: vt_pathgraph_find(w->g, from_place, &nth);
 	uint32_t to = to_place == VT_PATHPLACE_NONE ? VT_PATHNODE_NONE
@@ -75,8 +75,11 @@ static bool jump_back(struct way *w, uint32_t from_place, uint32_t to_place)
 	if (from != VT_PATHNODE_NONE && to != VT_PATHNODE_NONE &&
 	    goes_on(w->g, from, nth, to, into))
 		return true;
-	if (to == VT_PATHNODE_NONE || into || !fall_back(w, to))
+	if (to == VT_PATHNODE_NONE || into || !fall_back(w, to)) {
+		w->n = n;
+		w->branches = branches;
 		return false;
+	}
 	if (w->done)
 		return true;
 	if (!w->g->across && (from == VT_PATHNODE_NONE || nodes[from].proc != nodes[to].proc ||
@@ -97,8 +100,8 @@ int vt_paths_true(const struct vt_pathgraph *g, const struct vt_pathask *ask, co
 	w.done = ask->branches == 0;
 	for (i = 0; i + 1 < nstack && !w.done; i += 2)
 		if (!jump_back(&w, stack[i], stack[i + 1]))
-			return -1;
+			break;
 	*n = w.n;
 	*whole = w.done;
-	return (int)w.branches;
+	return w.done || i + 1 >= nstack ? (int)w.branches : -1;
 }

@@ -147,6 +147,12 @@ if command -v valgrind >/dev/null; then
 	t_is "and a period" "$(vtrace dump -k EVENT -F name,period,unit table.paths | tail -n 1)" "instructions	10	instructions"
 	t_ok "listed at once" vpath -n 2 --every 10 --json --top 1 -o table.json table.vt
 	t_is "it has the name, too" "$(jq -r '.paths[0].event' table.json)" instructions
+	vtrace record --full -o signals.vt -- "$VT_BUILD/tests/tools/rec_signals" >/dev/null 2>&1
+	t_ok "paths across signals" vpath --across-calls --every 1 --json --top 0 -o signals.json signals.vt
+	t_unlike "are not lost" 'no path that agrees' "$T_ERR"
+	t_like "but end there" 'end where no code shows how control came there' "$T_ERR"
+	t_is "all others are paths" "$(jq '[.paths[].samples] | add' signals.json)" \
+		"$(awk '/ have no history$/ { n += $4 - $6 } / in no procedure / { n -= $6 } END { print n }' "$T_ERR")"
 	t_ok "where samples tell of paths" vpath --every 10 --top 1 s.vt
 	t_like "--every says that it does nothing" "its samples tell of paths" "$T_ERR"
 else

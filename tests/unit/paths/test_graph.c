@@ -354,6 +354,7 @@ static void stacks_tell_paths(void **state)
 		assert_false(whole);
 		assert_int_equal(n, 3);
 		assert_int_equal(vt_paths_true(b.g, &ask, stack + 1, 2, nodes, &n, &whole), -1);
+		assert_int_equal(n, 1);
 	}
 	drop_program(&b);
 }
