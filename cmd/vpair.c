@@ -24,7 +24,7 @@ static const enum vt_learn learn_modes[] = {VT_LEARN_WEIGHTED, VT_LEARN_ALWAYS, 
 struct options {
 	const char *metric, *split, *model, *plot, *symfs, *compress;
 	uint64_t window, top;
-	bool window_given, top_given;
+	bool window_given, learn_given, top_given;
 	int by; /* -1: not given */
 	int learn;
 	struct app_form form;
@@ -153,6 +153,10 @@ static bool lacks_pairs(struct job *j)
 			j->app, name,
 			"no pairs of samples, and executed code without times in cycles that are "
 			"close enough (Intel PT with cyc and branch stacks with cycles have them)");
+	if (vt_pairmetric_is_timed(&j->metric) && j->o->where.text)
+		return app_lacks(j->app, name,
+				 "no pairs of samples among those that --where chooses; it is no "
+				 "condition on executed code, which is left out");
 	if (vt_pairmetric_is_timed(&j->metric))
 		return app_lacks(
 			j->app, name,
@@ -200,6 +204,11 @@ static void tell_executed(struct job *j)
 
 	tell(j, t->bad, "EXEC record contradicts itself: not used",
 	     "EXEC records contradict themselves: not used");
+	if (t->windows && (j->o->model || j->o->window_given || j->o->learn_given))
+		app_say(j->app,
+			"%s: --model, --window and --learn are of pairs, and nothing to its "
+			"executed code",
+			vt_reader_name(j->reader));
 	if (t->windows && t->untimed)
 		app_say(j->app,
 			"%s: %" PRIu64 " of %" PRIu64
@@ -362,6 +371,7 @@ int cmd_pair(int argc, char **argv)
 		 .given = &o.window_given,
 		 .help = "the largest distance of pairs, where the stream does not tell it"},
 		{0, "learn", VT_OPT_CHOICE, &o.learn, .arg = "WHEN", .choices = learn_words,
+		 .given = &o.learn_given,
 		 .help = "from earlier pairs what to expect at a distance: if distances are\n"
 			 "weighted (default), always, or never"},
 		APP_STRING('m', "model", o.model, "NAME",

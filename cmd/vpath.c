@@ -163,6 +163,9 @@ static bool choose_samples(struct job *j)
 	if (vt_pathtrail_insns(j->trail) && vt_context_is_sampled(j->in.context))
 		return app_lacks(j->app, name, VT_IS_SAMPLED);
 	j->used = &j->executed;
+	if (j->o->counts)
+		app_say(j->app, "%s: its executed code has the paths: --counts is of samples",
+			name);
 	if (vt_pathtrail_insns(j->trail) && !j->executed.questions.count)
 		return app_lacks(j->app, name,
 				 "no instruction with a branch before it is among those taken of "

@@ -68,6 +68,10 @@ t_ok "beside the code" vlist --symfs "$symfs" --pairs --asm -i ipc.sums
 t_like "with its own name" '^ *ipc:15, executed +error +instructions +address' "$T_OUT"
 # Half of a stack has no windows, and no error tells of that half, also not of several such sums.
 t_is "of low confidence" "$(vtrace dump -k PAIRSTAT -F confidence ipc.sums | sort -u)" low
+t_ok "options of pairs" vpair --metric ipc:15 --learn never --top 1 lbr.vt
+t_like "do nothing, and say so" 'are of pairs, and nothing to its executed code' "$T_ERR"
+t_status "a condition on samples" 3 vpair --metric ipc:15 --where 'ip > 0' --top 1 lbr.vt
+t_like "is none on executed code" 'no condition on executed code' "$T_ERR"
 t_ok "merged twice" vtrace merge -o twice.vt ipc.sums ipc.sums
 t_is "of low confidence still" "$(vtrace dump -k PAIRSTAT -F confidence twice.vt | sort -u)" low
 t_is "is twice as many, of the same value" \
