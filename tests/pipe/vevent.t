@@ -178,11 +178,11 @@ vevent --symfs "$symfs" --where 'events & load' -o wb.e b.vt 2>/dev/null
 t_ok "estimates of the samples that pass one condition" vtrace merge -o sum.e wa.e wb.e
 t_same "are those of both files" <(vtrace dump -k EVSTAT sum.e 2>/dev/null) <(vtrace dump -k EVSTAT w.e 2>/dev/null)
 t_is "and so is what was left out" "$(passed sum.e)" "$(passed w.e)"
-for other in a.e "--where !(events&load)"; do
-	[ "$other" = a.e ] || { vevent --symfs "$symfs" ${other/ / } -o other.e a.vt 2>/dev/null; other=other.e; }
-	t_status "they and others" 3 vtrace merge -o sum.e $other wb.e
+vevent --symfs "$symfs" --where '!(events&load)' -o other.e a.vt 2>/dev/null
+for other in a.e other.e; do
+	t_status "they and others" 3 vtrace merge -o sum.e "$other" wb.e
 	t_like "are refused" "wb.e: its estimates are of another choice of samples" "$T_ERR"
-	t_status "they and others, by vevent" 3 vevent --top 1 $other wb.e
+	t_status "they and others, by vevent" 3 vevent --top 1 "$other" wb.e
 	t_like "are refused" "wb.e: its estimates are of another choice of samples" "$T_ERR"
 done
 rm -f sum.e

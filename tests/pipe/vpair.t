@@ -317,10 +317,10 @@ t_ok "sums, and samples of no pairs" vtrace merge -o sum.vt all.sums single.vt
 # refused NAME WHY: beside sums of all, those of another choice are not added, in any order.
 refused()
 {
-	t_status "beside $1" 3 vtrace merge -o sum.vt all.sums $1
+	t_status "beside $1" 3 vtrace merge -o sum.vt all.sums "$1"
 	t_like "is refused" "$1: its sums of pairs are of another $2" "$T_ERR"
-	t_status "in the other order" 3 vtrace merge -o sum.vt $1 all.sums
-	t_ok "alone" vtrace merge -o sum.vt $1 $1
+	t_status "in the other order" 3 vtrace merge -o sum.vt "$1" all.sums
+	t_ok "alone" vtrace merge -o sum.vt "$1" "$1"
 	t_status "and after a merge" 3 vtrace merge -o sum2.vt sum.vt all.sums
 }
 refused never.sums "way to learn what to expect .META vpair.learn"

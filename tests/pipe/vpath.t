@@ -360,8 +360,8 @@ t_is "all of them" "$(awk -F , 'NR > 1 { print $1 }' "$T_OUT" | sort -u | wc -l)
 t_status "of an event that is not there" 2 vlist --paths -e misses both.paths
 t_like "it is named" "no event of paths is 'misses'" "$T_ERR"
 t_status "of two events" 2 vlist --paths -e cycles -e profileme both.paths
-for option in --asm '--context 3' --intel --att '-I .' --source; do
-	t_status "no code is listed: $option" 2 vlist --paths $option likely.vt
+for option in --asm --context=3 --intel --att -I. --source; do
+	t_status "no code is listed: $option" 2 vlist --paths "$option" likely.vt
 done
 t_status "of no procedure" 2 vlist --symfs "$symfs" --paths likely.vt nosuch
 t_like "it is named" "nosuch: no such procedure" "$T_ERR"

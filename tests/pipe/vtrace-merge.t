@@ -37,10 +37,10 @@ again='the same file as another input: what it has counts again'
 ln -s a.vt link.vt
 ln a.vt hard.vt
 for other in a.vt ./a.vt link.vt hard.vt; do
-	t_ok "a file, and again as $other" vtrace merge -o x.vt a.vt b.vt $other
+	t_ok "a file, and again as $other" vtrace merge -o x.vt a.vt b.vt "$other"
 	t_is "is told" "$(cat "$T_ERR")" "vtrace merge: $other: $again"
 done
-t_ok "a file, and again through standard input" vtrace merge -o x.vt a.vt - <a.vt
+t_ok "a file, and again through standard input" vtrace merge -o x.vt a.vt - <link.vt
 t_is "is told" "$(cat "$T_ERR")" "vtrace merge: standard input: $again"
 cp a.vt copy.vt
 t_ok "files that are equal are two" vtrace merge -o x.vt a.vt copy.vt
