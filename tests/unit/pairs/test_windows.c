@@ -48,7 +48,9 @@ static void write_run(struct vt_writer *w, const struct run *r)
 	row[VT_EXEC_CYCLES] = r->cycles;
 	for (i = 0; i < r->nblocks; i++) {
 		vt_put_le16(ids + 2 * i, (uint16_t)r->blocks[i]);
-		row[VT_EXEC_INSNS] += sizes[r->blocks[i]];
+		/* A block that is not there has some, too. */
+		row[VT_EXEC_INSNS] +=
+			r->blocks[i] < sizeof(sizes) / sizeof(sizes[0]) ? sizes[r->blocks[i]] : 4;
 	}
 	row[VT_EXEC_INSNS] -= r->skip + r->cut;
 	vt_writer_bytes(w, VT_EXEC_IDS, ids, 2 * r->nblocks);
