@@ -151,8 +151,9 @@ static bool lacks_pairs(struct job *j)
 	if (vt_pairs_totals(j->pairs)->untimed)
 		return app_lacks(
 			j->app, name,
-			"no pairs of samples, and executed code without times in cycles that are "
-			"close enough (Intel PT with cyc and branch stacks with cycles have them)");
+			"no pairs of samples, and no window of that many cycles in its executed "
+			"code: it has no times in cycles (Intel PT with cyc and branch stacks "
+			"with cycles have them), they are too far apart, or its runs too short");
 	if (vt_pairmetric_is_timed(&j->metric) && j->o->where.text)
 		return app_lacks(j->app, name,
 				 "no pairs of samples among those that --where chooses; it is no "
@@ -206,7 +207,7 @@ static void tell_executed(struct job *j)
 	     "EXEC records contradict themselves: not used");
 	if (t->windows && (j->o->model || j->o->window_given || j->o->learn_given))
 		app_say(j->app,
-			"%s: --model, --window and --learn are of pairs, and nothing to its "
+			"%s: --model, --window and --learn do nothing: they are of pairs, not of "
 			"executed code",
 			vt_reader_name(j->reader));
 	if (t->windows && t->untimed)

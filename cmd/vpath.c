@@ -153,7 +153,7 @@ static bool choose_samples(struct job *j)
 
 	j->used = &j->samples;
 	if (told && j->o->every_given)
-		app_say(j->app, "%s: its samples tell of paths: --every is of executed code", name);
+		app_say(j->app, "%s: --every does nothing: its samples tell of paths", name);
 	if (told)
 		return true;
 	if (!j->trail)
@@ -164,7 +164,7 @@ static bool choose_samples(struct job *j)
 		return app_lacks(j->app, name, VT_IS_SAMPLED);
 	j->used = &j->executed;
 	if (j->o->counts)
-		app_say(j->app, "%s: its executed code has the paths: --counts is of samples",
+		app_say(j->app, "%s: --counts does nothing: executed code has the paths itself",
 			name);
 	if (vt_pathtrail_insns(j->trail) && !j->executed.questions.count)
 		return app_lacks(j->app, name,
@@ -275,12 +275,13 @@ static void tell_totals(const struct job *j)
 {
 	const struct vt_paths_totals *t = &j->paths.totals;
 	const struct vt_pathsamples *s = j->used;
+	const bool executed = s == &j->executed;
 	const struct {
 		uint64_t n;
 		const char *what;
 	} rows[] = {
 		{s->aborted, "are of wrong paths"},
-		{s->untold, "have no history"},
+		{s->untold, executed ? "have no branch before them" : "have no history"},
 		{s->unmapped + t->outside, "are in no procedure with code"},
 		{t->none, "have no path that agrees with their history"},
 		{t->ended, "have paths that end where no code shows how control came there"},
@@ -291,8 +292,9 @@ static void tell_totals(const struct job *j)
 
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].n)
-			app_say(j->app, "%s: of %" PRIu64 " samples, %" PRIu64 " %s",
-				vt_reader_name(j->reader), s->samples, rows[i].n, rows[i].what);
+			app_say(j->app, "%s: of %" PRIu64 " %s, %" PRIu64 " %s",
+				vt_reader_name(j->reader), s->samples,
+				executed ? "instructions" : "samples", rows[i].n, rows[i].what);
 	if (t->capped)
 		app_say(j->app,
 			"%s: of %" PRIu64 " samples, %" PRIu64 " have so many that not all were "

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 
-/* Whether a record says less than its sums do. */
+/* Whether a record is less sure than its sums are, as parts of them are missing. */
 static bool is_partial(const struct vt_record *rec, const struct vt_pairstat *s)
 {
 	return vt_record_u64(rec, VT_PAIRSTAT_CONFIDENCE) <

@@ -17,7 +17,7 @@ struct vt_pairsum {
 	uint64_t pairs; /* each pair twice: once for each of its instructions */
 	double x, x2, y, y2, xy;
 	double cycles; /* in progress, of `wasted`; records do not have it */
-	bool partial;  /* what is left out may differ: the confidence is low */
+	bool partial;  /* much was not measured, and may differ: the confidence is low */
 };
 
 /* An estimate; the interval is the one of 95 %. */

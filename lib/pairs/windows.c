@@ -81,7 +81,7 @@ void vti_windows_free(struct vti_windows *w)
 
 /* ---- sums ---- */
 
-/* A sum is partial if more than one in so many of its instructions are not used. */
+/* A sum is partial if more than one in so many of its instructions has no window. */
 #define MOST_UNUSED 10
 
 static void judge_sum(const struct vti_windows *w, struct vt_pairs *p, uint32_t sum)

@@ -304,7 +304,7 @@ static int compare_edges(const void *x, const void *y)
 	return (a->kind > b->kind) - (a->kind < b->kind);
 }
 
-/* Makes one of those to a node that are the same, and puts them behind those that are there. */
+/* Adds equal edges to a node up, and moves what is left to the end of the finished ones. */
 static void merge_edges(struct vt_pathgraph *g, struct vt_pathnode *n, bool counted)
 {
 	struct vt_pathedge *e = g->edges + n->first, *end = e + n->count;

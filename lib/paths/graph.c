@@ -209,8 +209,9 @@ static void mark_entries(const struct builder *b, uint32_t proc)
 	}
 }
 
-/* Adds arrivals in a procedure to its entries: with `only`, those that its graph does not have. */
-static bool add_entries(const struct arrivals *a, const struct vt_pathproc *p, bool only,
+/* Adds arrivals in a procedure to its entries; with `missing`, those that its graph does not have.
+ */
+static bool add_entries(const struct arrivals *a, const struct vt_pathproc *p, bool missing,
 			struct entries *e)
 {
 	const struct arrival key = {p->proc.start, p->proc.image, p->proc.pid};
@@ -219,7 +220,7 @@ static bool add_entries(const struct arrivals *a, const struct vt_pathproc *p, b
 	for (; i < a->count && a->list[i].image == key.image && a->list[i].pid == key.pid &&
 	       a->list[i].vaddr < p->proc.end;
 	     i++) {
-		if (only && vt_cfg_insn_at(p->cfg, a->list[i].vaddr) != UINT32_MAX)
+		if (missing && vt_cfg_insn_at(p->cfg, a->list[i].vaddr) != UINT32_MAX)
 			continue;
 		if (!vt_array_grow(&e->vaddrs, &e->cap, e->count + 1, sizeof(*e->vaddrs)))
 			return false;
@@ -244,7 +245,10 @@ static int make_cfg(const struct builder *b, struct vt_pathproc *p, const struct
 	return p->cfg ? 0 : -(int)err->code;
 }
 
-/* The graph of a procedure, with the blocks that only jumps lead to whose targets are not known. */
+/*
+ * The graph of a procedure.  An executed block that it does not have is behind a jump whose targets
+ * are not known: the graph is made again, with that block as an entry.
+ */
 static int find_cfg(const struct builder *b, struct vt_pathproc *p, const struct vt_proccode *code,
 		    struct vt_error *err)
 {
@@ -469,7 +473,7 @@ static bool find_targets(struct builder *b)
 	return b->targets.list != NULL;
 }
 
-/* The starts of the blocks of images; those of anonymous code have no place in one. */
+/* Where executed blocks of images start.  Those of anonymous code are in no image. */
 static bool find_blocks(struct builder *b)
 {
 	size_t i, n = b->g->code ? vt_blockcode_count(b->g->code) : 0, cap = 0;

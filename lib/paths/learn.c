@@ -5,7 +5,8 @@
 #include "machine/insn/insn.h"
 #include "paths/paths.h"
 
-#define QUESTIONS	20000 /* that are looked at */
+/* The questions that are looked at: to learn counts, and how predictable branches are. */
+#define QUESTIONS	20000
 #define GUESS_QUESTIONS 2000
 
 /* The samples that what is known without histories counts for, of the edges to a node. */
@@ -17,7 +18,7 @@
 /* Of all the ways to a node that are not known: samples, as far as no sample tells. */
 #define UNSEEN 0.5
 
-/* At first: what they are of the ways that are known. */
+/* Before anything is learned: the same, as a part of the ways that are known. */
 #define FIRST_UNSEEN 0.01
 
 /* Executions of each node, from the samples in it, in any unit. */

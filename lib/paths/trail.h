@@ -23,11 +23,11 @@ struct vt_pathtrail *vt_pathtrail_new(const struct vt_context *c, struct vt_path
 				      uint64_t every);
 void vt_pathtrail_free(struct vt_pathtrail *t);
 
-/* The event of these samples, which no stream declares. */
+/* The event of these samples: no record of the input declares it. */
 #define VT_PATHTRAIL_EVENT	0x76700001u
 #define VT_PATHTRAIL_EVENT_NAME "instructions"
 
-/* Declares it. */
+/* Writes the EVENT record of VT_PATHTRAIL_EVENT. */
 void vt_pathtrail_write_event(const struct vt_pathtrail *t, struct vt_writer *w);
 
 /* A vt_consume_record_fn for EXEC and GAP records.  -VT_E_NOMEM. */

@@ -705,7 +705,9 @@ int vt_pathwalk_weigh(struct vt_pathwalk *w, const struct vt_pathask *ask, doubl
 	*probability = 0;
 	if (walk(w, ask, false, &a, err) < 0)
 		return -(int)err->code;
-	*probability = a.some && w->total < 1 ? w->total : a.some;
+	/* Rounding may make it more than certain. */
+	if (a.some)
+		*probability = w->total < 1 ? w->total : 1;
 	return 0;
 }
 

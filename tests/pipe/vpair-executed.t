@@ -69,7 +69,7 @@ t_like "with its own name" '^ *ipc:15, executed +error +instructions +address' "
 # Half of a stack has no windows, and no error tells of that half, also not of several such sums.
 t_is "of low confidence" "$(vtrace dump -k PAIRSTAT -F confidence ipc.sums | sort -u)" low
 t_ok "options of pairs" vpair --metric ipc:15 --learn never --top 1 lbr.vt
-t_like "do nothing, and say so" 'are of pairs, and nothing to its executed code' "$T_ERR"
+t_like "do nothing, and say so" 'do nothing: they are of pairs, not of executed code' "$T_ERR"
 t_status "a condition on samples" 3 vpair --metric ipc:15 --where 'ip > 0' --top 1 lbr.vt
 t_like "is none on executed code" 'no condition on executed code' "$T_ERR"
 t_ok "merged twice" vtrace merge -o twice.vt ipc.sums ipc.sums
@@ -88,9 +88,9 @@ t_is "with their own counts" "$(jq '[.rows[].metrics[]? | select(.name == "ipc:1
 # ---- what cannot be used ----
 
 t_status "code without times" 3 vpair --metric ipc:30 --top 1 "$orders"
-t_like "is told" 'no pairs of samples, and executed code without times in cycles that are close enough' "$T_ERR"
+t_like "is told" 'no pairs of samples, and no window of that many cycles in its executed code' "$T_ERR"
 t_status "windows longer than runs" 3 vpair --metric ipc:100000 -o none.vt lbr.vt
-t_like "are told" 'without times in cycles that are close enough' "$T_ERR"
+t_like "are told" 'no window of that many cycles in its executed code' "$T_ERR"
 t_status "samples with branch stacks that are not decoded" 3 vpair --metric ipc:15 --top 1 stacks.vt
 t_like "need that" 'no pairs of samples .*, and no executed code \(vtrace decode makes it .* with --lbr\)' "$T_ERR"
 t_status "a metric that times do not tell" 3 vpair --metric wasted --top 1 lbr.vt

@@ -49,7 +49,7 @@ print(len(set(a) - set(b)), len(set(b) - set(a)), sum(a[k] != b[k] for k in set(
 END
 all=(vpath --symfs "$symfs" --across-calls --json --top 0)
 t_ok "all that was executed" "${all[@]}" --every 1 -o executed.json "$orders"
-t_like "but what no branch leads to" 'of 668153 samples, 8 have no history' "$T_ERR"
+t_like "but what no branch leads to" 'of 668153 instructions, 8 have no branch before them' "$T_ERR"
 vsim -m skylake --symfs "$symfs" --profileme 1 --interval fixed --branches 32 -o each.vt "$orders" 2>/dev/null
 t_ok "with the branches of each instruction" "${all[@]}" -o each.json each.vt
 t_is "are the same paths" "$("$PYTHON" paths.py executed.json each.json)" "0 8 0 1031 668145"
@@ -90,7 +90,7 @@ if command -v valgrind >/dev/null; then
 	gcc -nostdlib -static -no-pie -o next next.S
 	vtrace record --full -o next.vt -- ./next 2>/dev/null
 	t_ok "paths over a jump to the next instruction" vpath -n 2 --every 1 --csv --top 0 -o next.csv next.vt
-	t_like "are all there, but of the first block" 'of 69 samples, 3 have no history' "$T_ERR"
+	t_like "are all there, but of the first block" 'of 69 instructions, 3 have no branch before them' "$T_ERR"
 	t_is "and none is lost" "$(wc -l <"$T_ERR")" 1
 	t_is "after five even and four odd ones" "$(awk -F, '$11 == "_start+0x5" { print $1, $2, $5, $7 }' next.csv)" \
 		"1 5 2 0x40100e
@@ -152,7 +152,7 @@ if command -v valgrind >/dev/null; then
 	t_unlike "are not lost" 'no path that agrees' "$T_ERR"
 	t_like "but end there" 'end where no code shows how control came there' "$T_ERR"
 	t_is "all others are paths" "$(jq '[.paths[].samples] | add' signals.json)" \
-		"$(awk '/ have no history$/ { n += $4 - $6 } / in no procedure / { n -= $6 } END { print n }' "$T_ERR")"
+		"$(awk '/ have no branch before them$/ { n += $4 - $6 } / in no procedure / { n -= $6 } END { print n }' "$T_ERR")"
 	t_ok "where samples tell of paths" vpath --every 10 --top 1 s.vt
 	t_like "--every says that it does nothing" "its samples tell of paths" "$T_ERR"
 else
