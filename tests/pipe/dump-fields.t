@@ -114,16 +114,17 @@ int main()
 }
 END
 # perf looks up a return address, not the call before it: where a procedure ends with a call, it shows
-# the next one, "+0x0".  It has no names for procedures of stripped files.  Before and after main, a
-# sample may fall on code without call frame information, such as __do_global_dtors_aux: a chain ends
-# there, while perf guesses by the frame pointer.
+# the next one, "+0x0".  It has no names for procedures of stripped files, nor for entries of the
+# procedure linkage table without a symbol, "@plt", which objdump calls "*ABS*+0x9ca00@plt".  Before
+# and after main, a sample may fall on code without call frame information, such as
+# __do_global_dtors_aux: a chain ends there, while perf guesses by the frame pointer.
 cat >compare.py <<'END'
 import sys
 want, got = ([l.rstrip("\n").split("\t") for l in open(f, errors="replace")] for f in sys.argv[1:])
 frames = [(w, g, i) for a, b in zip(want, got)
           for i, (w, g) in enumerate(zip(a[2].split(";"), b[2].split(";")))]
 bad = [(w, g) for w, g, i in frames
-       if w != g and not (i and "+0x0 (" in w) and not w.startswith("[unknown]")]
+       if w != g and not (i and "+0x0 (" in w) and not w.startswith(("[unknown]", "@plt+"))]
 bad += [(a, b) for a, b in zip(want, got)
         if a[:2] != b[:2] or (a[2].count(";") != b[2].count(";") and ";main+" in a[2] + b[2])]
 print("many in main" if sum(";main+" in a[2] for a in want) > 20 else "few in main", end=", ")
