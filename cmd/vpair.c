@@ -128,9 +128,6 @@ static void tell(struct job *j, uint64_t n, const char *one, const char *many)
 			n == 1 ? one : many);
 }
 
-/* The share of overlaps at the end of the window that tells of more beyond. */
-#define TOO_FAR .01
-
 /* There are no pairs: what there is instead. */
 static bool lacks_pairs(struct job *j)
 {
@@ -189,7 +186,7 @@ static void tell_samples(struct job *j)
 	     "halves of pairs are not used, as a counter had stopped");
 	tell(j, t->unknown, "half of a pair is not used, as a sample does not tell enough",
 	     "halves of pairs are not used, as samples do not tell enough");
-	if (j->metric.measure != VT_PAIR_WHERE && t->far > TOO_FAR * t->overlaps)
+	if (vt_pairs_is_cut(j->pairs, t->far, t->overlaps))
 		app_say(j->app,
 			"%s: %.1f%% of what overlaps is in the last tenth of the window of "
 			"%" PRIu64 " instructions: what is beyond is missing",

@@ -3,8 +3,9 @@
 """usage: tests/windows_oracle.py EXECUTED.vt SUMS.vt METRIC
 
 Works out what vpair is to say of executed code with times in cycles, instruction by instruction, and
-compares that with the PAIRSTAT records of SUMS.vt; METRIC is ipc:N or retire-within:N.  Prints the
-numbers of places, of instructions that were measured, and of others.
+compares that with the PAIRSTAT records of SUMS.vt, which also have the others of each place; METRIC is
+ipc:N or retire-within:N.  Prints the numbers of places, of instructions that were measured, and of
+others.
 """
 import json
 import subprocess
@@ -61,6 +62,7 @@ class Windows(vt_exec.Reader):
         for i, count in found:
             if count is None:
                 self.untimed += 1
+                self.sum(pid, addrs[i])[6] += 1
                 continue
             middle = spans[i][0] + spans[i][1] / 2
             if n >= GROUP_INSNS and middle >= begin + GROUP_WINDOWS * self.length:
@@ -68,7 +70,7 @@ class Windows(vt_exec.Reader):
                 group, n = {}, 0
             begin = begin if n else middle
             n += 1
-            g = group.setdefault(self.place(pid, addrs[i]), [0, 0, 0])
+            g = group.setdefault((pid, addrs[i]), [0, 0, 0])
             g[0] += 1
             g[1] += count if self.ipc else count - 1
             g[2] += self.length if self.ipc else 1
@@ -91,10 +93,13 @@ class Windows(vt_exec.Reader):
             return None
         return sum((min(high, s[0] + s[1]) - max(low, s[0])) / s[1] for s in spans[first:last])
 
+    def sum(self, pid, addr):
+        return self.sums.setdefault(self.place(pid, addr), [0] * 7)
+
     def end(self, group):
-        for place, (n, x, y) in group.items():
+        for (pid, addr), (n, x, y) in group.items():
             self.measured += n
-            s = self.sums.setdefault(place, [0] * 6)
+            s = self.sum(pid, addr)
             for i, v in enumerate((n, x, x * x, y, y * y, x * y)):
                 s[i] += v
 
@@ -109,7 +114,7 @@ def main():
     for r in map(json.loads, text.splitlines()):
         assert r["metric"] == metric and r["method"] == "counted" and not r.get("event"), r
         got[r.get("image", 0), int(r.get("offset", "0x0"), 0)] = [
-            r["pairs"], *(r.get(f, 0) for f in ("x", "x2", "y", "y2", "xy"))]
+            r.get(f, 0) for f in ("pairs", "x", "x2", "y", "y2", "xy", "missing")]
     for place in set(got) | set(w.sums):
         a, b = got.get(place), w.sums.get(place)
         if not a or not b or any(abs(p - q) > 1e-6 * max(1, abs(q)) for p, q in zip(a, b)):

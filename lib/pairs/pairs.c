@@ -242,11 +242,14 @@ static void add_share(struct vt_pairs *p, uint32_t sum, const struct vt_pairterm
 	p->shares[i].pairs++;
 }
 
-static void count_overlap(struct vt_pairs *p, uint64_t distance, double weight)
+static void count_overlap(struct vt_pairs *p, uint32_t sum, uint64_t distance, double weight)
 {
+	double far = distance > p->window - p->window / 10 ? weight : 0;
+
 	p->totals.overlaps += weight;
-	if (distance > p->window - p->window / 10)
-		p->totals.far += weight;
+	p->totals.far += far;
+	p->sums[sum].overlaps += weight;
+	p->sums[sum].far += far;
 }
 
 /* Whether what is expected is learned from earlier pairs. */
@@ -292,7 +295,8 @@ static void measure(struct vt_pairs *p, const struct vti_member *self,
 			p->failed = true;
 		add_share(p, self->sum, &t);
 		if (t.overlaps && self->distance < other->distance)
-			count_overlap(p, other->distance - self->distance, scale->weight);
+			count_overlap(p, self->sum, other->distance - self->distance,
+				      scale->weight);
 		break;
 	case VT_PAIR_APART:
 		p->totals.apart++;
@@ -560,12 +564,30 @@ void vt_pairs_pick(struct vt_pairs *p, const uint8_t *truth)
 	p->picked = truth;
 }
 
+/* The share of what overlaps at the end of the window that tells of more beyond. */
+#define TOO_FAR .01
+
+bool vt_pairs_is_cut(const struct vt_pairs *p, double far, double overlaps)
+{
+	return p->o.metric->measure != VT_PAIR_WHERE && far > TOO_FAR * overlaps;
+}
+
+/* A single pair at the end of the window may be there by chance. */
+static void judge_windows(struct vt_pairs *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->sums_cap; i++)
+		p->sums[i].partial = vt_pairs_is_cut(p, p->sums[i].far - 1, p->sums[i].overlaps);
+}
+
 void vt_pairs_finish(struct vt_pairs *p)
 {
 	/* That the stream ends within a group is no loss. */
 	p->totals.cut = p->last->nth == 1;
 	p->totals.alone -= p->totals.cut;
 	end_group(p);
+	judge_windows(p);
 }
 
 /* ---- results ---- */
@@ -595,6 +617,11 @@ const struct vt_pairsum *vt_pairs_sum(const struct vt_pairs *p, uint32_t row, en
 	static const struct vt_pairsum none = {0};
 
 	return (size_t)side < p->nsides ? &p->sums[row * p->nsides + side] : &none;
+}
+
+bool vt_pairs_has_sum(const struct vt_pairs *p, const struct vt_pairsum *s)
+{
+	return s->pairs || (p->totals.windows && s->missing);
 }
 
 void vt_pairs_split_text(const char *split, enum vt_split side, struct vt_buf *out)

@@ -135,6 +135,16 @@ size_t vt_pairs_nplaces(const struct vt_pairs *p);
 const struct vt_pairplace *vt_pairs_place(const struct vt_pairs *p, size_t i);
 const struct vt_pairsum *vt_pairs_sum(const struct vt_pairs *p, uint32_t row, enum vt_split side);
 
+/* Whether there is something to tell of a sum: pairs, or code that was executed but not measured.
+ */
+bool vt_pairs_has_sum(const struct vt_pairs *p, const struct vt_pairsum *s);
+
+/*
+ * Whether there is more beyond the window, where of what overlaps so much, by weight, is in its
+ * last tenth.
+ */
+bool vt_pairs_is_cut(const struct vt_pairs *p, double far, double overlaps);
+
 /* Appends the text of a side of a split: "", "EXPR", "!(EXPR)" or "unknown". */
 void vt_pairs_split_text(const char *split, enum vt_split side, struct vt_buf *out);
 

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 
-/* Whether a record is less sure than its sums are, as parts of them are missing. */
+/* Whether a record is less sure than its sums are, as there is more beyond the window. */
 static bool is_partial(const struct vt_record *rec, const struct vt_pairstat *s)
 {
 	return vt_record_u64(rec, VT_PAIRSTAT_CONFIDENCE) <
@@ -22,11 +22,13 @@ bool vt_pairstat_read(const struct vt_record *rec, struct vt_pairstat *s)
 		.metric = vt_record_bytes(rec, VT_PAIRSTAT_METRIC),
 		.split = vt_record_bytes(rec, VT_PAIRSTAT_SPLIT),
 		.sum = {.pairs = vt_record_u64(rec, VT_PAIRSTAT_PAIRS),
+			.missing = vt_record_u64(rec, VT_PAIRSTAT_MISSING),
 			.x = vt_record_f64(rec, VT_PAIRSTAT_X),
 			.x2 = vt_record_f64(rec, VT_PAIRSTAT_X2),
 			.y = vt_record_f64(rec, VT_PAIRSTAT_Y),
 			.y2 = vt_record_f64(rec, VT_PAIRSTAT_Y2),
-			.xy = vt_record_f64(rec, VT_PAIRSTAT_XY)},
+			.xy = vt_record_f64(rec, VT_PAIRSTAT_XY),
+			.counted = vt_record_u64(rec, VT_PAIRSTAT_METHOD) == VT_METHOD_COUNTED},
 	};
 	s->sum.partial = is_partial(rec, s);
 	return s->metric.size <= VT_PAIR_MAX_METRIC &&
@@ -59,6 +61,7 @@ void vt_pairstat_write(const struct vt_pairstat *s, struct vt_writer *w)
 	vt_row_set_f64(&row[VT_PAIRSTAT_HIGH], v.high);
 	row[VT_PAIRSTAT_CONFIDENCE] = v.confidence;
 	row[VT_PAIRSTAT_METHOD] = s->method;
+	row[VT_PAIRSTAT_MISSING] = s->sum.missing;
 	vt_writer_bytes(w, VT_PAIRSTAT_METRIC, s->metric.data, s->metric.size);
 	vt_writer_bytes(w, VT_PAIRSTAT_SPLIT, s->split.data, s->split.size);
 }
@@ -91,7 +94,7 @@ static void write_place(const struct vt_pairs *p, const struct vt_pairplace *pla
 		.sum = *vt_pairs_sum(p, place->row, side),
 	};
 
-	if (s.sum.pairs)
+	if (vt_pairs_has_sum(p, &s.sum))
 		vt_pairstat_write(&s, w);
 }
 

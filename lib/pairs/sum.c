@@ -17,6 +17,9 @@
 #define LARGE_ERROR .5
 #define SMALL_ERROR .1
 
+/* From one in so many instructions on that is missing, the confidence is low. */
+#define MOST_MISSING 10
+
 void vt_pairsum_add(struct vt_pairsum *s, double x, double y)
 {
 	s->x += x;
@@ -29,30 +32,53 @@ void vt_pairsum_add(struct vt_pairsum *s, double x, double y)
 void vt_pairsum_join(struct vt_pairsum *s, const struct vt_pairsum *other)
 {
 	s->pairs += other->pairs;
+	s->missing += other->missing;
 	s->x += other->x;
 	s->x2 += other->x2;
 	s->y += other->y;
 	s->y2 += other->y2;
 	s->xy += other->xy;
 	s->cycles += other->cycles;
+	s->overlaps += other->overlaps;
+	s->far += other->far;
+	s->counted |= other->counted;
 	s->partial |= other->partial;
 }
 
 bool vt_pairsum_is_valid(const struct vt_pairsum *s)
 {
-	return s->pairs <= (uint64_t)VT_MOST_COUNT && vt_is_sum(fabs(s->x)) && vt_is_sum(s->x2) &&
-	       vt_is_sum(fabs(s->y)) && vt_is_sum(s->y2) && vt_is_sum(fabs(s->xy));
+	return s->pairs <= (uint64_t)VT_MOST_COUNT && s->missing <= (uint64_t)VT_MOST_COUNT &&
+	       vt_is_sum(fabs(s->x)) && vt_is_sum(s->x2) && vt_is_sum(fabs(s->y)) &&
+	       vt_is_sum(s->y2) && vt_is_sum(fabs(s->xy));
 }
 
-static enum vt_confidence judge(uint64_t pairs, double value, double error)
+static enum vt_confidence judge(const struct vt_pairsum *s, double value, double error)
 {
 	double relative = value != 0 ? error / fabs(value) : INFINITY;
 
-	if (!pairs)
+	if (!s->pairs)
 		return VT_CONFIDENCE_NONE;
-	if (pairs < FEW || !(relative <= LARGE_ERROR))
+	if (s->pairs < FEW || !(relative <= LARGE_ERROR) || s->partial ||
+	    s->missing > (s->pairs + s->missing) / MOST_MISSING)
 		return VT_CONFIDENCE_LOW;
-	return pairs >= MANY && relative <= SMALL_ERROR ? VT_CONFIDENCE_HIGH : VT_CONFIDENCE_MEDIUM;
+	return s->pairs >= MANY && relative <= SMALL_ERROR ? VT_CONFIDENCE_HIGH
+							   : VT_CONFIDENCE_MEDIUM;
+}
+
+/*
+ * The sum of squares of what groups are off.  Infinite: one pair does not tell how far pairs are
+ * from each other, nor do pairs that are all alike.  Groups of executed code are as many as the
+ * square of their sum is above the sum of their squares, or more.
+ */
+static double sum_squares(const struct vt_pairsum *s, double r)
+{
+	double squares = s->x2 - 2 * r * s->xy + r * r * s->y2;
+
+	if (s->pairs < 2 || !isfinite(squares))
+		return INFINITY;
+	if (squares > ALIKE * s->x2)
+		return squares;
+	return s->counted && s->y * s->y >= FEW * s->y2 ? 0 : INFINITY;
 }
 
 /* As of a total: as if there were so many more pairs without any slope. */
@@ -67,21 +93,19 @@ static double estimate_slope(const struct vt_pairsum *s)
 
 struct vt_pairvalue vt_pairsum_value(const struct vt_pairsum *s, bool total)
 {
+	const struct vt_pairvalue withheld = {NAN, NAN, NAN, NAN, VT_CONFIDENCE_NONE};
 	double b = estimate_slope(s), r = total ? b : s->y != 0 ? s->x / s->y : 0;
-	double squares = s->x2 - 2 * r * s->xy + r * r * s->y2;
-	struct vt_pairvalue v = {.value = total ? s->x - b * s->y : r};
+	struct vt_pairvalue v = {.value = total ? s->x - b * s->y : r,
+				 .error = sqrt(sum_squares(s, r))};
 
-	/* Rounding may leave less than nothing. */
-	v.error = sqrt(fmax(squares, 0));
+	if (s->missing > s->pairs)
+		return withheld;
 	if (!total)
 		v.error = s->y != 0 ? v.error / fabs(s->y) : INFINITY;
-	/* One pair, and pairs that are all alike, do not tell how far pairs are from each other. */
-	if (s->pairs < 2 || squares <= ALIKE * s->x2 || !isfinite(v.error))
+	if (isnan(v.error))
 		v.error = INFINITY;
 	v.low = v.value - Z * v.error;
 	v.high = v.value + Z * v.error;
-	v.confidence = judge(s->pairs, v.value, v.error);
-	if (s->partial && v.confidence > VT_CONFIDENCE_LOW)
-		v.confidence = VT_CONFIDENCE_LOW;
+	v.confidence = judge(s, v.value, v.error);
 	return v;
 }

@@ -14,13 +14,17 @@
  * add up, field by field.
  */
 struct vt_pairsum {
-	uint64_t pairs; /* each pair twice: once for each of its instructions */
+	uint64_t pairs;	  /* each pair twice: once for each of its instructions */
+	uint64_t missing; /* executed instructions that were not measured, and may differ */
 	double x, x2, y, y2, xy;
-	double cycles; /* in progress, of `wasted`; records do not have it */
-	bool partial;  /* much was not measured, and may differ: the confidence is low */
+	double cycles;	 /* in progress, of `wasted`; records have none of these three: */
+	double overlaps; /* what counts behind the instruction, by weight, */
+	double far;	 /* and of that, in the last tenth of the window */
+	bool counted;	 /* executed code, each instruction of it, not pairs */
+	bool partial;	 /* there is more beyond the window: the confidence is low */
 };
 
-/* An estimate; the interval is the one of 95 %. */
+/* An estimate; the interval is the one of 95 %.  Without confidence, all are NaN. */
 struct vt_pairvalue {
 	double value;
 	double error; /* standard error; infinite: unknown */
@@ -49,10 +53,12 @@ bool vt_pairsum_is_valid(const struct vt_pairsum *s);
  * uniform distances all y are 0, and the total is the sum of x.
  *
  * Where all pairs are alike, so that these squares are 0, the error is unknown, as that of one
- * pair: they do not tell how often others are met.
+ * pair: they do not tell how often others are met.  Of executed code, whose instructions are all
+ * counted, it is 0 from 30 groups on.
  *
- * The confidence is low below 30 pairs, above a relative error of 1/2, or if the sum is partial,
- * and high from 200 pairs on at a relative error of 1/10 or less.
+ * There is no value if more is missing than was measured.  The confidence is low below 30 pairs,
+ * above a relative error of 1/2, if more than a tenth is missing, or if the sum is partial, and
+ * high from 200 pairs on at a relative error of 1/10 or less.
  */
 struct vt_pairvalue vt_pairsum_value(const struct vt_pairsum *s, bool total);
 

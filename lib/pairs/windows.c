@@ -29,7 +29,6 @@ struct mark {
 struct part {
 	double x, y;
 	uint64_t insns;
-	uint64_t unused; /* of all groups */
 };
 
 struct thread {
@@ -81,17 +80,6 @@ void vti_windows_free(struct vti_windows *w)
 
 /* ---- sums ---- */
 
-/* A sum is partial if more than one in so many of its instructions has no window. */
-#define MOST_UNUSED 10
-
-static void judge_sum(const struct vti_windows *w, struct vt_pairs *p, uint32_t sum)
-{
-	const struct part *part = &w->parts[sum];
-
-	p->sums[sum].partial =
-		part->unused > (part->unused + part->insns + p->sums[sum].pairs) / MOST_UNUSED;
-}
-
 static void end_window_group(struct vti_windows *w, struct vt_pairs *p)
 {
 	size_t i;
@@ -102,8 +90,7 @@ static void end_window_group(struct vti_windows *w, struct vt_pairs *p)
 
 		s->pairs += part->insns;
 		vt_pairsum_add(s, part->x, part->y);
-		*part = (struct part){.unused = part->unused};
-		judge_sum(w, p, w->touched[i]);
+		*part = (struct part){.insns = 0};
 	}
 	w->ntouched = 0;
 	w->insns = 0;
@@ -132,11 +119,10 @@ static void add_window(struct vti_windows *w, struct vt_pairs *p, uint32_t sum,
 	p->totals.windows++;
 }
 
-static void leave_out(struct vti_windows *w, struct vt_pairs *p, uint32_t sum)
+static void leave_out(struct vt_pairs *p, uint32_t sum)
 {
-	w->parts[sum].unused++;
+	p->sums[sum].missing++;
 	p->totals.untimed++;
-	judge_sum(w, p, sum);
 }
 
 /* Makes room for the parts of all sums.  False: out of memory. */
@@ -157,8 +143,11 @@ static int find_block_rows(struct vti_windows *w, struct vt_pairs *p, const stru
 	uint32_t *rows = calloc((size_t)b->ninsns + 1, sizeof(*rows)), i;
 	int code = rows ? 0 : vt_error_nomem(err);
 
-	for (i = 0; i < b->ninsns && code == 0; i++)
+	for (i = 0; i < b->ninsns && code == 0; i++) {
 		code = vti_pairs_sum_at(p, b->pid, vt_bblock_insn_addr(b, i), &rows[i], err);
+		if (code == 0)
+			p->sums[rows[i]].counted = true;
+	}
 	if (code == 0 && !grow_parts(w, p->sums_cap))
 		code = vt_error_nomem(err);
 	if (code < 0)
@@ -314,10 +303,10 @@ static int measure_run(struct vti_windows *w, struct vt_pairs *p, struct vt_exec
 		if (!rows)
 			return -(int)err->code;
 		for (i = step.insn; i < step.insn_end; i++, insn++) {
-			if (count_around(w, &at, insn, &in))
+			if (w->nmarks > 1 && count_around(w, &at, insn, &in))
 				add_window(w, p, rows[i], &in);
 			else
-				leave_out(w, p, rows[i]);
+				leave_out(p, rows[i]);
 		}
 	}
 	end_window_group(w, p);
@@ -353,9 +342,7 @@ int vti_windows_feed(struct vti_windows *w, struct vt_pairs *p, const struct vt_
 	w->nmarks = 0;
 	if (code == 0 && (x.cycles || x.time_cycles.count))
 		code = find_marks_of_thread(w, x, err);
-	if (code == 0 && w->nmarks < 2)
-		p->totals.untimed += x.insns;
-	else if (code == 0)
+	if (code == 0)
 		code = measure_run(w, p, &x, err);
 	p->totals.bad += code == -VT_E_FORMAT;
 	return code == -VT_E_FORMAT ? 0 : code;

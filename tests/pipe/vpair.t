@@ -91,9 +91,9 @@ vtrace dump -k PAIRSTAT --where 'split == "events & load"' -F image,offset,pairs
 t_same "are those of that side of a split" got want
 t_like "how many there were is told" "uniform.vt: [0-9]+ of [0-9]+ samples" "$T_ERR"
 t_is "and kept" "$(vtrace dump -k META -F key some.sums | grep -c where)" 1
-name=$(vpair --symfs "$symfs" --by procedure --top 1 --tsv uniform.vt | awk -F '\t' 'NR == 2 { print $10 }')
+name=$(vpair --symfs "$symfs" --by procedure --top 1 --tsv uniform.vt | awk -F '\t' 'NR == 2 { print $11 }')
 t_ok "of a procedure" vpair --symfs "$symfs" --where "ip in procedure \"$name\"" --top 0 --csv uniform.vt
-t_is "is of no other" "$(awk -F , 'NR > 1 { print $10 }' "$T_OUT" | sort -u)" "$name"
+t_is "is of no other" "$(awk -F , 'NR > 1 { print $11 }' "$T_OUT" | sort -u)" "$name"
 t_status "nothing passes" 3 vpair --where 'lat_total > 1000000000' --top 1 uniform.vt
 t_like "says so" 'nothing passes --where' "$T_ERR"
 t_status "a condition on no field" 2 vpair --where 'lat_exe > 3' --top 1 uniform.vt
@@ -180,7 +180,7 @@ t_is "the largest first" "$(jq '[.rows[].value] | . == (sort | reverse)' by.json
 t_is "sums of the same values" "$(jq '[.rows[].value] | add | round' by.json)" \
 	"$(vtrace dump -k PAIRSTAT -F value uniform.sums | awk '{ s += $1 } END { printf "%.0f", s }')"
 t_ok "by image" vpair --symfs "$symfs" --by image --csv --metric ipc:5 uniform.vt
-t_like "with columns for programs" '^value,error,low,high,cycles,pairs,confidence,split,address,procedure,line,image$' "$T_OUT"
+t_like "with columns for programs" '^value,error,low,high,cycles,pairs,missing,confidence,split,address,procedure,line,image$' "$T_OUT"
 t_ok "a picture" vpair --symfs "$symfs" --plot p.svg --top 1 uniform.vt
 t_is "has a dot for each instruction" "$(grep -o 'M[0-9. ]*h0' p.svg | wc -l)" "$(vtrace dump -k PAIRSTAT uniform.sums | wc -l)"
 t_ok "beside the code" vlist --symfs "$symfs" --pairs -i uniform.sums

@@ -168,7 +168,8 @@ int vt_pairlist_feed(void *list, const struct vt_record *rec, struct vt_error *e
 	if (!sum)
 		return vt_error_nomem(err);
 	vt_pairsum_join(&sum->sum, &s.sum);
-	return vt_profile_count(l->profile, VT_PROFILE_LISTED, s.image, s.offset, s.sum.pairs, err);
+	return vt_profile_count(l->profile, VT_PROFILE_LISTED, s.image, s.offset,
+				s.sum.pairs + s.sum.missing, err);
 }
 
 /* ---- the table ---- */
@@ -201,15 +202,16 @@ static const struct {
 } members[] = {
 	{"value", VT_FORMAT_REAL, ""},	      {"error", VT_FORMAT_REAL, "error"},
 	{"low", VT_FORMAT_REAL, NULL},	      {"high", VT_FORMAT_REAL, NULL},
-	{"pairs", VT_FORMAT_NUMBER, "pairs"}, {"confidence", VT_FORMAT_TEXT, NULL},
+	{"pairs", VT_FORMAT_NUMBER, "pairs"}, {"missing", VT_FORMAT_NUMBER, "missing"},
+	{"confidence", VT_FORMAT_TEXT, NULL},
 };
 
-#define NMEMBERS (sizeof(members) / sizeof(members[0]))
+enum { PAIRS = 4, MISSING, NMEMBERS = sizeof(members) / sizeof(members[0]) };
 
 /* Of totals, people see whole numbers, in columns of their own. */
 static void add_number_columns(const struct vt_pairlist *l, size_t i, struct vt_table *t)
 {
-	bool total = is_total(l, i);
+	bool total = is_total(l, i), counted = column_at(l, i)->counted;
 	struct vt_buf name = VT_BUF_INIT;
 	size_t k;
 
@@ -220,8 +222,10 @@ static void add_number_columns(const struct vt_pairlist *l, size_t i, struct vt_
 
 		if (heading && !*heading)
 			heading = vt_buf_str(&name);
-		if (members[k].format == VT_FORMAT_NUMBER && column_at(l, i)->counted)
+		if (k == PAIRS && counted)
 			heading = "instructions";
+		if (k == MISSING && !counted)
+			heading = NULL;
 		vt_buf_printf(&key, "%s.%s", vt_buf_str(&name), members[k].member);
 		vt_table_column_of(t, "metrics", vt_buf_str(&name), members[k].member,
 				   vt_buf_str(&key), total ? NULL : heading, members[k].format);
@@ -269,6 +273,7 @@ static void put_sum(const struct vt_pairlist *l, size_t column, const struct lis
 	vt_table_finite(t, v.low);
 	vt_table_finite(t, v.high);
 	vt_table_number(t, s->sum.pairs);
+	vt_table_number(t, s->sum.missing);
 	vt_table_str(t, vt_confidence_name(v.confidence));
 	if (!total)
 		return;

@@ -105,8 +105,8 @@ static struct pair_line *make_lines(const struct vt_pairrows *r,
 		l->sum = vt_pairs_sum(o->pairs, l->row, l->side);
 		l->v = vt_pairsum_value(l->sum, total);
 		/* The largest ratios are those of the fewest pairs. */
-		l->key = total ? l->v.value : (double)l->sum->pairs;
-		n += l->sum->pairs != 0;
+		l->key = total ? l->v.value : (double)(l->sum->pairs + l->sum->missing);
+		n += vt_pairs_has_sum(o->pairs, l->sum);
 	}
 	if (lines)
 		qsort(lines, n, sizeof(*lines), compare_pair_lines);
@@ -145,6 +145,8 @@ static void add_pair_columns(struct vt_table *t, enum vt_level level,
 	}
 	vt_table_column(t, "cycles", NULL, VT_FORMAT_REAL);
 	vt_table_column(t, "pairs", name_units(o), VT_FORMAT_NUMBER);
+	vt_table_column(t, "missing", vt_pairs_totals(o->pairs)->windows ? "missing" : NULL,
+			VT_FORMAT_NUMBER);
 	vt_table_column(t, "confidence", "confidence", VT_FORMAT_TEXT);
 	vt_table_column(t, "split", split ? "split" : NULL, VT_FORMAT_TEXT);
 	vt_table_column(t, "address", level == VT_LEVEL_INSTRUCTION ? "address" : NULL,
@@ -168,6 +170,7 @@ static void put_value_cells(struct vt_table *t, const struct pair_line *l, bool 
 	else
 		vt_table_empty(t);
 	vt_table_number(t, l->sum->pairs);
+	vt_table_number(t, l->sum->missing);
 	vt_table_str(t, vt_confidence_name(l->v.confidence));
 }
 
@@ -244,7 +247,24 @@ static json_t *make_pairs_json(const struct vt_pairrows_options *o)
 	return doc;
 }
 
-static void print_pairs_header(const struct vt_pairrows_options *o, struct vt_output *out)
+/* Of all lines. */
+struct line_counts {
+	size_t left;	 /* beyond those that are shown */
+	size_t withheld; /* without a value */
+};
+
+static struct line_counts count_lines(const struct pair_line *lines, size_t n, size_t shown)
+{
+	struct line_counts c = {.left = n - shown};
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		c.withheld += lines[i].v.confidence == VT_CONFIDENCE_NONE;
+	return c;
+}
+
+static void print_pairs_header(const struct vt_pairrows_options *o, const struct line_counts *c,
+			       struct vt_output *out)
 {
 	const struct vt_pairs_totals *t = vt_pairs_totals(o->pairs);
 	const char *per = vt_pairmetric_per(o->metric);
@@ -264,12 +284,18 @@ static void print_pairs_header(const struct vt_pairrows_options *o, struct vt_ou
 	vt_output_printf(
 		out,
 		"\nError is the standard error; the value is between low and high with 95%% "
-		"confidence\n%s%s%s\n",
+		"confidence\n%s%s%s",
 		*per ? "A value is for " : "", per, *per ? "\n" : "");
+	if (c->withheld)
+		vt_output_printf(out,
+				 "%zu row%s no value: more than half of the instructions are "
+				 "missing, whose windows are not known\n",
+				 c->withheld, c->withheld == 1 ? " has" : "s have");
+	vt_output_text(out, "\n");
 }
 
 static int print_pair_table(const struct vt_pairrows *r, const struct vt_pairrows_options *o,
-			    struct vt_table *t, size_t left, struct vt_output *out,
+			    struct vt_table *t, const struct line_counts *c, struct vt_output *out,
 			    struct vt_error *err)
 {
 	int code;
@@ -280,15 +306,16 @@ static int print_pair_table(const struct vt_pairrows *r, const struct vt_pairrow
 		json_object_set_new(doc, "by",
 				    json_string(vt_level_words[vt_ranking_level(r->ranking)]));
 		json_object_set_new(doc, "rows", vt_json_table(t));
-		json_object_set_new(doc, "rows_left_out", vt_json_u64(left));
+		json_object_set_new(doc, "rows_left_out", vt_json_u64(c->left));
+		json_object_set_new(doc, "rows_without_value", vt_json_u64(c->withheld));
 		vt_json_write(out, doc, true);
 		return 0;
 	}
 	if (o->form == VT_TABLE_TEXT)
-		print_pairs_header(o, out);
+		print_pairs_header(o, c, out);
 	code = vt_table_print(t, out, o->form, o->color, err);
 	if (code == 0 && o->form == VT_TABLE_TEXT)
-		vt_table_print_left_out(out, left);
+		vt_table_print_left_out(out, c->left);
 	return code;
 }
 
@@ -298,6 +325,7 @@ int vt_pairrows_print(struct vt_pairrows *r, const struct vt_pairrows_options *o
 	size_t i, n = 0, shown;
 	struct pair_line *lines = make_lines(r, o, &n);
 	struct vt_table *t = lines ? vt_table_new() : NULL;
+	struct line_counts counts;
 	int code = t ? 0 : vt_error_nomem(err);
 
 	shown = o->top && o->top < n ? (size_t)o->top : n;
@@ -305,8 +333,10 @@ int vt_pairrows_print(struct vt_pairrows *r, const struct vt_pairrows_options *o
 		add_pair_columns(t, vt_ranking_level(r->ranking), o);
 	for (i = 0; t && i < shown; i++)
 		put_pair_line(r, o, &lines[i], t);
-	if (t)
-		code = print_pair_table(r, o, t, n - shown, out, err);
+	if (t) {
+		counts = count_lines(lines, n, shown);
+		code = print_pair_table(r, o, t, &counts, out, err);
+	}
 	vt_table_free(t);
 	free(lines);
 	return code;

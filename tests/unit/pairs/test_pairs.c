@@ -572,6 +572,7 @@ static void test_window(void **state)
 	struct vt_error err = VT_ERROR_INIT;
 	struct samples s;
 	struct run r;
+	uint32_t i, n;
 
 	(void)state;
 	init_samples(&s);
@@ -595,6 +596,25 @@ static void test_window(void **state)
 	feed(&r, &s, 0, 4);
 	near(vt_pairs_totals(r.pairs)->overlaps, 1.5);
 	near(vt_pairs_totals(r.pairs)->far, .5);
+	end(&r);
+	/* More than one such pair, and more than 1 % of the others, leave more beyond. */
+	begin(&r, "retire-within:1", NULL, 40);
+	assert_false(vt_pairs_is_cut(r.pairs, 1, 100));
+	assert_true(vt_pairs_is_cut(r.pairs, 1.01, 100));
+	end(&r);
+	for (n = 1; n <= 3; n++) {
+		init_samples(&s);
+		for (i = 0; i < n; i++)
+			add_plain_pair(&s, 37, 1);
+		begin(&r, "retire-within:1", NULL, 40);
+		feed(&r, &s, 0, 2 * n);
+		vt_pairs_finish(r.pairs);
+		assert_int_equal(vt_pairs_sum(r.pairs, 0, VT_SPLIT_MET)->partial, n > 1);
+		end(&r);
+	}
+	/* What an expression is true of may be anywhere. */
+	begin(&r, "2.events & load", NULL, 40);
+	assert_false(vt_pairs_is_cut(r.pairs, 50, 100));
 	end(&r);
 }
 
@@ -699,6 +719,38 @@ static void test_values(void **state)
 	assert_false(vt_pairsum_is_valid(&s));
 }
 
+/* Executed code: what is missing, and what is all alike. */
+static void test_counted_sums(void **state)
+{
+	struct vt_pairsum s = {.pairs = 900, .counted = true};
+	struct vt_pairvalue v;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 29; i++)
+		vt_pairsum_add(&s, 3, 2);
+	assert_true(isinf(vt_pairsum_value(&s, false).error));
+	vt_pairsum_add(&s, 3, 2);
+	v = vt_pairsum_value(&s, false);
+	assert_true(v.value == 1.5 && v.error == 0 && v.low == 1.5 && v.high == 1.5);
+	assert_int_equal(v.confidence, VT_CONFIDENCE_HIGH);
+	s.missing = 100;
+	assert_int_equal(vt_pairsum_value(&s, false).confidence, VT_CONFIDENCE_HIGH);
+	s.missing = 101; /* more than a tenth of 1001 */
+	assert_int_equal(vt_pairsum_value(&s, false).confidence, VT_CONFIDENCE_LOW);
+	s.missing = 900;
+	assert_true(vt_pairsum_value(&s, false).value == 1.5);
+	s.missing = 901;
+	v = vt_pairsum_value(&s, false);
+	assert_true(isnan(v.value) && isnan(v.error) && isnan(v.low) && isnan(v.high));
+	assert_int_equal(v.confidence, VT_CONFIDENCE_NONE);
+	vt_pairsum_join(&s, &(struct vt_pairsum){.pairs = 1});
+	assert_int_equal(s.missing, 901);
+	assert_true(vt_pairsum_value(&s, false).value == 1.5);
+	s.missing = UINT64_MAX;
+	assert_false(vt_pairsum_is_valid(&s));
+}
+
 static void test_names(void **state)
 {
 	static const struct {
@@ -735,8 +787,8 @@ int main(void)
 		cmocka_unit_test(test_expect),	cmocka_unit_test(test_many),
 		cmocka_unit_test(test_learned), cmocka_unit_test(test_unusable),
 		cmocka_unit_test(test_halves),	cmocka_unit_test(test_window),
-		cmocka_unit_test(test_values),	cmocka_unit_test(test_names),
-		cmocka_unit_test(test_units),
+		cmocka_unit_test(test_values),	cmocka_unit_test(test_counted_sums),
+		cmocka_unit_test(test_names),	cmocka_unit_test(test_units),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -209,18 +209,19 @@ static void borders(void **state)
 	assert_int_equal(t->windows, 10); /* [0, 1] to [9, 10] */
 	assert_int_equal(t->untimed, 1);
 	expect_sum(&f, C, 0, 10, 10, 10);
-	assert_false(sum_of(&f, C, 0)->partial);
+	assert_int_equal(sum_of(&f, C, 0)->missing, 1);
 	end(&f);
 	t = measure(&f, "ipc:1", &r, 1);
 	assert_int_equal(t->windows, 8); /* [0, 3] to [7, 10] */
 	assert_int_equal(t->untimed, 3);
 	expect_sum(&f, C, 0, 8, 24, 24);
-	/* More than a tenth is not used. */
-	assert_true(sum_of(&f, C, 0)->partial);
+	assert_int_equal(sum_of(&f, C, 0)->missing, 3);
+	assert_true(sum_of(&f, C, 0)->counted);
 	end(&f);
 	t = measure(&f, "ipc:5", &r, 1);
 	assert_int_equal(t->windows, 0);
 	assert_int_equal(t->untimed, 11);
+	assert_int_equal(sum_of(&f, C, 0)->missing, 11);
 	end(&f);
 }
 
@@ -253,7 +254,9 @@ static void two_rates(void **state)
 	/* All of it is one group. */
 	assert_true(same(sum_of(&f, A, 0)->x2, 14.25 * 14.25));
 	assert_true(same(sum_of(&f, A, 0)->xy, 14.25 * 18));
-	assert_true(isinf(vt_pairsum_value(sum_of(&f, A, 0), false).error));
+	/* More is missing than was measured. */
+	assert_int_equal(sum_of(&f, A, 0)->missing, 3);
+	assert_true(isnan(vt_pairsum_value(sum_of(&f, A, 0), false).value));
 	end(&f);
 	measure(&f, "retire-within:4", &r, 1);
 	expect_sum(&f, B, 0, 2, 4.125 + 2.25 - 2, 2);
@@ -374,7 +377,8 @@ static void old_times(void **state)
 	t = measure(&f, "ipc:4", runs, 3);
 	/* Of 24, 24 and 16 cycles. */
 	assert_int_equal(t->windows, 8 + 8 + 4);
-	assert_true(vt_pairsum_value(sum_of(&f, A, 0), false).value == .5);
+	assert_int_equal(t->untimed, 3 * 16 - 20);
+	expect_sum(&f, A, 0, 5, 5 * 4.5, 5 * 9);
 	end(&f);
 	/* Of another thread it is no such time; nor is 0 one. */
 	runs[2].tid = 7;
