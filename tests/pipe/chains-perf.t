@@ -63,7 +63,7 @@ if command -v gcc >/dev/null; then
 		int main(void)
 		{
 			long t = 0;
-			for (int i = 0; i < 10000; i++)
+			for (int i = 0; i < 3000; i++)
 				t += leaf(20000) + even(i % 110, 50000);
 			return t == 1;
 		}
