@@ -117,14 +117,12 @@ double vt_student_quantile(double v)
 	return (low + high) / 2;
 }
 
-void vt_mean_interval(const struct vt_sampled_mean *own, const struct vt_sampled_mean *all,
-		      double *low, double *high)
+void vt_mean_interval(const struct vt_sampled_mean *own, double within, double *low, double *high)
 {
-	double n = own->n + 1;
-	double mean = (own->n * own->mean + all->mean) / n;
-	double square = (own->n * own->square + all->square) / n;
-	double half = vt_student_quantile(own->n) * sqrt(fmax(0, square - mean * mean) / (n + 1));
+	double n = own->n;
+	double squares = n * fmax(0, own->square - own->mean * own->mean) + within;
+	double half = vt_student_quantile(n) * sqrt(squares) / n;
 
-	*low = fmax(0, mean - half);
-	*high = mean + half;
+	*low = fmax(0, own->mean - half);
+	*high = own->mean + half;
 }

@@ -152,6 +152,33 @@ void vt_evtotal_add(struct vt_evtotal *to, const struct vt_evtotal *t)
 	to->sum += t->sum;
 	to->sum2 += t->sum2;
 	to->variance += t->variance;
+	to->spread += t->spread;
+	to->freedom += t->freedom;
+}
+
+/* As many equal samples as those that have a latency, of unequal weights, are worth. */
+static double count_equal_samples(const struct vt_evtotal *t)
+{
+	if (t->variance > 0 && t->sum2 > 0)
+		return fmin(t->had, t->k * t->sum2 / t->variance);
+	return t->had;
+}
+
+/* The mean square less the square of the mean, of which rounding may leave less than nothing. */
+static double measure_variance(const struct vt_evtotal *t)
+{
+	double mean = t->sum / t->k;
+
+	return fmax(0, t->sum2 / t->k - mean * mean);
+}
+
+static void set_spread(struct vt_evtotal *t)
+{
+	double n = count_equal_samples(t);
+	bool tells = t->k > 0 && n > 1;
+
+	t->spread = tells ? n * measure_variance(t) : 0;
+	t->freedom = tells ? n - 1 : 0;
 }
 
 static double count_told(const struct vt_evcounts *c, unsigned event)
@@ -229,6 +256,8 @@ static void total_counts(const struct vt_evcounts *c, unsigned stat, bool only_s
 	t->sum2 /= c->share;
 	t->variance /= c->share * c->share;
 	vt_evcounts_all(c, &all);
+	if (vt_evstat_is_latency(stat))
+		set_spread(t);
 	if (vt_evstat_is_latency(stat) ? t->had > 0 : only_set)
 		t->samples = all.samples;
 	if (!vt_evstat_is_latency(stat) && only_set)
@@ -325,19 +354,16 @@ struct vt_evmean vt_evtotal_mean(const struct vt_evtotal *t, const struct vt_evt
 				 const struct vt_evevent *e)
 {
 	struct vt_evmean m = {NAN, NAN, NAN};
-	struct vt_sampled_mean own = {.n = t->had}, whole = {.n = 1};
+	struct vt_sampled_mean own = {.n = count_equal_samples(t)};
+	double within;
 
 	if (!(t->k > 0 && t->had > 0 && all->k > 0))
 		return m;
 	m.mean = own.mean = t->sum / t->k;
 	own.square = t->sum2 / t->k;
-	/* As many equal samples as these of unequal weights are worth. */
-	if (t->variance > 0 && t->sum2 > 0)
-		own.n = fmin(t->had, t->k * t->sum2 / t->variance);
 	own.n /= vt_evcheck_factor(&e->check);
-	whole.mean = all->sum / all->k;
-	whole.square = all->sum2 / all->k;
+	within = all->freedom > 0 ? all->spread / all->freedom : measure_variance(all);
 	if (own.n > 0 && vt_evcheck_known(&e->check))
-		vt_mean_interval(&own, &whole, &m.low, &m.high);
+		vt_mean_interval(&own, within, &m.low, &m.high);
 	return m;
 }

@@ -74,6 +74,8 @@ struct vt_evtotal {
 	double sum;	 /* their events, or cycles */
 	double sum2;	 /* of the squares of each */
 	double variance; /* sum of squares of what each sample added to `sum` */
+	double spread;	 /* of cycles: sum of squares of how far they are from the mean of their */
+	double freedom;	 /* place, and its degrees of freedom; records have neither */
 };
 
 /* Without padding, for a hash table. */
@@ -171,7 +173,7 @@ int vt_evcounts_join(struct vt_evcounts *to, const struct vt_evstats *s, const s
 void vt_evtotal_interval(const struct vt_evtotal *t, const struct vt_evevent *e, double *low,
 			 double *high);
 
-/* The mean of a latency and its 95 % interval; `all`: the latency in all samples of the event. */
+/* The mean of a latency and its 95 % interval; `all`: the latency in all places of the event. */
 struct vt_evmean {
 	double mean; /* NaN: it is not known */
 	double low;

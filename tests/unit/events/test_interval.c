@@ -63,18 +63,23 @@ static void weighted_intervals(void **state)
 
 static void mean_intervals(void **state)
 {
-	const struct vt_sampled_mean all = {.n = 1, .mean = 4, .square = 20};
-	const struct vt_sampled_mean own = {.n = 9, .mean = 2, .square = 4};
+	const struct vt_sampled_mean own = {.n = 9, .mean = 2, .square = 6};
+	const struct vt_sampled_mean alike = {.n = 9, .mean = 2, .square = 4};
 	double low, high;
 
 	(void)state;
 	assert_near(vt_student_quantile(1), 12.7062, 1e-3);
 	assert_near(vt_student_quantile(9), 2.26216, 1e-4);
 	assert_near(vt_student_quantile(1e6), 1.95996, 1e-4);
-	/* mean (9 * 2 + 4) / 10, variance (9 * 4 + 20) / 10 less its square, of 11 */
-	vt_mean_interval(&own, &all, &low, &high);
-	assert_near(low, 2.2 - 2.26216 * sqrt(0.76 / 11), 1e-4);
-	assert_near(high, 2.2 + 2.26216 * sqrt(0.76 / 11), 1e-4);
+	/* squares 9 * (6 - 2 * 2), and 7 of one more */
+	vt_mean_interval(&own, 7, &low, &high);
+	assert_near(low, 2 - 2.26216 * sqrt(25) / 9, 1e-4);
+	assert_near(high, 2 + 2.26216 * sqrt(25) / 9, 1e-4);
+	vt_mean_interval(&alike, 16, &low, &high);
+	assert_near(low, 2 - 2.26216 * 4 / 9, 1e-4);
+	vt_mean_interval(&alike, 100, &low, &high);
+	assert_true(low == 0);
+	assert_near(high, 2 + 2.26216 * 10 / 9, 1e-4);
 }
 
 static void bins_of_numbers(void **state)

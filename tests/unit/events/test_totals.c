@@ -115,8 +115,13 @@ static void totals_are_divided(void **state)
 	vt_evstats_total(s, &key, c, LATENCY, &t);
 	check_total(&t, 5, 2, 10, 35, 145, 2900 / 4.);
 	assert_true(t.least == 1);
+	/* Of 2 and 5 cycles, the mean is 3.5. */
+	assert_true(t.spread == 4.5 && t.freedom == 1);
+	vt_evtotal_add(&t, &t);
+	assert_true(t.spread == 9 && t.freedom == 2);
 	vt_evstats_total(s, &key, c, LATENCY + 1, &t);
 	check_total(&t, 0, 0, 0, 0, 0, 0);
+	assert_true(t.spread == 0 && t.freedom == 0);
 	/* One sample of another period, and a record that tells of more. */
 	c->others = 1;
 	c->other_k = 6;
@@ -192,7 +197,7 @@ static void means_need_a_check(void **state)
 	/* Ten samples of 10: cycles 1 to 10; and the same of all. */
 	const struct vt_evtotal t = {
 		.samples = 10, .had = 10, .k = 100, .sum = 550, .sum2 = 3850, .variance = 38500};
-	struct vt_evtotal without = t;
+	struct vt_evtotal without = t, all = t;
 	struct vt_evevent e = {.check = {.squares = 9, .freedom = 9}};
 	struct vt_evmean m = vt_evtotal_mean(&t, &t, &e);
 
@@ -202,16 +207,22 @@ static void means_need_a_check(void **state)
 	m = vt_evtotal_mean(&t, &t, &e);
 	/* Student's t of 10 degrees of freedom, 11 samples of variance 8.25. */
 	assert_true(m.mean == 5.5);
-	assert_true(fabs(m.high - 5.5 - 2.228139 * sqrt(8.25 / 12)) < 1e-4);
-	assert_true(fabs(m.low - 5.5 + 2.228139 * sqrt(8.25 / 12)) < 1e-4);
+	assert_true(fabs(m.high - 5.5 - 2.228139 * sqrt(11 * 8.25) / 10) < 1e-4);
+	assert_true(fabs(m.low - 5.5 + 2.228139 * sqrt(11 * 8.25) / 10) < 1e-4);
 	/* Of unequal weights, they are worth five; ten of the event's are worth one. */
 	without.variance = 77000;
 	m = vt_evtotal_mean(&without, &t, &e);
-	assert_true(fabs(m.high - 5.5 - 2.570582 * sqrt(8.25 / 7)) < 1e-4);
+	assert_true(fabs(m.high - 5.5 - 2.570582 * sqrt(6 * 8.25) / 5) < 1e-4);
 	e.check = (struct vt_evcheck){.squares = 1000, .freedom = 100};
 	m = vt_evtotal_mean(&t, &t, &e);
-	assert_true(fabs(m.high - 5.5 - 12.706205 * sqrt(8.25 / 3)) < 1e-3);
+	assert_true(fabs(m.high - 5.5 - 12.706205 * sqrt(2 * 8.25)) < 1e-3);
 	assert_true(m.low == 0);
+	/* Within places, whose means differ, cycles vary less. */
+	e.check = (struct vt_evcheck){.squares = 10, .freedom = 10};
+	all.spread = 12;
+	all.freedom = 8;
+	m = vt_evtotal_mean(&t, &all, &e);
+	assert_true(fabs(m.high - 5.5 - 2.228139 * sqrt(10 * 8.25 + 1.5) / 10) < 1e-4);
 	without.had = 0;
 	assert_true(isnan(vt_evtotal_mean(&without, &t, &e).mean));
 	without = t;
