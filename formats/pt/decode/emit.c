@@ -34,6 +34,7 @@ struct exec_run {
 	uint32_t n;
 	bool wide;	 /* an id is above 65535: all are in wide_ids, else in packed */
 	uint8_t *packed; /* as in the record: 2 or 4 bytes each */
+	size_t packed_cap;
 	uint32_t *wide_ids;
 	uint64_t insns;
 	uint64_t tsc, cycles; /* when it began */
@@ -98,8 +99,7 @@ struct vt_pt_emit *vt_pt_emit_new(struct vt_writer *w, const struct vt_pt_timeco
 	vt_hash_init(&e->blocks, sizeof(struct block_key), sizeof(struct block_key));
 	vt_hash_init(&e->processes, sizeof(struct process), sizeof(int64_t));
 	e->code = vt_intern_new();
-	e->run.packed = malloc((size_t)RUN_BLOCKS * 4);
-	if (!e->code || !e->run.packed) {
+	if (!e->code) {
 		vt_pt_emit_free(e);
 		return NULL;
 	}
@@ -443,7 +443,9 @@ static int take_blocks(struct vt_pt_emit *e, struct rest *rest, uint32_t end, st
 			r->insns = 0;
 			r->wide = false;
 		}
-		rc = take_times(e, rest, rest->pos + n, err);
+		rc = vt_array_grow(&r->packed, &r->packed_cap, (r->n + (size_t)n) * 4, 1)
+			     ? take_times(e, rest, rest->pos + n, err)
+			     : vt_error_nomem(err);
 		if (rc == 0)
 			rc = take_ids(e, rest->batch->ids + rest->pos, n, err);
 		r->insns += insns;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIN_BITS	 12 /* pairs in the smallest table: 2^12 */
+#define MIN_BITS	 8 /* pairs in the smallest table: 2^8 */
 #define MAX_BITS	 19
 #define PLACES_PER_BLOCK 32
 #define POOL_PER_PLACE	 16
