@@ -288,7 +288,7 @@ check:
 check-long:
 	@scripts/setup
 	@$(MAKE) --no-print-directory all test-programs
-	@$(RUN) unit pipe long
+	@VT_MUTATIONS=4000 $(RUN) unit pipe long
 
 # Values of the interpreter against recordings and against the processor; prints tables.
 truth: all test-programs

@@ -16,6 +16,6 @@ t_ok "a program is recorded" vtrace record --full --blocks --count 3000 -o small
 for how in "" "--tsc --cpus 2 --slice 500" "--tsc --psb 256 --snapshot 700"; do
 	# shellcheck disable=SC2086 # a list of options
 	vtrace encode --perf-data $how -o seed.data small.vt
-	t_ok "[Intel PT $how] survives cuts and 1000 mutations" "$mutate" seed.data 1000 pt
+	t_ok "[Intel PT $how] survives cuts and mutations" "$mutate" seed.data "${VT_MUTATIONS:-200}" pt
 done
 t_done
