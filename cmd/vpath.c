@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/common/app.h"
@@ -179,12 +180,26 @@ static bool choose_samples(struct job *j)
 	return true;
 }
 
+/* Paths are scored over so many branches as some history has. */
+static bool check_histories(struct job *j)
+{
+	uint32_t longest = vt_pathsamples_longest(j->used);
+	char what[128];
+
+	if (longest >= j->o->branches)
+		return true;
+	snprintf(what, sizeof(what),
+		 "no history of %" PRIu64 " branches (-n): the longest is of %" PRIu32,
+		 j->o->branches, longest);
+	return app_lacks(j->app, vt_reader_name(j->reader), what);
+}
+
 static bool check_samples(struct job *j)
 {
 	const struct vt_pathsamples *s;
 	const char *name = vt_reader_name(j->reader);
 
-	if (!choose_samples(j))
+	if (!choose_samples(j) || (j->o->truth && !check_histories(j)))
 		return false;
 	s = j->used;
 	if (s->dropped)
@@ -352,6 +367,27 @@ static bool show_scores(struct job *j, const struct vt_pathscores *s)
 		app_fail(j->app, &err));
 }
 
+/* Without any score there is nothing to show: the most frequent reason is said. */
+static bool check_score(struct job *j, const struct vt_pathscore *s)
+{
+	const struct {
+		uint64_t n;
+		const char *what;
+	} why[] = {
+		{s->cut, "no branch stacks as long as the paths asked for (vsim --branches, -n)"},
+		{s->untrue, "no branch stacks that the code agrees with"},
+		{s->brief, "no samples in code whose history is as long as the paths asked for"},
+		{s->outside, "no samples in procedures with code"},
+	};
+	size_t i, most = 0;
+
+	if (s->samples)
+		return true;
+	for (i = 1; i < sizeof(why) / sizeof(why[0]); i++)
+		most = why[i].n > why[most].n ? i : most;
+	return app_lacks(j->app, vt_reader_name(j->reader), why[most].what);
+}
+
 static bool score_paths(struct job *j)
 {
 	struct vt_error err = VT_ERROR_INIT;
@@ -363,7 +399,7 @@ static bool score_paths(struct job *j)
 	for (i = first; ok && i <= last; i++)
 		ok = vt_paths_score(&j->paths, i, &list[i - first], &err) == 0 ||
 		     app_fail(j->app, &err);
-	ok = ok && show_scores(j, &s);
+	ok = ok && check_score(j, &list[last - first]) && show_scores(j, &s);
 	free(list);
 	return ok;
 }

@@ -234,6 +234,19 @@ int vt_pathsamples_feed(void *samples, const struct vt_record *rec, struct vt_er
 	return take_sample(s, rec) ? 0 : vt_error_nomem(err);
 }
 
+uint32_t vt_pathsamples_longest(const struct vt_pathsamples *s)
+{
+	uint32_t longest = 0;
+	size_t i;
+
+	for (i = 0; i < s->questions.count; i++) {
+		const struct vt_pathquestion *q = vt_hash_at(&s->questions, i);
+
+		longest = q->branches > longest ? q->branches : longest;
+	}
+	return longest;
+}
+
 size_t vt_pathsamples_stack(const struct vt_pathsamples *s, uint32_t stack, uint32_t *places)
 {
 	size_t size = vt_intern_size(s->stacks, stack);

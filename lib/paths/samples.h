@@ -82,6 +82,9 @@ bool vt_pathsamples_elsewhere(const struct vt_pathsamples *s, const struct vt_im
 			      const struct vt_pathplaces *other, const struct vt_images *others,
 			      uint64_t *n);
 
+/* The branches of the longest history, as far as they were asked for. */
+uint32_t vt_pathsamples_longest(const struct vt_pathsamples *s);
+
 /* The most branches of a stack that are kept. */
 #define VT_PATHS_STACK 256
 

@@ -22,6 +22,18 @@ t_status "two forms" 2 vpath --json --csv s.vt
 t_status "the truth of a list" 2 vpath --truth --top 3 s.vt
 t_status "samples without histories" 3 vpath --symfs "$symfs" --top 1 "$ROOT/tests/data/demo/perf.data"
 t_like "what makes them" 'no samples with a history of branches \(vsim --profileme --history\)' "$T_ERR"
+for n in 13 64; do
+	t_status "the truth beyond the histories: $n" 3 vpath --symfs "$symfs" --across-calls --truth -n $n s.vt
+	t_like "the longest is told" "s.vt: no history of $n branches \\(-n\\): the longest is of 12$" "$T_ERR"
+	t_is "nothing is scored" "$(wc -c <"$T_OUT")" 0
+done
+t_ok "the truth of the longest" vpath --symfs "$symfs" --across-calls --truth -n 12 s.vt
+vsim "${args[@]}" --branches 4 -o short.vt "$orders"
+vsim "${args[@]:0:8}" -o none.vt "$orders"
+for f in short none; do
+	t_status "the truth without long stacks: $f" 3 vpath --symfs "$symfs" --across-calls --truth --json $f.vt
+	t_like "which is said" "$f.vt: no (branch stacks|histories) as long as" "$T_ERR"
+done
 t_status "counts of nothing" 3 vpath --symfs "$symfs" --counts s.vt --top 1 s.vt
 if command -v valgrind >/dev/null; then
 	vtrace record --full -o other.vt -- "$VT_BUILD/tests/tools/rec_distinct" 3 >/dev/null 2>&1
