@@ -348,6 +348,34 @@ t_ok "each with its kind" vtrace merge -o sum.vt across.vt across.vt
 t_is "the kind is told" "$(vtrace dump -k META -F value --where 'key == "vpath.across-calls"' sum.vt)" yes
 t_ok "a listing" vlist --symfs "$symfs" --paths --top 1 likely.vt
 t_like "by blocks" 'find\+0x[0-9a-f]+ +orders.c:[0-9]+' "$T_OUT"
+
+# The rest is told: paths beyond the first, and what the samples of all of them are of other paths.
+rest() {
+	vtrace dump -k PATH -F executions,samples,probability "$2" | sort -t "$(printf '\t')" -k1,1gr -k2,2gr |
+		awk -v shown="$1" '{ e += $1 / $3; s += $2 / $3; es += $1; ss += $2 }
+			NR > shown { n++; el += $1; sl += $2 }
+			END { if (n) printf "(%d more path%s: %.1f%% of the executions, %.1f%% of the samples)\n",
+				n, n == 1 ? "" : "s", 100 * el / e, 100 * sl / s
+			if (s - ss > 1e-6 * s) printf "(less likely paths, of which there are no rows: %.1f%% of the %s, %.1f%% of the samples)\n",
+				100 * (e - es) / e, "executions", 100 * (s - ss) / s }'
+}
+t_is "what it does not show is told" "$(grep -E '^\(' "$T_OUT")" "$(rest 1 likely.vt)"
+t_is "which is much" "$(rest 1 likely.vt | wc -l)" 2
+for n in 0 3; do
+	for f in likely exact; do
+		vlist --symfs "$symfs" --paths --top $n $f.vt | grep -E '^\(' >got
+		rest $((n ? n : 1000000)) $f.vt >want
+		t_same "of $n of $f" got want
+	done
+done
+t_ok "in JSON as well" vlist --symfs "$symfs" --paths --json --top 3 likely.vt
+t_is "as sums" "$(jq -r '.executions_left_out, .samples_left_out, .executions_less_likely, .samples_less_likely |
+	. * 1000 | round / 1000' "$T_OUT" | xargs printf '%.2f ')" \
+	"$(vtrace dump -k PATH -F executions,samples,probability likely.vt | sort -t "$(printf '\t')" -k1,1gr -k2,2gr |
+		awk '{ eo += $1 / $3 - $1; so += $2 / $3 - $2 } NR > 3 { el += $1; sl += $2 }
+			END { printf "%.2f %.2f %.2f %.2f ", el, sl, eo, so }')"
+t_is "the most executed come first" "$(vlist --symfs "$symfs" --paths --json --all likely.vt |
+	jq '[.paths[].executions // 0] | . == (sort | reverse)')" true
 t_ok "of a procedure" vlist --symfs "$symfs" --paths --csv likely.vt find
 t_is "all lead to it" "$(awk -F , 'NR > 1 { last[$1] = $8 } END { for (p in last) print last[p] }' "$T_OUT" | sort -u)" find
 cp "$T_OUT" find.csv

@@ -296,6 +296,86 @@ static int compare_paths(const void *x, const void *y)
 	return (a->first > b->first) - (a->first < b->first);
 }
 
+/* ---- sums ---- */
+
+/* Executions and samples. */
+struct amounts {
+	double executions;
+	double samples;
+};
+
+struct sums {
+	struct amounts all;	 /* of whatever path the samples of these paths took */
+	struct amounts left_out; /* of paths beyond the first */
+	struct amounts others;	 /* of paths less likely than the likeliest, which is told */
+};
+
+/* What the samples of a path have in all: it has a part of that, its probability. */
+static double whole_amount(double amount, double probability)
+{
+	double whole = probability > 0 && probability < 1 ? amount / probability : amount;
+
+	return vt_is_sum(whole) ? whole : amount;
+}
+
+static void add_amounts(struct amounts *sum, double executions, double samples)
+{
+	sum->executions += executions;
+	sum->samples += samples;
+}
+
+static struct sums sum_paths(const struct vt_listpaths *l, size_t shown)
+{
+	struct sums sums = {{0, 0}, {0, 0}, {0, 0}};
+	size_t i;
+
+	for (i = 0; i < l->npaths; i++) {
+		const struct listed_path *p = &l->paths[i];
+		double executions = whole_amount(p->executions, p->probability);
+		double samples = whole_amount(p->samples, p->probability);
+
+		add_amounts(&sums.all, executions, samples);
+		add_amounts(&sums.others, executions - p->executions, samples - p->samples);
+		if (i >= shown)
+			add_amounts(&sums.left_out, p->executions, p->samples);
+	}
+	return sums;
+}
+
+static void print_shares(const struct amounts *part, const struct amounts *all,
+			 struct vt_output *out)
+{
+	if (all->executions > 0)
+		vt_output_printf(out, "%.1f%% of the executions, ",
+				 100 * part->executions / all->executions);
+	vt_output_printf(out, "%.1f%% of the samples)\n",
+			 all->samples > 0 ? 100 * part->samples / all->samples : 0);
+}
+
+/* What the table does not show of its paths and their samples. */
+static void print_rest(const struct vt_listpaths *l, size_t shown, struct vt_output *out)
+{
+	const struct sums sums = sum_paths(l, shown);
+	size_t n = l->npaths - shown;
+
+	if (n) {
+		vt_output_printf(out, "(%zu more path%s: ", n, n == 1 ? "" : "s");
+		print_shares(&sums.left_out, &sums.all, out);
+	}
+	if (sums.others.samples > 0) {
+		vt_output_printf(out, "(less likely paths, of which there are no rows: ");
+		print_shares(&sums.others, &sums.all, out);
+	}
+}
+
+static void set_amounts(json_t *doc, const char *executions, const char *samples,
+			const struct amounts *part, const struct amounts *all)
+{
+	if (all->executions > 0)
+		json_object_set_new(doc, executions, vt_json_real(part->executions));
+	json_object_set_new(doc, samples, vt_json_real(part->samples));
+}
+
 /* ---- tables ---- */
 
 static void put_spot(struct vt_table *t, const struct path_spot *s, bool people)
@@ -492,6 +572,7 @@ static int print_json(const struct vt_listpaths *l, size_t n, const struct vt_lo
 {
 	bool *used = calloc(l->known.count + 1, sizeof(*used));
 	json_t *doc = vt_json_doc(l->schema), *paths = json_array();
+	const struct sums sums = sum_paths(l, n);
 	size_t i;
 
 	if (!used || !doc || !paths) {
@@ -505,6 +586,8 @@ static int print_json(const struct vt_listpaths *l, size_t n, const struct vt_lo
 	vt_json_losses(doc, losses);
 	json_object_set_new(doc, "paths", paths);
 	json_object_set_new(doc, "paths_left_out", vt_json_u64(l->npaths - n));
+	set_amounts(doc, "executions_left_out", "samples_left_out", &sums.left_out, &sums.all);
+	set_amounts(doc, "executions_less_likely", "samples_less_likely", &sums.others, &sums.all);
 	json_object_set_new(doc, "blocks", make_blocks(l, used));
 	vt_json_write(out, doc, true);
 	free(used);
@@ -528,7 +611,7 @@ int vt_listpaths_print(struct vt_listpaths *l, uint64_t top, const struct vt_los
 		return vt_error_nomem(err);
 	code = vt_table_print(t, out, form, color, err);
 	if (form == VT_TABLE_TEXT)
-		vt_table_print_left_out(out, l->npaths - n);
+		print_rest(l, n, out);
 	vt_table_free(t);
 	return code;
 }

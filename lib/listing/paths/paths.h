@@ -53,7 +53,8 @@ void vt_listpaths_count_ends(struct vt_listpaths *l, struct vt_profile *p);
 size_t vt_listpaths_pick(struct vt_listpaths *l, const struct vt_found *found);
 
 /*
- * Prints at most `top` paths (0: all) as a table, with a row for each block.  With `losses`, prints
+ * Prints at most `top` paths (0: all) as a table, with a row for each block, and below what part of
+ * the executions and samples is of other paths.  With `losses`, prints
  * a JSON document that includes them.  -VT_E_NOMEM.
  */
 int vt_listpaths_print(struct vt_listpaths *l, uint64_t top, const struct vt_losses *losses,
