@@ -53,7 +53,8 @@ struct job {
 static bool is_passed_on(const struct vt_record *rec)
 {
 	return rec->kind != VT_SAMPLE && rec->kind != VT_PATH &&
-	       !vt_record_is_meta(rec, VT_PATHS_META_ACROSS);
+	       !vt_record_is_meta(rec, VT_PATHS_META_ACROSS) &&
+	       !vt_record_is_meta(rec, VT_PATHS_META_BRANCHES);
 }
 
 static int take_path_record(void *arg, const struct vt_record *rec, struct vt_error *err)
@@ -335,6 +336,16 @@ static bool list_paths(struct job *j)
 	return code == 0 || app_fail(j->app, &err);
 }
 
+/* What kind of paths there are. */
+static void write_settings(const struct job *j)
+{
+	char branches[24];
+
+	snprintf(branches, sizeof(branches), "%" PRIu64, j->o->branches);
+	vt_writer_meta(j->writer, VT_PATHS_META_ACROSS, j->o->across ? "yes" : "no");
+	vt_writer_meta(j->writer, VT_PATHS_META_BRANCHES, branches);
+}
+
 static bool find_paths(struct job *j)
 {
 	static const enum vt_pathway ways[] = {VT_PATHWAY_COUNTS, VT_PATHWAY_HISTORY,
@@ -348,7 +359,7 @@ static bool find_paths(struct job *j)
 		return list_paths(j);
 	if (j->used == &j->executed)
 		vt_pathtrail_write_event(j->trail, j->writer);
-	vt_writer_meta(j->writer, VT_PATHS_META_ACROSS, j->o->across ? "yes" : "no");
+	write_settings(j);
 	return vt_paths_write(&j->paths, j->writer, &err) == 0 || app_fail(j->app, &err);
 }
 

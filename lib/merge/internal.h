@@ -71,7 +71,7 @@ struct vti_conflicts {
 };
 
 /* META records that say how a stream was made. */
-#define VTI_MERGE_SETTINGS 11
+#define VTI_MERGE_SETTINGS 12
 
 /* Sums that depend on them: of pairs of samples, of paths, of followed instructions, of accesses.
  */

@@ -29,6 +29,7 @@ enum {
 	LEARN,
 	SLOTS,
 	ACROSS,
+	BRANCHES,
 	REPLAY_MODEL,
 	REPLAY_DISTANCE
 };
@@ -50,6 +51,7 @@ static const struct {
 	[SLOTS] = {VT_PAIRS_META_MODEL, "model of slots and units", PAIRS, false},
 	[ACROSS] = {VT_PATHS_META_ACROSS, "extent, within procedures or across calls", PATHS,
 		    false},
+	[BRANCHES] = {VT_PATHS_META_BRANCHES, "number of branches", PATHS, false},
 	[REPLAY_MODEL] = {"replay.model", "model of a core", CONFLICTS, false},
 	[REPLAY_DISTANCE] = {"replay.distance", "distance", CONFLICTS, false},
 };

@@ -20,6 +20,9 @@
 /* The key of META that tells whether paths go across calls: "yes" or "no". */
 #define VT_PATHS_META_ACROSS "vpath.across-calls"
 
+/* Likewise, over how many conditional branches they go at most: a decimal number. */
+#define VT_PATHS_META_BRANCHES "vpath.branches"
+
 /* The ways to find a path that are scored: enum vt_path_method, and the likeliest with pairs. */
 enum vt_pathway {
 	VT_PATHWAY_COUNTS,

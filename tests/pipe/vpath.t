@@ -346,6 +346,11 @@ t_status "paths within procedures, and across calls" 3 vtrace merge -o sum.vt wi
 t_like "are not added" 'across.vt: its paths are of another extent.*META vpath.across-calls' "$T_ERR"
 t_ok "each with its kind" vtrace merge -o sum.vt across.vt across.vt
 t_is "the kind is told" "$(vtrace dump -k META -F value --where 'key == "vpath.across-calls"' sum.vt)" yes
+vpath --symfs "$symfs" --across-calls -n 4 -o four.vt s.vt 2>/dev/null
+t_status "paths over another number of branches" 3 vtrace merge -o sum.vt across.vt four.vt
+t_like "are not added, either" 'four.vt: its paths are of another number of branches \(META vpath.branches\)' "$T_ERR"
+t_ok "paths over as many" vtrace merge -o sum.vt four.vt four.vt
+t_is "are, and say so" "$(vtrace dump -k META -F value --where 'key == "vpath.branches"' sum.vt)" 4
 t_ok "a listing" vlist --symfs "$symfs" --paths --top 1 likely.vt
 t_like "by blocks" 'find\+0x[0-9a-f]+ +orders.c:[0-9]+' "$T_OUT"
 

@@ -209,6 +209,7 @@ static const struct {
 	 {[PAIR_SUM] = 1}},
 	{"vpair.model", "of another model of slots and units (META vpair.model)", {[PAIR_SUM] = 1}},
 	{"vpath.across-calls", "(META vpath.across-calls)", {[PATH] = 1}},
+	{"vpath.branches", "of another number of branches (META vpath.branches)", {[PATH] = 1}},
 	/* The setting alone says that there are such sums, though they are 0. */
 	{"replay.model", "of another model of a core (META replay.model)", {1, 1, 1, 1, 1}},
 	{"replay.distance", "of another distance (META replay.distance)", {[ACCESSES] = 1}},
