@@ -404,7 +404,7 @@ static bool score_paths(struct job *j)
 	struct vt_error err = VT_ERROR_INIT;
 	uint32_t last = (uint32_t)j->o->branches, first = j->o->plot ? 1 : last, i;
 	struct vt_pathscore *list = calloc(last - first + 1, sizeof(*list));
-	const struct vt_pathscores s = {list, first, last - first + 1, j->o->across};
+	const struct vt_pathscores s = {list, first, last - first + 1, j->o->across, j->used};
 	bool ok = list || app_no_memory(j->app);
 
 	for (i = first; ok && i <= last; i++)

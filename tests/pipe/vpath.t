@@ -421,6 +421,21 @@ for what in "" --events --pairs --paths; do
 	t_like "what was taken for a procedure is told" \
 		'no operand is a file .* procedures of standard input were looked for: nosuch.vt, find$' "$T_ERR"
 done
+for m in exact counts history history+pairs likely; do
+	method=(--method "$m")
+	[ $m = exact ] && method=()
+	vpath --symfs "$symfs" "${method[@]}" --top 2 --json s.vt >totals.json 2>told
+	t_is "each sample is told of once: $m" "$(jq '.samples - .wrong_path - .untold - .dropped - .outside - .found -
+		.several - .none - .given_up' totals.json)" 0
+	t_is "of all: $m" "$(jq .samples totals.json)" "$(vtrace dump -k SAMPLE -F ip s.vt | wc -l)"
+	t_is "as messages say: $m" "$(jq -r '[.wrong_path, .untold, .outside, .several, .none, .given_up, .ended, .capped] |
+		map(select(. > 0)) | sort | @tsv' totals.json)" \
+		"$(sed -E 's/.* samples, ([0-9]+) .*/\1/' told | sort -n | paste -sd '\t')"
+done
+t_is "what is not looked at weighs little" "$(jq '.not_looked_at > 0 and .not_looked_at < .01 * .capped' totals.json)" true
+vpath --symfs "$symfs" --truth --json s.vt >totals.json 2>told
+t_is "scores tell of all samples" "$(jq '.samples - .wrong_path - .untold - .dropped - .unmapped ==
+	(.scores[0] | .samples + .brief + .cut + .untrue + .outside)' totals.json)" true
 t_ok "JSON" vpath --symfs "$symfs" --across-calls --top 2 --json s.vt
 t_is "ids of blocks are those of blocks" \
 	"$(jq '([.paths[].blocks[]] | unique) == ([.blocks[].id] | sort)' "$T_OUT")" true

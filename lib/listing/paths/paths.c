@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "listing/code/source.h"
 #include "listing/json.h"
+#include "listing/paths/score.h"
 #include "paths/trail.h"
 #include "profile/context.h"
 #include "stream/sum.h"
@@ -49,6 +50,7 @@ struct vt_listpaths {
 	struct vt_hash known;	    /* struct listed_block: what JSON numbers */
 	struct vt_profile *profile; /* of where they end, or NULL */
 	uint64_t bad;
+	const struct vt_paths *found; /* the analysis that they are of, or NULL */
 };
 
 struct vt_listpaths *vt_listpaths_new(struct vt_images *images, const char *schema)
@@ -212,6 +214,7 @@ int vt_listpaths_take(struct vt_listpaths *l, const struct vt_paths *p, struct v
 		order && vt_names_add_event(&l->names, VT_PATHTRAIL_EVENT, VT_PATHTRAIL_EVENT_NAME);
 	size_t i;
 
+	l->found = p;
 	for (i = 0; ok && i < p->list.count; i++)
 		ok = take_path(l, p, vt_hash_at(&p->list, order[i]));
 	free(order);
@@ -567,6 +570,23 @@ static json_t *make_path(const struct vt_listpaths *l, const struct listed_path 
 	return o;
 }
 
+/* What became of each sample. */
+static void set_totals(json_t *doc, const struct vt_paths *p)
+{
+	const struct vt_paths_totals *t = &p->totals;
+
+	vt_pathsamples_json(doc, p->samples);
+	json_object_set_new(doc, "outside", vt_json_u64(p->samples->unmapped + t->outside));
+	json_object_set_new(doc, "found", vt_json_u64(t->found));
+	json_object_set_new(doc, "several", vt_json_u64(t->several));
+	json_object_set_new(doc, "none", vt_json_u64(t->none));
+	json_object_set_new(doc, "given_up", vt_json_u64(t->given_up));
+	json_object_set_new(doc, "ended", vt_json_u64(t->ended));
+	json_object_set_new(doc, "capped", vt_json_u64(t->capped));
+	json_object_set_new(doc, "not_looked_at", vt_json_real(t->left_out));
+	json_object_set_new(doc, "procedures_left_out", vt_json_u64(p->g->left_out));
+}
+
 static int print_json(const struct vt_listpaths *l, size_t n, const struct vt_losses *losses,
 		      struct vt_output *out, struct vt_error *err)
 {
@@ -584,6 +604,8 @@ static int print_json(const struct vt_listpaths *l, size_t n, const struct vt_lo
 	for (i = 0; i < n; i++)
 		json_array_append_new(paths, make_path(l, &l->paths[i], used));
 	vt_json_losses(doc, losses);
+	if (l->found)
+		set_totals(doc, l->found);
 	json_object_set_new(doc, "paths", paths);
 	json_object_set_new(doc, "paths_left_out", vt_json_u64(l->npaths - n));
 	set_amounts(doc, "executions_left_out", "samples_left_out", &sums.left_out, &sums.all);

@@ -33,7 +33,10 @@ void vt_listpaths_free(struct vt_listpaths *l);
 int vt_listpaths_feed(void *list, const struct vt_record *rec, struct vt_error *err);
 uint64_t vt_listpaths_bad(const struct vt_listpaths *l);
 
-/* Takes all paths of an analysis.  0 or -VT_E_NOMEM. */
+/*
+ * Takes all paths of an analysis, which is borrowed: JSON tells what became of its samples.  0 or
+ * -VT_E_NOMEM.
+ */
 int vt_listpaths_take(struct vt_listpaths *l, const struct vt_paths *p, struct vt_error *err);
 
 /* Takes only PATH records of events with this name from then on.  Borrowed. */

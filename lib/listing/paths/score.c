@@ -127,6 +127,14 @@ static json_t *make_score(const struct vt_pathscore *p, uint32_t branches)
 	return o;
 }
 
+void vt_pathsamples_json(json_t *doc, const struct vt_pathsamples *s)
+{
+	json_object_set_new(doc, "samples", vt_json_u64(s->samples));
+	json_object_set_new(doc, "wrong_path", vt_json_u64(s->aborted));
+	json_object_set_new(doc, "untold", vt_json_u64(s->untold));
+	json_object_set_new(doc, "dropped", vt_json_u64(s->dropped));
+}
+
 int vt_pathscores_print(const struct vt_pathscores *s, const struct vt_losses *losses,
 			struct vt_output *out, struct vt_error *err)
 {
@@ -152,6 +160,8 @@ int vt_pathscores_print(const struct vt_pathscores *s, const struct vt_losses *l
 	json_object_set_new(doc, "across_calls", json_boolean(s->across));
 	for (i = 0; i < s->count; i++)
 		json_array_append_new(list, make_score(&s->list[i], s->first + i));
+	vt_pathsamples_json(doc, s->samples);
+	json_object_set_new(doc, "unmapped", vt_json_u64(s->samples->unmapped));
 	json_object_set_new(doc, "scores", list);
 	vt_json_losses(doc, losses);
 	vt_json_write(out, doc, true);

@@ -15,7 +15,11 @@ struct vt_pathscores {
 	uint32_t first;			 /* branches of the first */
 	uint32_t count;
 	bool across;
+	const struct vt_pathsamples *samples;
 };
+
+/* Sets members with the numbers of samples, and of those that tell of no path. */
+void vt_pathsamples_json(json_t *doc, const struct vt_pathsamples *s);
 
 /* Prints the scores, or JSON if `losses` is not NULL.  0, -VT_E_NOMEM. */
 int vt_pathscores_print(const struct vt_pathscores *s, const struct vt_losses *losses,
