@@ -209,18 +209,23 @@ static bool take_sample(struct vt_pathsamples *s, const struct vt_record *rec)
 	return add_question(s, &q, stack, count_executions(s, rec));
 }
 
-bool vt_pathsamples_add(struct vt_pathsamples *s, uint64_t event, uint32_t place,
-			const uint32_t *stack, size_t n, double executions)
+uint32_t vt_pathsamples_number(struct vt_pathsamples *s, const uint32_t *stack, size_t n)
 {
-	struct vt_pathquestion q = {.event = event, .place = place, .other = VT_PATHPLACE_NONE};
+	return vt_intern_add(s->stacks, stack, 2 * n * sizeof(*stack));
+}
+
+bool vt_pathsamples_add(struct vt_pathsamples *s, uint64_t event, uint32_t place, uint32_t stack,
+			double executions)
+{
+	const struct vt_pathquestion q = {
+		.event = event, .place = place, .other = VT_PATHPLACE_NONE, .stack = stack};
 
 	s->samples++;
-	s->untold += n == 0;
-	s->unmapped += n && place == VT_PATHPLACE_NONE;
-	if (!n || place == VT_PATHPLACE_NONE)
+	s->untold += stack == 0;
+	s->unmapped += stack && place == VT_PATHPLACE_NONE;
+	if (!stack || place == VT_PATHPLACE_NONE)
 		return true;
-	q.stack = vt_intern_add(s->stacks, stack, 2 * n * sizeof(*stack));
-	return q.stack != UINT32_MAX && add_question(s, &q, q.stack, executions);
+	return add_question(s, &q, stack, executions);
 }
 
 int vt_pathsamples_feed(void *samples, const struct vt_record *rec, struct vt_error *err)

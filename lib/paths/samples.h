@@ -68,11 +68,17 @@ void vt_pathsamples_fini(struct vt_pathsamples *s);
 int vt_pathsamples_feed(void *samples, const struct vt_record *rec, struct vt_error *err);
 
 /*
- * Adds a sample of an event at a place whose stack of branches is known, from, to, from, … of `n`
- * branches, the newest first; it stands for so many executions.  False: out of memory.
+ * Numbers a stack of branches, places from, to, from, … of `n` branches, the newest first; 0 of
+ * none.  UINT32_MAX: out of memory.
  */
-bool vt_pathsamples_add(struct vt_pathsamples *s, uint64_t event, uint32_t place,
-			const uint32_t *stack, size_t n, double executions);
+uint32_t vt_pathsamples_number(struct vt_pathsamples *s, const uint32_t *stack, size_t n);
+
+/*
+ * Adds a sample of an event at a place whose stack of branches has this number; it stands for so
+ * many executions.  False: out of memory.
+ */
+bool vt_pathsamples_add(struct vt_pathsamples *s, uint64_t event, uint32_t place, uint32_t stack,
+			double executions);
 
 /*
  * Stores in *n how many samples are in images of which another stream, with images `others`, has no

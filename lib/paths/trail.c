@@ -22,6 +22,9 @@ struct transfer {
 	struct spot from;
 	struct spot to;
 	uint64_t times; /* one after the other */
+	uint32_t from_place;
+	uint32_t to_place;
+	bool placed; /* they are known, and that control went there is told */
 };
 
 struct thread {
@@ -31,6 +34,7 @@ struct thread {
 	uint64_t transfers;
 	uint64_t left; /* instructions up to the next sample */
 	struct spot last;
+	uint32_t stack; /* the number of what the ring holds; UINT32_MAX: it has none yet */
 };
 
 struct vt_pathtrail {
@@ -97,6 +101,7 @@ static struct thread *find_thread(struct vt_pathtrail *t, const struct vt_record
 		return th;
 	th->ring = calloc(t->depth, sizeof(*th->ring));
 	th->last.block = UINT64_MAX;
+	th->stack = UINT32_MAX;
 	th->left = vt_interval_first(&t->interval, &t->rng);
 	return th->ring ? th : NULL;
 }
@@ -109,31 +114,48 @@ static bool find_spot(const struct vt_pathtrail *t, const struct spot *s, uint32
 				vt_bblock_insn_addr(b, s->insn), 0, place);
 }
 
-/* A sample of an instruction, with the branches before it. */
-static bool take_sample(struct vt_pathtrail *t, const struct thread *th, const struct spot *at)
+/* Only transfers before a sample are of any account.  False: out of memory. */
+static bool place_transfer(const struct vt_pathtrail *t, struct transfer *b)
 {
-	uint32_t stack[2 * VT_PATHS_STACK], place;
+	if (b->placed)
+		return true;
+	b->placed = true;
+	/* What an indirect branch goes to begins a node. */
+	return find_spot(t, &b->from, &b->from_place) && find_spot(t, &b->to, &b->to_place) &&
+	       vt_pathplaces_went(t->samples->places, b->from_place, b->to_place, 1);
+}
+
+/* Numbers the branches that a thread took last.  False: out of memory. */
+static bool number_ring(const struct vt_pathtrail *t, struct thread *th)
+{
 	uint64_t kept = th->transfers < t->depth ? th->transfers : t->depth, i, k;
-	uint32_t n = 0;
+	uint32_t stack[2 * VT_PATHS_STACK], n = 0;
+	size_t at = th->transfers % t->depth;
 
-	if (!find_spot(t, at, &place))
-		return false;
 	for (i = 0; i < kept; i++) {
-		const struct transfer *b = &th->ring[(th->transfers - 1 - i) % t->depth];
-		uint32_t from, to;
+		struct transfer *b;
 
-		if (!find_spot(t, &b->from, &from) || !find_spot(t, &b->to, &to))
-			return false;
-		/* What an indirect branch goes to begins a node. */
-		if (!vt_pathplaces_went(t->samples->places, from, to, 1))
+		at = at ? at - 1 : t->depth - 1;
+		b = &th->ring[at];
+		if (!place_transfer(t, b))
 			return false;
 		/* Further repetitions are of no branch, or branches beyond the path. */
 		for (k = 0; k < b->times && k < t->samples->branches && n < VT_PATHS_STACK; k++) {
-			stack[2 * n] = from;
-			stack[2 * n++ + 1] = to;
+			stack[2 * n] = b->from_place;
+			stack[2 * n++ + 1] = b->to_place;
 		}
 	}
-	return vt_pathsamples_add(t->samples, VT_PATHTRAIL_EVENT, place, stack, n,
+	th->stack = vt_pathsamples_number(t->samples, stack, n);
+	return th->stack != UINT32_MAX;
+}
+
+/* A sample of an instruction, with the branches before it. */
+static bool take_sample(const struct vt_pathtrail *t, struct thread *th, const struct spot *at)
+{
+	uint32_t place;
+
+	return find_spot(t, at, &place) && (th->stack != UINT32_MAX || number_ring(t, th)) &&
+	       vt_pathsamples_add(t->samples, VT_PATHTRAIL_EVENT, place, th->stack,
 				  (double)t->interval.mean);
 }
 
@@ -158,7 +180,9 @@ static void arrive(const struct vt_pathtrail *t, struct thread *th, const struct
 	    is_same_spot(&newest->to, to))
 		newest->times++;
 	else
-		th->ring[th->transfers++ % t->depth] = (struct transfer){th->last, *to, 1};
+		th->ring[th->transfers++ % t->depth] =
+			(struct transfer){.from = th->last, .to = *to, .times = 1};
+	th->stack = UINT32_MAX;
 }
 
 static bool take_step(struct vt_pathtrail *t, struct thread *th, const struct vt_step *step)
@@ -180,6 +204,14 @@ static bool take_step(struct vt_pathtrail *t, struct thread *th, const struct vt
 	return true;
 }
 
+/* What comes next is not connected to what came before. */
+static void cut_off(struct thread *th)
+{
+	th->last.block = UINT64_MAX;
+	th->transfers = 0;
+	th->stack = UINT32_MAX;
+}
+
 static int follow_run(struct vt_pathtrail *t, const struct vt_record *rec, struct vt_error *err)
 {
 	struct thread *th = find_thread(t, rec);
@@ -193,8 +225,7 @@ static int follow_run(struct vt_pathtrail *t, const struct vt_record *rec, struc
 		if (!take_step(t, th, &step))
 			return vt_error_nomem(err);
 	if (code < 0) {
-		th->last.block = UINT64_MAX;
-		th->transfers = 0;
+		cut_off(th);
 		t->bad++;
 	}
 	return 0;
@@ -207,13 +238,8 @@ int vt_pathtrail_feed(void *trail, const struct vt_record *rec, struct vt_error 
 
 	if (rec->kind == VT_EXEC)
 		return follow_run(t, rec, err);
-	/* What comes behind a gap is not connected. */
-	for (i = 0; rec->kind == VT_GAP && i < t->threads.count; i++) {
-		struct thread *th = vt_hash_at(&t->threads, i);
-
-		th->last.block = UINT64_MAX;
-		th->transfers = 0;
-	}
+	for (i = 0; rec->kind == VT_GAP && i < t->threads.count; i++)
+		cut_off(vt_hash_at(&t->threads, i));
 	return 0;
 }
 
