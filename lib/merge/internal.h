@@ -77,13 +77,23 @@ struct vti_conflicts {
  */
 enum vti_sums { VTI_PAIRSTATS, VTI_PATHS, VTI_EVSTATS, VTI_CONFLICTS, VTI_NSUMS };
 
+/* What the first stream with such sums that names a setting has. */
+struct vti_known {
+	uint32_t value;	 /* a number of a text, or VTI_SETTING_ABSENT; 0: nobody names it */
+	uint32_t stream; /* the name of the stream: a number of a text */
+	enum vti_sums sums;
+};
+
+/* That a setting is not named, where that tells something. */
+#define VTI_SETTING_ABSENT (UINT32_MAX - 1)
+
 /* Numbers of texts; 0: nobody names it, or streams differ. */
 struct vti_settings {
-	uint32_t text[VTI_MERGE_SETTINGS];	       /* as written */
-	uint32_t own[VTI_MERGE_SETTINGS];	       /* of the current stream */
-	uint32_t known[VTI_MERGE_SETTINGS][VTI_NSUMS]; /* of the streams that have such sums */
-	unsigned own_has;			       /* bits of enum vti_sums */
-	bool streams;				       /* there were some before */
+	uint32_t text[VTI_MERGE_SETTINGS]; /* as written */
+	uint32_t own[VTI_MERGE_SETTINGS];  /* of the current stream */
+	struct vti_known known[VTI_MERGE_SETTINGS][VTI_NSUMS];
+	unsigned own_has; /* bits of enum vti_sums */
+	bool streams;	  /* there were some before */
 	struct vt_hash picked;
 };
 
@@ -160,10 +170,10 @@ bool vti_feed_setting(struct vt_merge *m, const struct vt_record *rec);
 void vti_has_sums(struct vt_merge *m, enum vti_sums sums);
 
 /*
- * Before these are joined.  -VT_E_MISMATCH: they depend on a setting that is another one than that
- * of those before; -VT_E_NOMEM.
+ * Before these are joined; `stream` is the name for messages.  -VT_E_MISMATCH: they depend on a
+ * setting that is another one than that of those before; -VT_E_NOMEM.
  */
-int vti_check_settings(struct vt_merge *m, struct vt_error *err);
+int vti_check_settings(struct vt_merge *m, const char *stream, struct vt_error *err);
 
 /* Ends the current stream. */
 void vti_join_settings(struct vt_merge *m);

@@ -376,7 +376,7 @@ int vt_merge_end_stream(struct vt_merge *m, const char *name, struct vt_error *e
 	    (!vti_declare_paths(m) || !vti_declare_evstats(m) || !vti_declare_followed(m)))
 		code = vt_error_nomem(err);
 	if (code == 0)
-		code = vti_check_settings(m, err);
+		code = vti_check_settings(m, name, err);
 	if (code == 0)
 		code = join_stream(m, name, err);
 	if (code < 0)

@@ -12,7 +12,7 @@
 
 /*
  * META records that say how a stream was made.  Sums that depend on a setting add up only where all
- * streams that have such sums, and name it, name the same.
+ * streams that have such sums, and name it, name the same; see also compared_setting().
  */
 #define PAIRS	  (1u << VTI_PAIRSTATS)
 #define PATHS	  (1u << VTI_PATHS)
@@ -141,50 +141,80 @@ static uint32_t strip_cpuid(struct vt_merge *m, uint32_t text)
 	return vt_intern_str(m->strings, midr);
 }
 
-/* What is compared of a setting; 0: it is not known.  UINT32_MAX: out of memory. */
-static uint32_t compared_setting(struct vt_merge *m, unsigned i)
+/*
+ * What is compared of a setting for such sums; 0: it is not known.  UINT32_MAX: out of memory.
+ * Estimates and sums of pairs without a model are of a real machine.  Paths are of the program.
+ */
+static uint32_t compared_setting(struct vt_merge *m, unsigned i, enum vti_sums sums)
 {
 	const struct vti_settings *s = &m->settings;
 
-	/* What a model made is of the model. */
 	if (i == CPUID)
 		return s->own[MODEL] ? 0 : strip_cpuid(m, s->own[i]);
-	/* Without a condition, all samples are meant; no expression has a number sign. */
-	if (i == WHERE && !s->own[i])
-		return vt_intern_str(m->strings, "#all");
+	/* Without a condition, all samples are meant. */
+	if (!s->own[i] && (i == WHERE || (i == MODEL && sums != VTI_PATHS)))
+		return VTI_SETTING_ABSENT;
 	return s->own[i];
 }
 
-static int check_setting(struct vt_merge *m, unsigned i, struct vt_error *err)
+static const char *const sums_names[VTI_NSUMS] = {
+	[VTI_PAIRSTATS] = "sums of pairs",
+	[VTI_PATHS] = "paths",
+	[VTI_EVSTATS] = "estimates",
+	[VTI_CONFLICTS] = "pairs of accesses",
+};
+
+static int refuse_setting(const struct vt_merge *m, unsigned i, const struct vti_known *own,
+			  const struct vti_known *known, struct vt_error *err)
 {
-	static const char *const of[VTI_NSUMS] = {"sums of pairs", "paths", "estimates",
-						  "pairs of accesses"};
-	uint32_t own = compared_setting(m, i);
+	const char *name = sums_names[own->sums], *known_name = sums_names[known->sums];
+	const char *stream = vt_intern_get(m->strings, known->stream);
+
+	if (i == MODEL && (own->value == VTI_SETTING_ABSENT || known->value == VTI_SETTING_ABSENT))
+		return vt_error_set(
+			err, VT_E_MISMATCH, "its %s are of %s (META %s), unlike the %s of %s", name,
+			own->value == VTI_SETTING_ABSENT ? "a real machine" : "a simulated machine",
+			settings[i].key, known_name, stream);
+	return vt_error_set(err, VT_E_MISMATCH,
+			    "its %s are of another %s (META %s) than the %s of %s", name,
+			    settings[i].what, settings[i].key, known_name, stream);
+}
+
+/* One model or machine is told of a stream, which has both of these sums. */
+static enum vti_sums known_with(unsigned i, enum vti_sums sums)
+{
+	return i == MODEL && sums == VTI_EVSTATS ? VTI_PAIRSTATS : sums;
+}
+
+static int check_setting(struct vt_merge *m, unsigned i, uint32_t stream, struct vt_error *err)
+{
 	unsigned sums;
 
-	if (own == UINT32_MAX)
-		return vt_error_nomem(err);
-	for (sums = 0; own && sums < VTI_NSUMS; sums++) {
-		uint32_t *known = &m->settings.known[i][sums];
+	for (sums = 0; sums < VTI_NSUMS; sums++) {
+		struct vti_known own = {0, stream, (enum vti_sums)sums};
+		struct vti_known *known = &m->settings.known[i][known_with(i, own.sums)];
 
 		if (!(settings[i].sums & m->settings.own_has & 1u << sums))
 			continue;
-		if (*known && *known != own)
-			return vt_error_set(err, VT_E_MISMATCH,
-					    "its %s are of another %s (META %s) than those before",
-					    of[sums], settings[i].what, settings[i].key);
-		*known = own;
+		own.value = compared_setting(m, i, own.sums);
+		if (own.value == UINT32_MAX)
+			return vt_error_nomem(err);
+		if (own.value && known->value && known->value != own.value)
+			return refuse_setting(m, i, &own, known, err);
+		if (own.value && !known->value)
+			*known = own;
 	}
 	return 0;
 }
 
-int vti_check_settings(struct vt_merge *m, struct vt_error *err)
+int vti_check_settings(struct vt_merge *m, const char *stream, struct vt_error *err)
 {
-	int code = 0;
+	uint32_t name = vt_intern_str(m->strings, stream);
+	int code = name == UINT32_MAX ? vt_error_nomem(err) : 0;
 	unsigned i;
 
 	for (i = 0; i < VTI_MERGE_SETTINGS && code == 0; i++)
-		code = check_setting(m, i, err);
+		code = check_setting(m, i, name, err);
 	return code;
 }
 
@@ -244,13 +274,23 @@ static int write_picked(const struct vt_merge *m, struct vt_writer *w, struct vt
 	return ok ? 0 : vt_error_nomem(err);
 }
 
+/* A model that sums are of is told even if other streams, without such sums, do not name it. */
+static uint32_t written_setting(const struct vti_settings *s, unsigned i)
+{
+	uint32_t model = s->known[MODEL][VTI_PAIRSTATS].value;
+
+	return i == MODEL && model && model != VTI_SETTING_ABSENT ? model : s->text[i];
+}
+
 int vti_write_settings(const struct vt_merge *m, struct vt_writer *w, struct vt_error *err)
 {
 	unsigned i;
 
-	for (i = 0; i < VTI_MERGE_SETTINGS; i++)
-		if (m->settings.text[i] && i != WHERE)
-			vt_writer_meta(w, settings[i].key,
-				       vt_intern_get(m->strings, m->settings.text[i]));
+	for (i = 0; i < VTI_MERGE_SETTINGS; i++) {
+		uint32_t text = written_setting(&m->settings, i);
+
+		if (text && i != WHERE)
+			vt_writer_meta(w, settings[i].key, vt_intern_get(m->strings, text));
+	}
 	return write_picked(m, w, err);
 }

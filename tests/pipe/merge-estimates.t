@@ -79,6 +79,32 @@ t_ok "large numbers add up" vtrace merge -o sum.vt large.vt large.vt large.vt
 t_is "all of them" "$(wc -l <text)" 3
 t_unlike "and are finite" '(inf|nan)' text
 
+# What a simulator made is of no real machine, and this of none that is simulated.
+model='META key=cpu.model value=zen3'
+refused()
+{
+	t_status "$1 and $2" 3 vtrace merge -o sum.vt "$1" "$2"
+	t_like "both are named" "$2: its $3" "$T_ERR"
+}
+make "$events" "$image" "$evstat" >evstat.real
+make "$model" "$events" "$image" "$evstat" >evstat.simulated
+make "$events" "$image" "$pairstat method=5" >pairstat.real
+make "$model" "$events" "$image" "$pairstat method=5" >pairstat.simulated
+for k in evstat:estimates "pairstat:sums of pairs"; do
+	kind=${k%:*} what=${k#*:}
+	refused "$kind.simulated" "$kind.real" \
+		"$what are of a real machine .META cpu.model., unlike the $what of $kind.simulated"
+	refused "$kind.real" "$kind.simulated" \
+		"$what are of a simulated machine .META cpu.model., unlike the $what of $kind.real"
+	make "$model" "$events" "$image" 'SAMPLE event=1' >samples.simulated
+	t_ok "samples of another machine" vtrace merge -o sum.vt samples.simulated "$kind.real"
+	refused sum.vt "$kind.simulated" "$what are of a simulated"
+	make "$events" "$image" 'SAMPLE event=1' >samples.real
+	t_ok "in the other order" vtrace merge -o sum.vt samples.real "$kind.simulated"
+	refused sum.vt "$kind.real" "$what are of a real"
+done
+refused evstat.simulated pairstat.real "sums of pairs are of a real machine .*, unlike the estimates of evstat"
+
 # Cut anywhere.
 make "$events" "$image" "$evstat" "$evstat offset=17" "$path" "$path offset=17" "$pairstat" "$pairstat offset=17" >whole.vt
 size=$(stat -c %s whole.vt)

@@ -248,7 +248,10 @@ for p in event path; do
 done
 t_status "vevent: of two machines" 3 vevent --top 1 --symfs "$symfs" sky.vt alpha.vt
 t_like "is refused" 'alpha.vt: its estimates are of another model of a processor' "$T_ERR"
-t_ok "different kinds are not of one sum" vtrace merge -o two.vt sky.event alpha.pair sky.path
+t_ok "paths are of the program" vtrace merge -o two.vt sky.event sky.pair alpha.path
+t_is "the others are of one machine" "$(vtrace dump -k META -F value --where 'key == "cpu.model"' two.vt)" skylake
+t_status "of which there is one in a stream" 3 vtrace merge -o two.vt sky.event alpha.pair
+t_like "is refused" 'alpha.pair: its sums of pairs are of another model .*than the estimates of sky.event' "$T_ERR"
 
 # ---- damage ----
 

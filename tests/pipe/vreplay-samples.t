@@ -121,7 +121,7 @@ t_is "with all its pairs" "$(pairs_of() { vtrace dump -k CONFLICT -F type,earlie
 	pairs_of one.vt | sort >a; pairs_of whole.pairs | sort >b; cmp a b && wc -l <a)" 7
 vreplay -m zen4 -o zen4.pairs even.vt 2>/dev/null
 t_status "pairs of another core" 3 vtrace merge -o x.vt odd.pairs zen4.pairs
-t_like "say so" "zen4.pairs: its pairs of accesses are of another model of a core .META replay.model. than those before" "$T_ERR"
+t_like "say so" "zen4.pairs: its pairs of accesses are of another model of a core .META replay.model. than the pairs of accesses of " "$T_ERR"
 
 # ---- ranking ----
 

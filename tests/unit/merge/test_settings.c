@@ -120,7 +120,8 @@ static void put_sums(struct vt_writer *w, enum sums sums)
 	}
 }
 
-static int add_sums(struct vt_merge *m, enum sums sums, const char *key, const char *value)
+static int add_named(struct vt_merge *m, const char *name, enum sums sums, const char *key,
+		     const char *value)
 {
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
@@ -145,7 +146,12 @@ static int add_sums(struct vt_merge *m, enum sums sums, const char *key, const c
 	assert_int_equal(rc, 0);
 	vt_reader_close(r);
 	close(fd);
-	return vt_merge_end_stream(m, "a stream", &err);
+	return vt_merge_end_stream(m, name, &err);
+}
+
+static int add_sums(struct vt_merge *m, enum sums sums, const char *key, const char *value)
+{
+	return add_named(m, "a stream", sums, key, value);
 }
 
 /* The value of the META record with a key of what was merged; "": there is none. */
@@ -216,6 +222,12 @@ static const struct {
 	{"something.else", NULL, {0}},
 };
 
+/* What no model made is of a real machine. */
+static bool is_told_by_absence(enum sums sums, const char *key)
+{
+	return strcmp(key, "cpu.model") == 0 && (sums == ESTIMATE || sums == PAIR_SUM);
+}
+
 static void sums_that_depend_on_a_setting_are_refused(void **state)
 {
 	static const char *const of[] = {[ESTIMATE] = "its estimates are ",
@@ -238,11 +250,65 @@ static void sums_that_depend_on_a_setting_are_refused(void **state)
 				assert_ptr_equal(strstr(err.text, of[sums]), err.text);
 			check_values((enum sums)sums, settings[i].key, "a", "a", NULL);
 			/* Streams of older versions do not tell. */
-			if (sums == ACCESSES)
+			if (sums == ACCESSES ||
+			    is_told_by_absence((enum sums)sums, settings[i].key))
 				continue;
 			check_values((enum sums)sums, settings[i].key, "a", NULL, NULL);
 			check_values((enum sums)sums, settings[i].key, NULL, "b", NULL);
 		}
+}
+
+static void sums_of_a_model_and_of_a_machine_are_refused(void **state)
+{
+	struct vt_merge *m = vt_merge_new(1);
+	char value[64];
+
+	(void)state;
+	check_values(
+		ESTIMATE, "cpu.model", "zen3", NULL,
+		"its estimates are of a real machine (META cpu.model), unlike the estimates of "
+		"a stream");
+	check_values(ESTIMATE, "cpu.model", NULL, "zen3",
+		     "its estimates are of a simulated machine (META cpu.model), unlike the "
+		     "estimates of a stream");
+	check_values(PAIR_SUM, "cpu.model", "zen3", NULL,
+		     "its sums of pairs are of a real machine (META cpu.model), unlike the sums of "
+		     "pairs of a stream");
+	check_values(PAIR_SUM, "cpu.model", "zen3", "zen4",
+		     "its sums of pairs are of another model of a processor (META cpu.model) than "
+		     "the sums of pairs of a stream");
+	check_values(PATH, "cpu.model", "zen3", NULL, NULL);
+	/* A stream tells one model of both. */
+	assert_int_equal(add_sums(m, ESTIMATE, "cpu.model", "zen3"), 0);
+	assert_int_equal(add_sums(m, PATH, "cpu.model", "zen4"), 0);
+	assert_int_equal(add_sums(m, NONE, NULL, NULL), 0);
+	read_meta(m, "cpu.model", value, sizeof(value));
+	assert_string_equal(value, "zen3");
+	assert_int_equal(add_sums(m, PAIR_SUM, NULL, NULL), -VT_E_MISMATCH);
+	assert_string_equal(err.text, "its sums of pairs are of a real machine (META cpu.model), "
+				      "unlike the estimates of a stream");
+	vt_merge_free(m);
+	m = vt_merge_new(1);
+	assert_int_equal(add_sums(m, PAIR_SUM, NULL, NULL), 0);
+	assert_int_equal(add_sums(m, NONE, "cpu.model", "zen3"), 0);
+	read_meta(m, "cpu.model", value, sizeof(value));
+	assert_string_equal(value, "");
+	vt_merge_free(m);
+}
+
+/* Each stream has its own name. */
+static void the_stream_that_differs_is_named(void **state)
+{
+	struct vt_merge *m = vt_merge_new(1);
+
+	(void)state;
+	assert_int_equal(add_named(m, "first", PAIR_SUM, NULL, NULL), 0);
+	assert_int_equal(add_named(m, "second", PAIR_SUM, "vsim.window", "80"), 0);
+	assert_int_equal(add_named(m, "third", PAIR_SUM, "vsim.window", "80"), 0);
+	assert_int_equal(add_named(m, "fourth", PAIR_SUM, "vsim.window", "90"), -VT_E_MISMATCH);
+	assert_string_equal(err.text, "its sums of pairs are of another window (META vsim.window) "
+				      "than the sums of pairs of second");
+	vt_merge_free(m);
 }
 
 static void what_is_forgotten_in_between_is_refused(void **state)
@@ -388,6 +454,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_that_depend_on_a_setting_are_refused),
+		cmocka_unit_test(sums_of_a_model_and_of_a_machine_are_refused),
+		cmocka_unit_test(the_stream_that_differs_is_named),
 		cmocka_unit_test(what_is_forgotten_in_between_is_refused),
 		cmocka_unit_test(settings_of_sums_are_written),
 		cmocka_unit_test(a_choice_of_samples_adds_up_with_no_other),
