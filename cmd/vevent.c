@@ -34,6 +34,7 @@ struct job {
 	struct app_context in;
 	struct app_events events;
 	struct vt_blockcode *code;
+	struct vt_buf divisor; /* the model that its estimates say they were divided by */
 	struct app_inputs inputs;
 	struct vt_writer *writer; /* NULL for a listing */
 	/* Of several streams, else NULL. */
@@ -60,6 +61,13 @@ static int take_record(void *arg, const struct vt_record *rec, struct vt_error *
 
 	if (vt_record_is_meta(rec, VT_EV_META))
 		return 0;
+	if (vt_record_is_meta(rec, VT_EV_META_MODEL)) {
+		const struct vt_bytes model = vt_record_bytes(rec, VT_META_VALUE);
+
+		j->divisor.size = 0;
+		vt_buf_put(&j->divisor, model.data, model.size);
+		return j->divisor.failed ? vt_error_nomem(err) : 0;
+	}
 	if (j->merge && SUMMED >> rec->kind & 1 &&
 	    vt_merge_feed(j->merge, rec->block, rec->row, 1, err) < 0)
 		return -(int)err->code;
@@ -162,10 +170,34 @@ static void end_stream(struct job *j)
 {
 	app_events_close(&j->events);
 	vt_blockcode_free(j->code);
+	vt_buf_free(&j->divisor);
+	j->divisor = (struct vt_buf)VT_BUF_INIT;
 	j->code = NULL;
 	app_context_close(&j->in);
 	j->events = (struct app_events){0};
 	j->in = (struct app_context){.images.quiet = j->in.images.quiet};
+}
+
+/* The model whose micro-operations divided estimates of the stream; NULL: none did. */
+static const char *divisor_of(struct job *j)
+{
+	return j->events.divisor ? j->events.divisor
+	       : j->divisor.size ? vt_buf_str(&j->divisor)
+				 : NULL;
+}
+
+static bool check_divisor(struct job *j, const char *name)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (!j->events.divisor || !j->divisor.size ||
+	    strcmp(j->events.divisor, vt_buf_str(&j->divisor)) == 0)
+		return true;
+	vt_error_set(&err, VT_E_MISMATCH,
+		     "%s: its samples are to be divided by the micro-operations of %s, but its "
+		     "estimates were by those of %s (META " VT_EV_META_MODEL ")",
+		     name, j->events.divisor, vt_buf_str(&j->divisor));
+	return app_fail(j->app, &err);
 }
 
 static bool read_stream(struct job *j, struct vt_reader *r)
@@ -177,7 +209,8 @@ static bool read_stream(struct job *j, struct vt_reader *r)
 	if (vt_blockcode_finish(j->code, &err) < 0)
 		return app_fail(j->app, &err);
 	return app_events_finish(j->app, &j->events, vt_reader_name(r), j->o->cpu,
-				 j->in.images.store, j->code);
+				 j->in.images.store, j->code) &&
+	       check_divisor(j, vt_reader_name(r));
 }
 
 static bool open_writer(struct job *j)
@@ -201,8 +234,8 @@ static bool add_stream(struct job *j, struct vt_reader *r)
 	seen = vt_evgather_seen(g);
 	j->seen.others += seen.others;
 	j->seen.seconds += seen.seconds;
-	if (vt_merge_add_estimates(j->merge, vt_evgather_stats(g), vt_evgather_groups(g), &err) <
-		    0 ||
+	if (vt_merge_add_estimates(j->merge, vt_evgather_stats(g), vt_evgather_groups(g),
+				   divisor_of(j), &err) < 0 ||
 	    vt_merge_end_stream(j->merge, vt_reader_name(r), &err) < 0) {
 		vt_error_prefix(&err, "%s", vt_reader_name(r));
 		return app_fail(j->app, &err);
@@ -316,10 +349,14 @@ static bool read_one(struct job *j)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
-	return read_stream(j, j->inputs.readers[0]) &&
-	       (!j->writer ||
-		vt_evstats_write(vt_evgather_stats(j->events.gather), j->writer, &err) == 0 ||
-		app_fail(j->app, &err));
+	if (!read_stream(j, j->inputs.readers[0]))
+		return false;
+	if (!j->writer)
+		return true;
+	if (divisor_of(j))
+		vt_writer_meta(j->writer, VT_EV_META_MODEL, divisor_of(j));
+	return vt_evstats_write(vt_evgather_stats(j->events.gather), j->writer, &err) == 0 ||
+	       app_fail(j->app, &err);
 }
 
 static void run_vevent(struct app *a, const struct options *o)

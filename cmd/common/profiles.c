@@ -268,6 +268,20 @@ static bool choose_core(struct app *a, struct app_events *e, const char *name, b
 	return true;
 }
 
+/* Whether any event has sums that were divided. */
+static bool is_divided(const struct vt_evstats *s)
+{
+	size_t i;
+
+	for (i = 0; i < vt_evstats_nevents(s); i++) {
+		enum vt_evdivision d = vt_evstats_event_at(s, i)->division;
+
+		if (d == VT_EVDIV_DONE || d == VT_EVDIV_PARTLY)
+			return true;
+	}
+	return false;
+}
+
 bool app_events_finish(struct app *a, struct app_events *e, const char *name, const char *model,
 		       struct vt_images *images, const struct vt_blockcode *code)
 {
@@ -299,6 +313,7 @@ bool app_events_finish(struct app *a, struct app_events *e, const char *name, co
 	if (vt_evstats_settle(stats, &err) < 0 || (groups && vt_evstats_settle(groups, &err) < 0) ||
 	    vt_evcode_run(&src, &err) < 0)
 		return app_fail(a, &err);
+	e->divisor = known && is_divided(stats) ? e->core.name : NULL;
 	return true;
 }
 

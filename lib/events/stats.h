@@ -188,6 +188,9 @@ struct vt_evmean vt_evtotal_mean(const struct vt_evtotal *t, const struct vt_evt
  */
 int vt_evstats_write(const struct vt_evstats *s, struct vt_writer *w, struct vt_error *err);
 
+/* The key of META that says whose micro-operations divided sums: vt_core.name. */
+#define VT_EV_META_MODEL "vevent.model"
+
 /*
  * The META record of an event: "ID POPULATION DIVISION SQUARES FREEDOM UNLOCATED".  Adds it to the
  * event; false: it is none, or contradicts itself.

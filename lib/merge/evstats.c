@@ -167,12 +167,14 @@ int vti_join_evstats(struct vt_merge *m, const uint32_t *events, struct vt_error
 }
 
 int vt_merge_add_estimates(struct vt_merge *m, const struct vt_evstats *places,
-			   const struct vt_evstats *groups, struct vt_error *err)
+			   const struct vt_evstats *groups, const char *model, struct vt_error *err)
 {
 	const struct renaming none = {NULL, NULL};
 	int code = join_all(m->own_evstats, places, &none, m, err);
 
 	vti_has_sums(m, VTI_EVSTATS);
+	if (model && !vti_set_divisor(m, model))
+		return vt_error_nomem(err);
 	return code == 0 && groups ? join_all(m->own_groups, groups, &none, m, err) : code;
 }
 

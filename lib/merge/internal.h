@@ -71,7 +71,7 @@ struct vti_conflicts {
 };
 
 /* META records that say how a stream was made. */
-#define VTI_MERGE_SETTINGS 12
+#define VTI_MERGE_SETTINGS 13
 
 /* Sums that depend on them: of pairs of samples, of paths, of followed instructions, of accesses.
  */
@@ -165,6 +165,9 @@ void vti_settings_fini(struct vti_settings *s);
 
 /* Takes a META record of the current stream.  False: out of memory. */
 bool vti_feed_setting(struct vt_merge *m, const struct vt_record *rec);
+
+/* What a META record with the key VT_EV_META_MODEL would say.  False: out of memory. */
+bool vti_set_divisor(struct vt_merge *m, const char *model);
 
 /* Says that the current stream has such sums. */
 void vti_has_sums(struct vt_merge *m, enum vti_sums sums);

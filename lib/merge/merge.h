@@ -55,10 +55,12 @@ int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t 
 /*
  * Adds estimates that were made of samples of the current stream, which is fed without its samples
  * and EVSTAT records; events and images as this stream numbers them.  `groups`: the same by
- * something else than places, or NULL.  -VT_E_NOMEM.
+ * something else than places, or NULL; `model`: whose micro-operations divided them, or NULL.
+ * -VT_E_NOMEM.
  */
 int vt_merge_add_estimates(struct vt_merge *m, const struct vt_evstats *places,
-			   const struct vt_evstats *groups, struct vt_error *err);
+			   const struct vt_evstats *groups, const char *model,
+			   struct vt_error *err);
 
 /*
  * Ends the current stream and adds its sums to those before; messages call it `name`.  0;

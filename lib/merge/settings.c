@@ -28,6 +28,7 @@ enum {
 	WINDOW,
 	LEARN,
 	SLOTS,
+	DIVISOR,
 	ACROSS,
 	BRANCHES,
 	REPLAY_MODEL,
@@ -49,6 +50,7 @@ static const struct {
 	[WINDOW] = {VT_PAIRS_META_WINDOW, "window", PAIRS, false},
 	[LEARN] = {VT_PAIRS_META_LEARN, "way to learn what to expect", PAIRS, false},
 	[SLOTS] = {VT_PAIRS_META_MODEL, "model of slots and units", PAIRS, false},
+	[DIVISOR] = {VT_EV_META_MODEL, "model of micro-operations", ESTIMATES, false},
 	[ACROSS] = {VT_PATHS_META_ACROSS, "extent, within procedures or across calls", PATHS,
 		    false},
 	[BRANCHES] = {VT_PATHS_META_BRANCHES, "number of branches", PATHS, false},
@@ -111,6 +113,12 @@ bool vti_feed_setting(struct vt_merge *m, const struct vt_record *rec)
 		return m->settings.own[i] != UINT32_MAX;
 	}
 	return true;
+}
+
+bool vti_set_divisor(struct vt_merge *m, const char *model)
+{
+	m->settings.own[DIVISOR] = vt_intern_str(m->strings, model);
+	return m->settings.own[DIVISOR] != UINT32_MAX;
 }
 
 void vti_has_sums(struct vt_merge *m, enum vti_sums sums)

@@ -130,6 +130,32 @@ t_is "of a processor without a table nothing is divided" "$(show | sed -n 1p)" \
 t_like "which is said" '"divided": "none"' j
 rows -m zen3 other.data >j
 t_is "-m names one" "$(show | tail -1)" "micro-operations some True 0.000000 14 0"
+
+# A stream of estimates names the model, by which they add up.
+divisor() { vtrace dump -k META -F value --where 'key == "vevent.model"' "$1"; }
+vevent -o zen3.e uops.data
+t_is "the model that is known is named" "$(divisor zen3.e)" zen3
+vevent -m zen4 -o zen4.e uops.data
+t_is "one that is given, too" "$(divisor zen4.e)" zen4
+t_ok "estimates of one model add up" vtrace merge -o sum.e zen3.e zen3.e
+t_is "which the sum names" "$(divisor sum.e)" zen3
+t_ok "vevent keeps it" vevent -o again.e sum.e
+t_is "once" "$(divisor again.e)" zen3
+for p in 'vtrace merge -o sum.e' 'vevent -o sum.e' vevent; do
+	read -ra command <<<"$p"
+	t_status "two models: $p" 3 "${command[@]}" zen4.e again.e
+	t_like "are refused" \
+		'again.e: its estimates are of another model of micro-operations .META vevent.model. than the estimates of zen4.e' \
+		"$T_ERR"
+done
+vevent -o uops.e -m zen3 uops.data cycles.data
+t_is "two files have one" "$(divisor uops.e)" zen3
+for o in other.data cycles.data; do
+	vevent -o none.e $o
+	t_is "$o: what is not divided is of none" "$(divisor none.e)" ""
+done
+t_ok "and adds up with all" vtrace merge -o sum.e none.e zen4.e
+
 samples 6 0 nothing | made gone.data -u -c $zen3
 rows gone.data >j 2>/dev/null
 t_is "of code that is not there nothing is divided" "$(show | tail -1)" \

@@ -214,6 +214,9 @@ static const struct {
 	 "of another way to learn what to expect (META vpair.learn)",
 	 {[PAIR_SUM] = 1}},
 	{"vpair.model", "of another model of slots and units (META vpair.model)", {[PAIR_SUM] = 1}},
+	{"vevent.model",
+	 "of another model of micro-operations (META vevent.model)",
+	 {[ESTIMATE] = 1}},
 	{"vpath.across-calls", "(META vpath.across-calls)", {[PATH] = 1}},
 	{"vpath.branches", "of another number of branches (META vpath.branches)", {[PATH] = 1}},
 	/* The setting alone says that there are such sums, though they are 0. */
