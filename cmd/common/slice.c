@@ -95,6 +95,31 @@ int app_slice_feed(struct app_slice *s, const struct vt_block *block, uint32_t f
 	return vt_slice_feed(s->slice, block, first, count, take, arg, err);
 }
 
+/* What makes estimates of some samples; that paths are of such cannot be had. */
+static void tell_estimates(const struct vt_slice_counts *c, struct vt_buf *b)
+{
+	static const struct {
+		uint32_t kind;
+		const char *program;
+	} others[] = {{VT_EVSTAT, "vevent --where"}, {VT_PAIRSTAT, "vpair --where"}};
+	const char *programs[3];
+	uint64_t kinds = c->estimate_kinds & ~VT_KIND(VT_PATH);
+	unsigned i, n = 0;
+
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (kinds & VT_KIND(others[i].kind))
+			programs[n++] = others[i].program;
+		kinds &= ~VT_KIND(others[i].kind);
+	}
+	if (kinds)
+		programs[n++] = "vfreq";
+	vt_buf_printf(b, "; %" PRIu64 " estimates from all of them are left out", c->estimates);
+	for (i = 0; i < n; i++)
+		vt_buf_printf(b, "%s%s", !i ? ": " : i + 1 < n ? ", " : " and ", programs[i]);
+	if (n)
+		vt_buf_printf(b, " make%s them of a slice", n == 1 ? "s" : "");
+}
+
 static void tell_counts(const struct app_slice *s, const char *name,
 			const struct vt_slice_counts *c)
 {
@@ -108,10 +133,7 @@ static void tell_counts(const struct app_slice *s, const char *name,
 			vt_buf_printf(&b, "; %" PRIu64 " do not tell their %s", c->without[by],
 				      words[by].field);
 	if (c->estimates)
-		vt_buf_printf(&b,
-			      "; %" PRIu64 " estimates from all of them are left out: vfreq "
-			      "makes them of a slice",
-			      c->estimates);
+		tell_estimates(c, &b);
 	if (c->chains)
 		vt_buf_printf(&b, "; call trees of all of them are left out");
 	app_say(s->app, "%s", vt_buf_str(&b));

@@ -325,6 +325,7 @@ int vt_slice_feed(struct vt_slice *s, const struct vt_block *block, uint32_t fir
 
 	if (vt_kind_is_estimate(block->kind)) {
 		s->counts.estimates += count;
+		s->counts.estimate_kinds |= VT_KIND(block->kind);
 		return 0;
 	}
 	switch (block->kind) {

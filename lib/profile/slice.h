@@ -12,8 +12,8 @@
 /*
  * A slice of a stream's samples: those that pass all filters.  Of several values of one filter, any
  * will do.  SAMPLE records are tested one by one.  COUNT records are sums over samples, of which
- * only the place is known: they pass where nothing else is asked for.  FREQ, EDGE and STALL
- * records, estimates from all samples, and CHAIN records, call trees of all, do not pass.  All
+ * only the place is known: they pass where nothing else is asked for.  Estimates from all samples
+ * (vt_kind_is_estimate()), as FREQ records, and CHAIN records, call trees of all, do not pass.  All
  * other records do.
  */
 struct vt_slice;
@@ -34,7 +34,8 @@ struct vt_slice_counts {
 	uint64_t seen;
 	uint64_t taken;
 	uint64_t without[VT_NSLICES]; /* left out, as they do not say what is asked for */
-	uint64_t estimates;	      /* FREQ, EDGE and STALL records that were left out */
+	uint64_t estimates;	      /* records that are estimates, and were left out, */
+	uint64_t estimate_kinds;      /* of these kinds: bits VT_KIND() */
 	uint64_t chains;	      /* CHAIN records that were */
 };
 

@@ -79,6 +79,21 @@ vprof --symfs "$demo/symfs" --symbol smooth freq.vt >text 2>said
 t_like "estimates from all samples are left out, and that is said" \
 	'[0-9]+ estimates from all of them are left out: vfreq makes them of a slice$' said
 t_unlike "no estimate is listed" Estimated text
+
+# Who makes estimates of a slice.
+estimates()
+{
+	printf '%s\n' 'EVENT id=1 name=a' 'IMAGE id=1 path=/a' "${@:3}" | "$VT_BUILD/tests/tools/stream_make" >e.vt
+	vlist --symbol smooth e.vt 2>said
+	t_like "$1" "^vlist: e.vt: 0 of 0 samples are in the slice; $2\$" said
+}
+evstat='EVSTAT image=1 event=1' pairstat='PAIRSTAT image=1 event=1' path='PATH event=1'
+left='estimates from all of them are left out'
+estimates "of events" "1 $left: vevent --where makes them of a slice" "$evstat"
+estimates "of pairs" "2 $left: vpair --where makes them of a slice" "$pairstat" "$pairstat"
+estimates "of paths there are none" "1 $left" "$path"
+estimates "of all" "4 $left: vevent --where, vpair --where and vfreq make them of a slice" \
+	"$evstat" "$pairstat" "$path" 'FREQ image=1'
 vprof --symfs "$demo/symfs" --image heat --json demo.vt >heat.json
 vprof --symfs "$demo/symfs" --dso /opt/vtrace-demo/heat --json demo.vt >dso.json
 vprof --symfs "$demo/symfs" --json demo.vt >all.json

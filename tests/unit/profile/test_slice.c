@@ -247,6 +247,8 @@ static void picks_places(void **state)
 	assert_int_equal(counts->seen, 703);
 	assert_int_equal(counts->taken, 101);
 	assert_int_equal(counts->estimates, 4);
+	assert_int_equal(counts->estimate_kinds, VT_KIND(VT_LOADS) | VT_KIND(VT_FREQ) |
+							 VT_KIND(VT_EDGE) | VT_KIND(VT_STALL));
 	assert_int_equal(vt_slice_add(s, VT_SLICE_IMAGE, "[vdso],[unknown]", &err), 0);
 	assert_int_equal(vt_slice_restart(s, &err), 0);
 	feed_slice(s, c, fd);
