@@ -23,9 +23,12 @@ enum sums {
 	SAMPLE,
 	SAMPLE_OF_PAIR,
 	OTHER_PAIR_SUM,
+	OTHER_ESTIMATE,
 	TWO_ESTIMATES, /* of the other event second, as the next */
 	TWO_SAMPLES,
-	UNDECLARED /* sums of pairs of two events that no EVENT record has */
+	ONE_EACH,      /* of each event a sample, of the other second */
+	SECOND_PAIRED, /* a sample of a pair of one event, and of the other one of none first */
+	UNDECLARED     /* sums of pairs of two events that no EVENT record has */
 };
 
 static void put_meta(struct vt_writer *w, const char *key, const char *value)
@@ -102,6 +105,9 @@ static void put_sums(struct vt_writer *w, enum sums sums)
 		put_sample(w, 1, VT_PM_BIT(EVENTS), 1);
 		put_sample(w, 1, VT_PM_BIT(EVENTS) | VT_PM_BIT(PAIR), 2);
 		break;
+	case OTHER_ESTIMATE:
+		put_estimate(w, 2);
+		break;
 	case TWO_ESTIMATES:
 		put_estimate(w, 1);
 		put_estimate(w, 2);
@@ -110,6 +116,15 @@ static void put_sums(struct vt_writer *w, enum sums sums)
 		/* No sample of a single instruction, and then one. */
 		put_sample(w, 1, 0, 0);
 		put_sample(w, 2, VT_PM_BIT(EVENTS), 0);
+		break;
+	case ONE_EACH:
+		put_sample(w, 1, VT_PM_BIT(EVENTS), 0);
+		put_sample(w, 2, VT_PM_BIT(EVENTS), 0);
+		break;
+	case SECOND_PAIRED:
+		put_sample(w, 1, VT_PM_BIT(EVENTS) | VT_PM_BIT(PAIR), 1);
+		put_sample(w, 2, VT_PM_BIT(EVENTS), 0);
+		put_sample(w, 2, VT_PM_BIT(EVENTS) | VT_PM_BIT(PAIR), 1);
 		break;
 	case UNDECLARED:
 		put_pair_sum(w, 8);
@@ -403,6 +418,35 @@ static void what_is_left_out_adds_up(void **state)
 	vt_merge_free(m);
 }
 
+/* All of them, in the order of their texts. */
+static void all_that_is_left_out_is_told(void **state)
+{
+	static const char *const want[] = {"2 of 7 pass, 0 unknown, SAMPLE: events & load",
+					   "3 of 10 pass, 1 unknown, SAMPLE: events & store",
+					   "9 of 10 pass, 1 unknown, VALUE: value > 3"};
+	struct vt_merge *m = vt_merge_new(1);
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	struct vt_record rec;
+	struct vt_reader *r;
+	unsigned n = 0;
+
+	(void)state;
+	assert_int_equal(add_sums(m, NONE, "where", want[2]), 0);
+	assert_int_equal(add_sums(m, NONE, "where", STORES), 0);
+	assert_int_equal(add_sums(m, NONE, "where", FEWER), 0);
+	assert_int_equal(vt_merge_write(m, w, &err), 0);
+	r = reread_stream(fd, w);
+	while (vt_reader_next(r, &rec, &err) == 1)
+		if (vt_record_is_meta(&rec, "where") && n++ < 3)
+			assert_true(
+				vt_bytes_are(vt_record_bytes(&rec, VT_META_VALUE), want[n - 1]));
+	assert_int_equal(n, 3);
+	vt_reader_close(r);
+	close(fd);
+	vt_merge_free(m);
+}
+
 /* ---- sums and samples ---- */
 
 static void check_two(enum sums first, enum sums second, const char *text)
@@ -449,6 +493,16 @@ static void each_event_is_looked_at(void **state)
 		  "its estimates of 'other' do not add up with the samples of single instructions "
 		  "of a stream: vevent takes both files");
 	check_two(ESTIMATE, TWO_SAMPLES, NULL);
+	check_two(TWO_ESTIMATES, ONE_EACH,
+		  "its samples of single instructions of 'ibs_op' do not add up with the estimates "
+		  "of a stream: vevent takes both files");
+	check_two(OTHER_ESTIMATE, ONE_EACH,
+		  "its samples of single instructions of 'other' do not add up with the estimates "
+		  "of a stream: vevent takes both files");
+	check_two(OTHER_PAIR_SUM, ONE_EACH, NULL);
+	check_two(OTHER_PAIR_SUM, SECOND_PAIRED,
+		  "its samples of pairs of 'other' do not add up with the sums of pairs of a "
+		  "stream: vpair makes sums of these, too");
 	check_two(UNDECLARED, UNDECLARED, NULL);
 	check_two(UNDECLARED, SAMPLE_OF_PAIR, NULL);
 }
@@ -463,6 +517,7 @@ int main(void)
 		cmocka_unit_test(settings_of_sums_are_written),
 		cmocka_unit_test(a_choice_of_samples_adds_up_with_no_other),
 		cmocka_unit_test(what_is_left_out_adds_up),
+		cmocka_unit_test(all_that_is_left_out_is_told),
 		cmocka_unit_test(sums_of_pairs_and_pairs_are_refused),
 		cmocka_unit_test(each_event_is_looked_at),
 	};

@@ -185,11 +185,189 @@ static void pairs_add_up(void **state)
 	vt_merge_free(m);
 }
 
+/* ---- the order of what is written ---- */
+
+/* A path of one event over the blocks at these offsets of image `image`. */
+static void put_plain(struct vt_writer *w, uint64_t event, uint64_t method, uint64_t image,
+		      const uint64_t *offsets, size_t n, double executions, double probability)
+{
+	const uint64_t images[] = {image, image, image};
+	uint64_t *row = vt_writer_row(w, VT_PATH);
+
+	row[VT_PATH_EVENT] = event;
+	row[VT_PATH_IMAGE] = image;
+	row[VT_PATH_OFFSET] = 0x90;
+	row[VT_PATH_METHOD] = method;
+	row[VT_PATH_BRANCHES] = 1;
+	vt_row_set_f64(&row[VT_PATH_SAMPLES], 1);
+	vt_row_set_f64(&row[VT_PATH_EXECUTIONS], executions);
+	vt_row_set_f64(&row[VT_PATH_PROBABILITY], probability);
+	vt_writer_words(w, VT_PATH_IMAGES, images, n);
+	vt_writer_words(w, VT_PATH_OFFSETS, offsets, n);
+}
+
+static void check_plain(struct vt_reader *r, uint64_t method, uint64_t image, size_t blocks,
+			uint64_t last, double executions)
+{
+	struct vt_record rec = next_of_kind(r, VT_PATH);
+	struct vt_words offsets = vt_record_words(&rec, VT_PATH_OFFSETS);
+
+	assert_int_equal(vt_record_u64(&rec, VT_PATH_METHOD), method);
+	assert_int_equal(vt_record_u64(&rec, VT_PATH_IMAGE), image);
+	assert_int_equal(offsets.count, blocks);
+	assert_int_equal(offsets.data[blocks - 1], last);
+	assert_true(vt_record_f64(&rec, VT_PATH_EXECUTIONS) == executions);
+}
+
+static void paths_are_in_order(void **state)
+{
+	const uint64_t blocks[] = {0x10, 0x20, 0x30}, others[] = {0x10, 0x28, 0x30};
+	struct vt_merge *m = vt_merge_new(1);
+	struct vt_record rec;
+	struct vt_reader *r;
+	struct vt_writer *w;
+	int fd;
+
+	(void)state;
+	fd = scratch_file();
+	w = start_stream(fd);
+	put_names(w, 7, 4);
+	put_plain(w, 7, 1, 4, blocks, 2, 50, 1);
+	put_plain(w, 7, 1, 4, others, 2, 50, 1);
+	put_plain(w, 7, 1, 5, blocks, 1, 50, 1);
+	put_plain(w, 7, 1, 4, blocks, 3, 50, 1);
+	put_plain(w, 7, 2, 4, blocks, 1, 50, 1);
+	put_plain(w, 7, 1, 4, blocks, 1, 50, 1);
+	put_plain(w, 7, 2, 5, blocks, 1, 60, 1);
+	put_plain(w, 7, 1, 5, others, 3, 40, 0);
+	add(m, w, fd);
+	r = read_sum(m, &fd);
+	/* The most executed first; then by method, image, blocks, and the shorter first. */
+	check_plain(r, 2, 1, 1, 0x10, 60);
+	check_plain(r, 1, 0, 1, 0x10, 50);
+	check_plain(r, 1, 0, 2, 0x20, 50);
+	check_plain(r, 1, 0, 3, 0x30, 50);
+	check_plain(r, 1, 0, 2, 0x28, 50);
+	check_plain(r, 1, 1, 1, 0x10, 50);
+	check_plain(r, 2, 0, 1, 0x10, 50);
+	/* One whose probability is not known. */
+	rec = next_of_kind(r, VT_PATH);
+	assert_true(vt_record_f64(&rec, VT_PATH_EXECUTIONS) == 40);
+	assert_true(vt_record_f64(&rec, VT_PATH_SAMPLES) == 1);
+	assert_true(vt_record_f64(&rec, VT_PATH_PROBABILITY) == 0);
+	vt_reader_close(r);
+	close(fd);
+	vt_merge_free(m);
+}
+
+static void what_cannot_be_is_counted(void **state)
+{
+	const uint64_t blocks[] = {0x10};
+	struct vt_merge *m = vt_merge_new(1);
+	struct vt_writer *w;
+	uint64_t *row;
+	int fd;
+
+	(void)state;
+	fd = scratch_file();
+	w = start_stream(fd);
+	put_names(w, 7, 4);
+	put_plain(w, 7, 1, 4, blocks, 1, -1, 1);
+	put_plain(w, 7, 1, 4, blocks, 1, -2, 1);
+	put_pairs(w, 7, 5, "a", 3);
+	row = vt_writer_row(w, VT_PAIRSTAT);
+	vt_row_set_f64(&row[VT_PAIRSTAT_X2], -1);
+	row = vt_writer_row(w, VT_EVSTAT);
+	row[VT_EVSTAT_EVENT] = 7;
+	row[VT_EVSTAT_METHOD] = VT_METHOD_FOLLOWED;
+	vt_row_set_f64(&row[VT_EVSTAT_K], -1);
+	/* What a simulator knows is not looked at. */
+	row = vt_writer_row(w, VT_EVSTAT);
+	row[VT_EVSTAT_METHOD] = VT_METHOD_MODEL;
+	vt_row_set_f64(&row[VT_EVSTAT_K], -1);
+	add(m, w, fd);
+	assert_int_equal(vt_merge_bad(m), 4);
+	vt_merge_free(m);
+}
+
+/* A sum of pairs, by all that tells two apart. */
+struct one_sum {
+	uint64_t image;
+	uint64_t offset;
+	uint64_t event;
+	const char *metric;
+	const char *split;
+	uint64_t method;
+};
+
+static void sums_of_pairs_are_in_order(void **state)
+{
+	/* As they are written: each differs from the next in one field at least, the first first.
+	 */
+	static const struct one_sum sums[] = {
+		{0, 0x40, 0, "ipc:30", "", 1},	{0, 0x50, 0, "ipc:30", "a", 2},
+		{0, 0x50, 0, "ipc:30", "a", 7}, {0, 0x50, 0, "ipc:30", "b", 1},
+		{0, 0x50, 0, "wasted", "", 1},	{0, 0x50, 1, "ipc:30", "", 1},
+		{0, 0x60, 0, "ipc:30", "", 1},	{1, 0x10, 0, "ipc:30", "", 1},
+		{1, 0x70, 0, "ipc:30", "", 1},
+	};
+	const unsigned n = sizeof(sums) / sizeof(sums[0]);
+	unsigned step;
+
+	(void)state;
+	/* Whatever order they come in: steps have no divisor in common with 9. */
+	for (step = 1; step < n; step *= 2) {
+		struct vt_merge *m = vt_merge_new(1);
+		int fd = scratch_file();
+		struct vt_writer *w = start_stream(fd);
+		struct vt_reader *r;
+		unsigned i;
+		uint64_t *row;
+
+		put_names(w, 7, 4);
+		row = vt_writer_row(w, VT_EVENT);
+		row[VT_EVENT_ID] = 8;
+		vt_writer_text(w, VT_EVENT_NAME, "profiles");
+		for (i = 0; i < n; i++) {
+			const struct one_sum *s = &sums[n - 1 - i * step % n];
+
+			row = vt_writer_row(w, VT_PAIRSTAT);
+			row[VT_PAIRSTAT_EVENT] = 7 + s->event;
+			row[VT_PAIRSTAT_IMAGE] = 4 + s->image;
+			row[VT_PAIRSTAT_OFFSET] = s->offset;
+			row[VT_PAIRSTAT_METHOD] = s->method;
+			row[VT_PAIRSTAT_PAIRS] = 5;
+			vt_writer_text(w, VT_PAIRSTAT_METRIC, s->metric);
+			vt_writer_text(w, VT_PAIRSTAT_SPLIT, s->split);
+		}
+		add(m, w, fd);
+		r = read_sum(m, &fd);
+		for (i = 0; i < n; i++) {
+			struct vt_record rec = next_of_kind(r, VT_PAIRSTAT);
+
+			assert_int_equal(vt_record_u64(&rec, VT_PAIRSTAT_IMAGE), sums[i].image);
+			assert_int_equal(vt_record_u64(&rec, VT_PAIRSTAT_OFFSET), sums[i].offset);
+			assert_int_equal(vt_record_u64(&rec, VT_PAIRSTAT_EVENT), sums[i].event);
+			assert_int_equal(vt_record_u64(&rec, VT_PAIRSTAT_METHOD), sums[i].method);
+			assert_true(vt_bytes_are(vt_record_bytes(&rec, VT_PAIRSTAT_METRIC),
+						 sums[i].metric));
+			assert_true(vt_bytes_are(vt_record_bytes(&rec, VT_PAIRSTAT_SPLIT),
+						 sums[i].split));
+		}
+		vt_reader_close(r);
+		close(fd);
+		vt_merge_free(m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths_add_up),
 		cmocka_unit_test(pairs_add_up),
+		cmocka_unit_test(paths_are_in_order),
+		cmocka_unit_test(what_cannot_be_is_counted),
+		cmocka_unit_test(sums_of_pairs_are_in_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
