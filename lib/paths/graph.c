@@ -386,6 +386,26 @@ uint32_t vti_pathgraph_begins(const struct vt_pathgraph *g, uint32_t image, int3
 	return e ? vti_pathproc_node(g, e->proc, vaddr) : VT_PATHNODE_NONE;
 }
 
+uint32_t vti_pathgraph_ends(const struct vt_pathgraph *g, uint32_t image, int32_t pid,
+			    uint64_t vaddr)
+{
+	struct vt_procedure proc;
+	struct proc_entry key = {.image = image, .pid = pid};
+	const struct proc_entry *e;
+	uint32_t i, first, end;
+
+	if (!vaddr || !find_procedure((struct vt_pathgraph *)g, image, pid, vaddr - 1, &proc))
+		return VT_PATHNODE_NONE;
+	key.start = proc.start;
+	e = vt_hash_find(&g->index, &key);
+	first = e ? g->procs[e->proc].first : 0;
+	end = e ? first + g->procs[e->proc].count : 0;
+	for (i = first; i < end; i++)
+		if (g->nodes[i].end == vaddr)
+			return i;
+	return VT_PATHNODE_NONE;
+}
+
 uint32_t vti_pathproc_node(const struct vt_pathgraph *g, uint32_t proc, uint64_t vaddr)
 {
 	const struct vt_pathproc *p = &g->procs[proc];

@@ -22,6 +22,10 @@ uint32_t vti_pathproc_node(const struct vt_pathgraph *g, uint32_t proc, uint64_t
 uint32_t vti_pathgraph_begins(const struct vt_pathgraph *g, uint32_t image, int32_t pid,
 			      uint64_t vaddr);
 
+/* The node that ends at a vaddr, where the next procedure begins. */
+uint32_t vti_pathgraph_ends(const struct vt_pathgraph *g, uint32_t image, int32_t pid,
+			    uint64_t vaddr);
+
 /* Makes g->edges once all nodes are there.  0, -VT_E_NOMEM. */
 int vti_pathedges_make(struct vt_pathgraph *g, const struct vt_pathgraph_options *o,
 		       struct vt_error *err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "machine/insn/insn.h"
+#include "paths/internal.h"
 #include "paths/paths.h"
 
 /* The way back along a stack. */
@@ -23,21 +24,41 @@ static bool go_back(struct way *w, uint32_t node)
 	return true;
 }
 
+/* The node that ends where one begins, from which control may just go on; VT_PATHNODE_NONE. */
+static uint32_t find_before(const struct vt_pathgraph *g, uint32_t at)
+{
+	const struct vt_procedure *p = &g->procs[g->nodes[at].proc].proc;
+	uint32_t before = at ? at - 1 : VT_PATHNODE_NONE;
+
+	/* Code by hand goes on into the next procedure. */
+	if (g->nodes[at].start == p->start)
+		before = vti_pathgraph_ends(g, p->image, p->pid, p->start);
+	else if (at && g->nodes[before].proc != g->nodes[at].proc)
+		before = VT_PATHNODE_NONE;
+	if (before == VT_PATHNODE_NONE || g->nodes[before].end != g->nodes[at].start ||
+	    g->nodes[before].flags & (VT_FACT_CALL | VT_FACT_RETURN | VT_FACT_JUMP))
+		return VT_PATHNODE_NONE;
+	return before;
+}
+
 /* Back to the node that begins where a branch went, through those in between.  False: no such way.
  */
 static bool fall_back(struct way *w, uint32_t to)
 {
-	const struct vt_pathnode *nodes = w->g->nodes;
 	uint32_t at = w->nodes[w->n - 1];
 
 	while (at != to && !w->done) {
-		if (!at || nodes[at - 1].proc != nodes[at].proc ||
-		    nodes[at - 1].end != nodes[at].start ||
-		    nodes[at - 1].flags & (VT_FACT_CALL | VT_FACT_RETURN | VT_FACT_JUMP))
+		uint32_t before = find_before(w->g, at);
+
+		if (before == VT_PATHNODE_NONE)
 			return false;
-		at--;
-		if (!go_back(w, at))
+		if (!w->g->across && w->g->nodes[before].proc != w->g->nodes[at].proc) {
+			w->done = true;
+			return true;
+		}
+		if (!go_back(w, before))
 			return false;
+		at = before;
 	}
 	return true;
 }
@@ -54,8 +75,7 @@ static bool goes_on(const struct vt_pathgraph *g, uint32_t from, uint32_t nth, u
 
 	if (nth + 1 < a->ninsns)
 		return from == to && into == nth + 1;
-	return !(a->flags & branches) && !into && g->nodes[to].start == a->end &&
-	       g->nodes[to].proc == a->proc;
+	return !(a->flags & branches) && !into && find_before(g, to) == from;
 }
 
 /* Back over a branch that was taken.  False: no such way; the path is right as far as it goes. */

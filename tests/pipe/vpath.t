@@ -165,6 +165,36 @@ if command -v valgrind >/dev/null; then
 	t_like "but end there" 'end where no code shows how control came there' "$T_ERR"
 	t_is "all others are paths" "$(jq '[.paths[].samples] | add' signals.json)" \
 		"$(awk '/ have no branch before them$/ { n += $4 - $6 } / in no procedure / { n -= $6 } END { print n }' "$T_ERR")"
+	# Code by hand goes on into the next procedure: with other labels, it is the same procedure.
+	cat >apart.S <<-'END'
+		.globl _start
+		_start:	mov $200, %ebx
+		outer:	mov $10, %ecx
+		inner:	add $1, %eax
+			dec %ecx
+			jnz inner
+			mov $5, %ecx
+		other:	imul %esi, %esi
+			dec %ecx
+			jnz other
+			dec %ebx
+			jnz outer
+			mov $60, %eax
+			xor %edi, %edi
+			syscall
+	END
+	sed -E 's/\<(outer|inner|other)\>/.L\1/' apart.S >joined.S
+	for name in apart joined; do
+		gcc -nostdlib -static -no-pie -o $name $name.S
+		vtrace record --full -o $name.vt -- ./$name 2>/dev/null
+		t_ok "$name: paths across procedures" vpath --every 1 -n 2 --across-calls --top 0 --csv $name.vt
+		t_unlike "$name: end nowhere" 'no code shows' "$T_ERR"
+		cut -d, -f2-7 "$T_OUT" >$name.csv
+		t_ok "$name: paths within them" vpath --every 1 -n 2 --top 0 -o $name.paths $name.vt
+		t_unlike "$name: end at their entries" 'no code shows' "$T_ERR"
+	done
+	t_same "labels make no difference" apart.csv joined.csv
+	t_is "as many times as the loop goes" "$(grep -c '^1600,1600,1,2,exact,0x40100a$' apart.csv)" 9
 	t_ok "where samples tell of paths" vpath --every 10 --top 1 s.vt
 	t_like "--every says that it does nothing" "its samples tell of paths" "$T_ERR"
 else
