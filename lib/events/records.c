@@ -54,6 +54,8 @@ int vt_evstats_record(struct vt_evstats *s, const struct vt_evkey *key, const st
 	if (!vt_is_sum(t.k) || !vt_is_sum(t.sum) || !vt_is_sum(t.sum2) || !vt_is_sum(t.variance) ||
 	    t.samples > VT_MOST_COUNT || t.had > t.samples || t.least > t.had)
 		return reject("numbers that cannot be", err);
+	if (vt_evstat_is_latency(stat) && !vt_is_product_sum(t.sum, t.sum2, t.k))
+		return reject("a sum that its squares do not allow", err);
 	if (!vt_evstat_is_latency(stat) && bins.count)
 		return reject("bins of an event", err);
 	if (vt_evstat_is_latency(stat) && check_bins(bins, t.had, err) < 0)

@@ -47,9 +47,13 @@ void vt_pairsum_join(struct vt_pairsum *s, const struct vt_pairsum *other)
 
 bool vt_pairsum_is_valid(const struct vt_pairsum *s)
 {
-	return s->pairs <= (uint64_t)VT_MOST_COUNT && s->missing <= (uint64_t)VT_MOST_COUNT &&
+	double pairs = (double)s->pairs; /* at least as many as groups */
+
+	return pairs <= VT_MOST_COUNT && (double)s->missing <= VT_MOST_COUNT &&
 	       vt_is_sum(fabs(s->x)) && vt_is_sum(s->x2) && vt_is_sum(fabs(s->y)) &&
-	       vt_is_sum(s->y2) && vt_is_sum(fabs(s->xy));
+	       vt_is_sum(s->y2) && vt_is_sum(fabs(s->xy)) &&
+	       vt_is_product_sum(s->x, s->x2, pairs) && vt_is_product_sum(s->y, s->y2, pairs) &&
+	       vt_is_product_sum(s->xy, s->x2, s->y2);
 }
 
 static enum vt_confidence judge(const struct vt_pairsum *s, double value, double error)
@@ -98,7 +102,7 @@ struct vt_pairvalue vt_pairsum_value(const struct vt_pairsum *s, bool total)
 	struct vt_pairvalue v = {.value = total ? s->x - b * s->y : r,
 				 .error = sqrt(sum_squares(s, r))};
 
-	if (s->missing > s->pairs)
+	if (s->missing > s->pairs || !isfinite(v.value) || (!total && s->y == 0))
 		return withheld;
 	if (!total)
 		v.error = s->y != 0 ? v.error / fabs(s->y) : INFINITY;

@@ -39,7 +39,7 @@ void vt_pairsum_add(struct vt_pairsum *s, double x, double y);
 /* Adds all of another sum. */
 void vt_pairsum_join(struct vt_pairsum *s, const struct vt_pairsum *other);
 
-/* Whether these sums can be those of pairs: finite, and no sum of squares is below 0. */
+/* Whether these sums can be those of pairs: finite, and no larger than their squares allow. */
 bool vt_pairsum_is_valid(const struct vt_pairsum *s);
 
 /*
@@ -56,9 +56,9 @@ bool vt_pairsum_is_valid(const struct vt_pairsum *s);
  * pair: they do not tell how often others are met.  Of executed code, whose instructions are all
  * counted, it is 0 from 30 groups on.
  *
- * There is no value if more is missing than was measured.  The confidence is low below 30 pairs,
- * above a relative error of 1/2, if more than a tenth is missing, or if the sum is partial, and
- * high from 200 pairs on at a relative error of 1/10 or less.
+ * There is no value if more is missing than was measured, nor of 0/0.  The confidence is low below
+ * 30 pairs, above a relative error of 1/2, if more than a tenth is missing, or if the sum is
+ * partial, and high from 200 pairs on at a relative error of 1/10 or less.
  */
 struct vt_pairvalue vt_pairsum_value(const struct vt_pairsum *s, bool total);
 

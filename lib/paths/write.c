@@ -23,6 +23,7 @@ bool vt_path_is_sound(const struct vt_record *rec)
 	double samples = vt_record_f64(rec, VT_PATH_SAMPLES);
 
 	return are_images(images) && vt_record_u64(rec, VT_PATH_IMAGE) <= UINT32_MAX &&
+	       vt_record_u64(rec, VT_PATH_BRANCHES) <= VT_PATHWALK_BRANCHES &&
 	       images.count == vt_record_words(rec, VT_PATH_OFFSETS).count && vt_is_sum(samples) &&
 	       vt_is_sum(vt_record_f64(rec, VT_PATH_EXECUTIONS)) && probability >= 0 &&
 	       probability <= 1.000001 &&

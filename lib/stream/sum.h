@@ -16,4 +16,13 @@ static inline bool vt_is_sum(double v)
 	return v >= 0 && v <= VT_MOST_SUM;
 }
 
+/*
+ * Whether `product` can be the sum of products of numbers whose squares add up to a and b: Cauchy
+ * and Schwarz, but for what rounding adds.  All are below VT_MOST_SUM.
+ */
+static inline bool vt_is_product_sum(double product, double a, double b)
+{
+	return product * product <= a * b * (1 + 1e-6);
+}
+
 #endif
