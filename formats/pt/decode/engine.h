@@ -131,7 +131,7 @@ struct vt_pt_batch {
 	size_t ntimes;
 };
 
-#define VT_PT_BATCH 16384 /* blocks of a batch, about */
+#define VT_PT_BATCH 65536 /* blocks of a batch, about */
 
 struct vt_pt_options {
 	struct vt_pt_clock clock;
