@@ -89,8 +89,7 @@ struct app_events {
 	struct vt_evgather *gather;
 	struct vt_cpu cpu;
 	struct vt_core core;
-	const char *divisor; /* the model that samples were divided by, in `core`; NULL: they were
-				not */
+	const char *divisor; /* name of the core that divided samples; NULL: none did */
 };
 
 /* Becomes a consumer of a context; `by`: enum vt_evby.  False after app_fail(); end with

@@ -41,10 +41,10 @@ struct vt_sampled_mean {
 };
 
 /*
- * The 95 % interval of a mean.  One more sample is taken to be as far from it as samples of one
- * place are from their mean, whose variance is `within`: without it, a few equal samples, as of a
- * load that has not missed yet, would seem to be certain.  Gelman et al., Bayesian Data Analysis,
- * 3.3, with a prior of the variance that has the weight of one sample.
+ * The 95 % interval of a mean.  `within` is the variance of samples of a place around their own
+ * mean, over all places; one more sample is counted that is so far off.  Without it, a few equal
+ * samples, as of a load that has not missed yet, would seem to be certain.  Gelman et al., Bayesian
+ * Data Analysis, 3.3, with a prior of the variance that has the weight of one sample.
  */
 void vt_mean_interval(const struct vt_sampled_mean *own, double within, double *low, double *high);
 

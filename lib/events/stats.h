@@ -74,8 +74,8 @@ struct vt_evtotal {
 	double sum;	 /* their events, or cycles */
 	double sum2;	 /* of the squares of each */
 	double variance; /* sum of squares of what each sample added to `sum` */
-	double spread;	 /* of cycles: sum of squares of how far they are from the mean of their */
-	double freedom;	 /* place, and its degrees of freedom; records have neither */
+	double spread;	 /* of a latency: sum of squared distances from the place's mean, and */
+	double freedom;	 /* its degrees of freedom; not in records */
 };
 
 /* Without padding, for a hash table. */

@@ -564,7 +564,7 @@ void vt_pairs_pick(struct vt_pairs *p, const uint8_t *truth)
 	p->picked = truth;
 }
 
-/* The share of what overlaps at the end of the window that tells of more beyond. */
+/* If more than this share of what overlaps is in the last tenth of the window, it is too short. */
 #define TOO_FAR .01
 
 bool vt_pairs_is_cut(const struct vt_pairs *p, double far, double overlaps)
@@ -572,7 +572,7 @@ bool vt_pairs_is_cut(const struct vt_pairs *p, double far, double overlaps)
 	return p->o.metric->measure != VT_PAIR_WHERE && far > TOO_FAR * overlaps;
 }
 
-/* A single pair at the end of the window may be there by chance. */
+/* Marks sums whose window is too short; a single pair at its end may be there by chance. */
 static void judge_windows(struct vt_pairs *p)
 {
 	size_t i;

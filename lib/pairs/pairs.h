@@ -140,8 +140,8 @@ const struct vt_pairsum *vt_pairs_sum(const struct vt_pairs *p, uint32_t row, en
 bool vt_pairs_has_sum(const struct vt_pairs *p, const struct vt_pairsum *s);
 
 /*
- * Whether there is more beyond the window, where of what overlaps so much, by weight, is in its
- * last tenth.
+ * Whether the window is too short: `far` of `overlaps`, both by weight, lie in its last tenth, so
+ * that others must lie beyond it.
  */
 bool vt_pairs_is_cut(const struct vt_pairs *p, double far, double overlaps);
 

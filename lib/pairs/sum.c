@@ -17,7 +17,7 @@
 #define LARGE_ERROR .5
 #define SMALL_ERROR .1
 
-/* From one in so many instructions on that is missing, the confidence is low. */
+/* The confidence is low if more than one in so many instructions is missing. */
 #define MOST_MISSING 10
 
 void vt_pairsum_add(struct vt_pairsum *s, double x, double y)
@@ -70,9 +70,10 @@ static enum vt_confidence judge(const struct vt_pairsum *s, double value, double
 }
 
 /*
- * The sum of squares of what groups are off.  Infinite: one pair does not tell how far pairs are
- * from each other, nor do pairs that are all alike.  Groups of executed code are as many as the
- * square of their sum is above the sum of their squares, or more.
+ * The sum over groups of (x - r y) squared; infinite if the error is unknown: one pair does not
+ * tell how far pairs are from each other, nor do pairs that are all alike.  Executed code is
+ * counted, so that equal groups have no error if there are enough: by Cauchy and Schwarz, there
+ * are at least y^2 / y2 of them.
  */
 static double sum_squares(const struct vt_pairsum *s, double r)
 {

@@ -372,35 +372,39 @@ static int add_reached(struct builder *b, uint32_t proc, struct vt_error *err)
 	return code;
 }
 
-uint32_t vti_pathgraph_begins(const struct vt_pathgraph *g, uint32_t image, int32_t pid,
-			      uint64_t vaddr)
+/* The number of the graph's procedure that a vaddr is in; UINT32_MAX: none. */
+static uint32_t find_known_procedure(const struct vt_pathgraph *g, uint32_t image, int32_t pid,
+				     uint64_t vaddr)
 {
 	struct vt_procedure proc;
 	struct proc_entry key = {.image = image, .pid = pid};
 	const struct proc_entry *e;
 
 	if (!find_procedure((struct vt_pathgraph *)g, image, pid, vaddr, &proc))
-		return VT_PATHNODE_NONE;
+		return UINT32_MAX;
 	key.start = proc.start;
 	e = vt_hash_find(&g->index, &key);
-	return e ? vti_pathproc_node(g, e->proc, vaddr) : VT_PATHNODE_NONE;
+	return e ? e->proc : UINT32_MAX;
+}
+
+uint32_t vti_pathgraph_begins(const struct vt_pathgraph *g, uint32_t image, int32_t pid,
+			      uint64_t vaddr)
+{
+	uint32_t proc = find_known_procedure(g, image, pid, vaddr);
+
+	return proc == UINT32_MAX ? VT_PATHNODE_NONE : vti_pathproc_node(g, proc, vaddr);
 }
 
 uint32_t vti_pathgraph_ends(const struct vt_pathgraph *g, uint32_t image, int32_t pid,
 			    uint64_t vaddr)
 {
-	struct vt_procedure proc;
-	struct proc_entry key = {.image = image, .pid = pid};
-	const struct proc_entry *e;
-	uint32_t i, first, end;
+	uint32_t proc = vaddr ? find_known_procedure(g, image, pid, vaddr - 1) : UINT32_MAX, i;
+	const struct vt_pathproc *p;
 
-	if (!vaddr || !find_procedure((struct vt_pathgraph *)g, image, pid, vaddr - 1, &proc))
+	if (proc == UINT32_MAX)
 		return VT_PATHNODE_NONE;
-	key.start = proc.start;
-	e = vt_hash_find(&g->index, &key);
-	first = e ? g->procs[e->proc].first : 0;
-	end = e ? first + g->procs[e->proc].count : 0;
-	for (i = first; i < end; i++)
+	p = &g->procs[proc];
+	for (i = p->first; i < p->first + p->count; i++)
 		if (g->nodes[i].end == vaddr)
 			return i;
 	return VT_PATHNODE_NONE;
@@ -430,19 +434,14 @@ static bool find_vaddr(const struct vt_pathgraph *g, const struct vt_pathplace *
 uint32_t vt_pathgraph_find(const struct vt_pathgraph *g, uint32_t place, uint32_t *nth)
 {
 	const struct vt_pathplace *at = vt_pathplaces_get(g->places, place);
-	struct proc_entry key = {.image = at->image, .pid = at->pid};
-	const struct proc_entry *e;
-	struct vt_procedure proc;
 	const struct vt_pathproc *p;
 	uint64_t vaddr;
-	uint32_t i, n;
+	uint32_t proc, i, n;
 
-	if (!find_vaddr(g, at, &vaddr) ||
-	    !find_procedure((struct vt_pathgraph *)g, at->image, at->pid, vaddr, &proc))
+	if (!find_vaddr(g, at, &vaddr))
 		return VT_PATHNODE_NONE;
-	key.start = proc.start;
-	e = vt_hash_find(&g->index, &key);
-	p = e ? &g->procs[e->proc] : NULL;
+	proc = find_known_procedure(g, at->image, at->pid, vaddr);
+	p = proc == UINT32_MAX ? NULL : &g->procs[proc];
 	i = p && p->cfg ? vt_cfg_insn_at(p->cfg, vaddr) : UINT32_MAX;
 	n = i == UINT32_MAX ? VT_PATHNODE_NONE : p->node[i];
 	if (n != VT_PATHNODE_NONE)

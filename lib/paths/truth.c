@@ -30,7 +30,7 @@ static uint32_t find_before(const struct vt_pathgraph *g, uint32_t at)
 	const struct vt_procedure *p = &g->procs[g->nodes[at].proc].proc;
 	uint32_t before = at ? at - 1 : VT_PATHNODE_NONE;
 
-	/* Code by hand goes on into the next procedure. */
+	/* Hand-written code may run on into the next procedure. */
 	if (g->nodes[at].start == p->start)
 		before = vti_pathgraph_ends(g, p->image, p->pid, p->start);
 	else if (at && g->nodes[before].proc != g->nodes[at].proc)

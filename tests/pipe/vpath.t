@@ -165,7 +165,7 @@ if command -v valgrind >/dev/null; then
 	t_like "but end there" 'end where no code shows how control came there' "$T_ERR"
 	t_is "all others are paths" "$(jq '[.paths[].samples] | add' signals.json)" \
 		"$(awk '/ have no branch before them$/ { n += $4 - $6 } / in no procedure / { n -= $6 } END { print n }' "$T_ERR")"
-	# Code by hand goes on into the next procedure: with other labels, it is the same procedure.
+	# Hand-written code runs on into the next procedure; with local labels, it is one procedure.
 	cat >apart.S <<-'END'
 		.globl _start
 		_start:	mov $200, %ebx

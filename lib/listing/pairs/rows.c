@@ -288,9 +288,10 @@ static void print_pairs_header(const struct vt_pairrows_options *o, const struct
 		*per ? "A value is for " : "", per, *per ? "\n" : "");
 	if (c->withheld)
 		vt_output_printf(out,
-				 "%zu row%s no value: more than half of the instructions are "
-				 "missing, whose windows are not known\n",
-				 c->withheld, c->withheld == 1 ? " has" : "s have");
+				 "%zu row%s no value: less than half of %s instructions could be "
+				 "measured\n",
+				 c->withheld, c->withheld == 1 ? " has" : "s have",
+				 c->withheld == 1 ? "its" : "their");
 	vt_output_text(out, "\n");
 }
 
