@@ -403,7 +403,9 @@ static int try_to_read(struct vt_db *db, int fd, struct vt_error *err)
 		code = open_uri(db, &db->sql, "mode=ro&readonly_shm=1", NULL, err);
 		if (code == 0) {
 			sqlite3_busy_timeout(db->sql, BUSY_WAIT);
-			code = vti_db_exec(db, "PRAGMA schema_version", err);
+			code = vti_db_begin(db, false, err);
+			if (code == 0)
+				code = vti_db_end(db, 0, err);
 		}
 	} else {
 		if (!lock_shared(fd))

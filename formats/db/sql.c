@@ -6,6 +6,10 @@
 #include "base/bytes.h"
 #include "formats/db/internal.h"
 
+/* Milliseconds: the wait for the head of a log's index to be whole, and between attempts. */
+#define INDEX_WAIT	 2000
+#define INDEX_RETRY_WAIT 1
+
 int vti_db_damaged(struct vt_db *db, const char *what, struct vt_error *err)
 {
 	return vt_error_set(err, VT_E_DAMAGED, "%s: %s", db->path, what);
@@ -54,9 +58,43 @@ int vti_db_exec(struct vt_db *db, const char *sql, struct vt_error *err)
 	return rc == SQLITE_OK ? 0 : vti_db_error(db, rc, err);
 }
 
+/* The transaction reads from here on, not from its first statement on. */
+static int begin_to_read(struct vt_db *db)
+{
+	int rc = sqlite3_exec(db->sql, "BEGIN; PRAGMA schema_version", NULL, NULL, NULL);
+
+	if (rc == SQLITE_OK)
+		return rc;
+	rc = sqlite3_extended_errcode(db->sql);
+	if (!sqlite3_get_autocommit(db->sql))
+		sqlite3_exec(db->sql, "ROLLBACK", NULL, NULL, NULL);
+	return rc;
+}
+
+/*
+ * A reader that cannot write the index of the log may find its head half written, and the writer
+ * gone on when it looks for one.  SQLite then takes the writer for dead.  Only if the head stays as
+ * it is was the writer killed there.
+ */
+static int begin_to_read_stable(struct vt_db *db, struct vt_error *err)
+{
+	int waited = 0;
+	int rc;
+
+	while ((rc = begin_to_read(db)) == SQLITE_READONLY_RECOVERY && waited < INDEX_WAIT)
+		waited += sqlite3_sleep(INDEX_RETRY_WAIT);
+	if (rc == SQLITE_READONLY_RECOVERY)
+		return vt_error_set(
+			err, VT_E_WRITE,
+			"%s: a writer was killed: it must be opened once by a user who can "
+			"write to it",
+			db->path);
+	return rc == SQLITE_OK ? 0 : vti_db_error(db, rc, err);
+}
+
 int vti_db_begin(struct vt_db *db, bool write, struct vt_error *err)
 {
-	return vti_db_exec(db, write ? "BEGIN IMMEDIATE" : "BEGIN", err);
+	return write ? vti_db_exec(db, "BEGIN IMMEDIATE", err) : begin_to_read_stable(db, err);
 }
 
 int vti_db_end(struct vt_db *db, int code, struct vt_error *err)

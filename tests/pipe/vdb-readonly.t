@@ -258,6 +258,47 @@ t_is "then all" "$(samples)" 111
 exec 3<&-
 rm -r live
 
+# The index of the log begins with two copies of its head, which a writer changes one after the
+# other.  A reader that meets it in between waits; if it stays so, the writer was killed there.
+# Whoever can write to the index makes it anew.
+mkdir live
+vdb -d live/p.vdb add a.vt >/dev/null
+"$PYTHON" - "${user[@]}" <<'END'
+import os, sqlite3, subprocess, sys, time
+d = sqlite3.connect("live/p.vdb")
+d.execute("select count(*) from epoch").fetchall()
+def allow(mode):
+    for name in ["p.vdb", "p.vdb-wal", "p.vdb-shm"]:
+        os.chmod("live/" + name, mode)
+index = open("live/p.vdb-shm", "rb+", buffering=0)
+index.seek(8)
+whole = index.read(1)[0]
+def put(value):
+    index.seek(8)
+    index.write(bytes([value]))
+command = sys.argv[1:] + ["vdb", "-d", "live/p.vdb", "list", "--tsv"]
+allow(0o444)
+want = subprocess.run(command, capture_output=True).stdout
+put(whole ^ 1)
+reader = subprocess.Popen(command, stdout=subprocess.PIPE)
+time.sleep(0.3)
+early = reader.poll()
+put(whole)
+got = reader.communicate()[0]
+put(whole ^ 1)
+killed = subprocess.run(command, capture_output=True)
+allow(0o644)
+subprocess.run(["vdb", "-d", "live/p.vdb", "list"], capture_output=True)
+again = subprocess.run(command, capture_output=True).stdout
+with open("torn", "w") as f:
+    print(early, len(want) > 0 and got == want, killed.returncode, again == want, file=f)
+    f.write(killed.stderr.decode())
+END
+t_is "a reader waits for a half written index" "$(head -n 1 torn)" "None True 4 True"
+t_is "which stays so if its writer was killed" "$(tail -n +2 torn)" \
+	"vdb: live/p.vdb: a writer was killed: it must be opened once by a user who can write to it"
+rm -r live
+
 # As fast as they can: readers see whole inputs, never fewer than before.  The log is copied to the
 # file and begun anew every 1000 pages, of which each input takes 10.
 mkdir live
