@@ -58,45 +58,6 @@ int vti_db_exec(struct vt_db *db, const char *sql, struct vt_error *err)
 	return rc == SQLITE_OK ? 0 : vti_db_error(db, rc, err);
 }
 
-/* The transaction reads from here on, not from its first statement on. */
-static int begin_to_read(struct vt_db *db)
-{
-	int rc = sqlite3_exec(db->sql, "BEGIN; PRAGMA schema_version", NULL, NULL, NULL);
-
-	if (rc == SQLITE_OK)
-		return rc;
-	rc = sqlite3_extended_errcode(db->sql);
-	if (!sqlite3_get_autocommit(db->sql))
-		sqlite3_exec(db->sql, "ROLLBACK", NULL, NULL, NULL);
-	return rc;
-}
-
-/*
- * A reader that cannot write the index of the log may find its head half written, and the writer
- * gone on when it looks for one.  SQLite then takes the writer for dead.  Only if the head stays as
- * it is was the writer killed there.
- */
-static int begin_to_read_stable(struct vt_db *db, struct vt_error *err)
-{
-	int waited = 0;
-	int rc;
-
-	while ((rc = begin_to_read(db)) == SQLITE_READONLY_RECOVERY && waited < INDEX_WAIT)
-		waited += sqlite3_sleep(INDEX_RETRY_WAIT);
-	if (rc == SQLITE_READONLY_RECOVERY)
-		return vt_error_set(
-			err, VT_E_WRITE,
-			"%s: a writer was killed: it must be opened once by a user who can "
-			"write to it",
-			db->path);
-	return rc == SQLITE_OK ? 0 : vti_db_error(db, rc, err);
-}
-
-int vti_db_begin(struct vt_db *db, bool write, struct vt_error *err)
-{
-	return write ? vti_db_exec(db, "BEGIN IMMEDIATE", err) : begin_to_read_stable(db, err);
-}
-
 int vti_db_end(struct vt_db *db, int code, struct vt_error *err)
 {
 	int rc;
@@ -111,6 +72,49 @@ int vti_db_end(struct vt_db *db, int code, struct vt_error *err)
 	if (!sqlite3_get_autocommit(db->sql))
 		sqlite3_exec(db->sql, "ROLLBACK", NULL, NULL, NULL);
 	return code;
+}
+
+/*
+ * Begins a transaction that reads from here on, not from its first statement on.  *torn: the head
+ * of the log's index was half written, and no writer was there.
+ */
+static int begin_to_read(struct vt_db *db, bool *torn, struct vt_error *err)
+{
+	int code = vti_db_exec(db, "BEGIN", err);
+
+	*torn = false;
+	if (code < 0)
+		return code;
+	code = vti_db_exec(db, "PRAGMA schema_version", err);
+	if (code == 0)
+		return 0;
+	*torn = sqlite3_extended_errcode(db->sql) == SQLITE_READONLY_RECOVERY;
+	return vti_db_end(db, code, err);
+}
+
+/*
+ * A reader that cannot write the index of the log may find its head half written, and the writer
+ * gone on when it looks for one.  SQLite then takes the writer for dead.  Only if the head stays as
+ * it is was the writer killed there.
+ */
+static int begin_to_read_stable(struct vt_db *db, struct vt_error *err)
+{
+	int waited = 0, code;
+	bool torn;
+
+	while ((code = begin_to_read(db, &torn, err)) < 0 && torn && waited < INDEX_WAIT)
+		waited += sqlite3_sleep(INDEX_RETRY_WAIT);
+	if (code < 0 && torn)
+		return vt_error_set(err, VT_E_WRITE,
+				    "%s: a writer was killed: it must be opened once by a user who "
+				    "can write to it",
+				    db->path);
+	return code;
+}
+
+int vti_db_begin(struct vt_db *db, bool write, struct vt_error *err)
+{
+	return write ? vti_db_exec(db, "BEGIN IMMEDIATE", err) : begin_to_read_stable(db, err);
 }
 
 static int bind_parameters(sqlite3_stmt *s, const char *types, va_list ap)

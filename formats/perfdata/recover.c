@@ -258,10 +258,12 @@ static enum chain walk_chain(struct pd_session *s, const struct pd_view *v, size
 /* Resets which positions of the view have been visited. */
 static void reset_walks(struct pd_session *s, const struct pd_view *v)
 {
+	struct pd_recover *d = &s->recover;
+
 	assert(v->have <= PD_VIEW_MAX);
-	memset(s->recover.seen, 0, sizeof(s->recover.seen));
-	s->recover.hint = 0;
-	s->recover.foreign = find_longest_foreign(s);
+	memset(d->seen, 0, (v->have / 64 + 1) * sizeof(d->seen[0]));
+	d->hint = 0;
+	d->foreign = find_longest_foreign(s);
 }
 
 /* ---- from a damaged record ---- */

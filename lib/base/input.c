@@ -12,7 +12,8 @@
 #include "base/buf.h"
 
 /* Size of one read(): a pipe seldom holds more, and a file needs few calls. */
-#define READ_SIZE ((size_t)256 * 1024)
+#define READ_SIZE  ((size_t)64 * 1024)
+#define LEAST_ROOM (READ_SIZE / 4)
 
 /* Size of a read() behind bytes that were left out: more of them may follow. */
 #define SPARSE_READ ((size_t)1024)
@@ -76,12 +77,12 @@ static int make_input_room(struct vt_input *in, struct vt_error *err)
 	bool costly = in->end - in->start > in->start / 4 && in->cap < ROOMY;
 
 	assert(in->start <= in->end && in->end <= in->cap);
-	if (in->start && !costly && in->cap - in->end < READ_SIZE) {
+	if (in->start && !costly && in->cap - in->end < LEAST_ROOM) {
 		memmove(in->buf, in->buf + in->start, in->end - in->start);
 		in->end -= in->start;
 		in->start = 0;
 	}
-	if (in->cap - in->end < READ_SIZE &&
+	if (in->cap - in->end < LEAST_ROOM &&
 	    !vt_array_grow(&in->buf, &in->cap, in->end + READ_SIZE, 1))
 		return vt_error_set(err, VT_E_NOMEM, "%s: out of memory", in->name);
 	return 0;

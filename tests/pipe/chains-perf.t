@@ -102,7 +102,7 @@ __attribute__((noinline)) static void handler(int sig)
 }
 __attribute__((noinline)) static void busy(void)
 {
-	while (handled < 50)
+	while (handled < 150)
 		sum++;
 }
 int main(void)
