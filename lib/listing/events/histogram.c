@@ -157,8 +157,9 @@ static void print_summary(const struct vti_evrows *r, size_t event, struct vt_ou
 	vt_buf_printf(&b, ", %s: mean %.6g", vt_stat_name(vt_evstat_what(stat)), m.mean);
 	if (!isnan(m.low))
 		vt_buf_printf(&b, " (%.6g to %.6g)", m.low, m.high);
-	vt_buf_printf(&b, ", median %g, 95%% are at most %g, %.0f samples",
-		      vt_evbins_quantile(bins, 0.5), vt_evbins_quantile(bins, 0.95), t->had);
+	vt_buf_printf(&b, ", median %g, 95%% are at most %g, %.0f sample%s",
+		      vt_evbins_quantile(bins, 0.5), vt_evbins_quantile(bins, 0.95), t->had,
+		      t->had == 1 ? "" : "s");
 	if (t->least > 0)
 		vt_buf_printf(&b, "; the counter had stopped in %.0f: at least", t->least);
 	vt_output_printf(out, "%s\n", vt_buf_str(&b));
