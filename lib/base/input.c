@@ -14,12 +14,10 @@
 /* Size of one read(): a pipe seldom holds more, and a file needs few calls. */
 #define READ_SIZE  ((size_t)64 * 1024)
 #define LEAST_ROOM (READ_SIZE / 4)
+#define READ_AHEAD ((size_t)64)
 
 /* Size of a read() behind bytes that were left out: more of them may follow. */
 #define SPARSE_READ ((size_t)1024)
-
-#define LARGE_PIECE ((size_t)64 * 1024)
-#define READ_AHEAD  ((size_t)64)
 
 static int init_input(struct vt_input *in, int fd, bool owned, const char *name,
 		      struct vt_error *err)
@@ -106,15 +104,17 @@ static int read_some(struct vt_input *in, uint8_t *out, size_t room, size_t *n,
 	return 0;
 }
 
-/* The bytes that the next read may take, of which `missing` are needed. */
+/*
+ * The bytes that the next read may take, of which `missing` are needed: not all the room that
+ * doubling made, for untouched memory is free, and behind a large piece few more, which are moved
+ * later.
+ */
 static size_t limit_read(struct vt_input *in, size_t room, size_t missing)
 {
-	/* Do not fill all the room that doubling made: untouched memory is free. */
-	if (room > READ_SIZE && room > missing)
-		room = missing > READ_SIZE ? missing : READ_SIZE;
-	/* Behind a large piece, read little ahead: those bytes are moved later. */
-	if (missing >= LARGE_PIECE && room > missing + READ_AHEAD)
-		room = missing + READ_AHEAD;
+	size_t most = missing < READ_SIZE ? READ_SIZE : missing + READ_AHEAD;
+
+	if (room > most)
+		room = most;
 	if (!in->sparse || in->ahead >= READ_SIZE)
 		return room;
 	if (missing < in->ahead)

@@ -134,9 +134,9 @@ static int pull_some(struct vt_input *in, uint8_t *out, size_t room, size_t *n,
 }
 
 /*
- * 256 KB are read at a time, of a piece of 64 KB and more hardly more than it has.  A window is
- * moved to the front where there is no room for 256 KB behind it, unless it is larger than a fourth
- * of what lies before it: then the buffer grows, up to 2 MB.
+ * 64 KB are read at a time, of a larger piece hardly more than it has.  A window is moved to the
+ * front where there is no room for 16 KB behind it, unless it is larger than a fourth of what lies
+ * before it: then the buffer grows, up to 2 MB.
  */
 static void test_input_window(void **state)
 {
@@ -144,15 +144,16 @@ static void test_input_window(void **state)
 		size_t limit, consume, need;
 		size_t asked, start, end, cap;
 	} steps[] = {
-		{150000, 0, 1, 262144, 0, 150000, 262144},
-		{150000, 119999, 30002, 262144, 119999, 300000, 524288},
-		{150000, 120001, 60001, 262144, 0, 210000, 524288},
-		{150000, 209900, 100 + 65535, 262144, 209900, 360000, 524288},
-		{150000, 150000, 100 + 65536, 65600, 0, 65700, 524288},
-		{400000, 65600, 100 + 300000, 300000, 65600, 365700, 524288},
-		{2000000, 0, 300100 + 700000, 262144, 65600, 1310720, 2097152},
-		{2000000, 0, 1245120 + 700000, 700000, 65600, 2010720, 2097152},
-		{2000000, 1, 1945120, 262144, 0, 2207263, 4194304},
+		{49152, 0, 1, 65536, 0, 49152, 65536},
+		{1, 49052, 101, 16384, 49052, 49153, 65536},
+		{60000, 0, 102, 65435, 0, 60101, 65536},
+		{60000, 48080, 12022, 65536, 48080, 120101, 131072},
+		{60000, 48001, 24021, 65536, 0, 84020, 131072},
+		{60000, 83920, 100 + 65535, 65536, 83920, 191072, 262144},
+		{70000, 107052, 100 + 65536, 65600, 190972, 256672, 262144},
+		{400000, 65600, 100 + 300000, 65536, 0, 327680, 524288},
+		{2000000, 10000, 317680 + 700000, 503456, 10000, 1027744, 1048576},
+		{2000000, 0, 1017744 + 1200000, 130656, 0, 2217808, 4194304},
 	};
 	struct source s = {.limit = 0};
 	struct vt_input in = {.fd = -1, .pull = pull_some, .pull_arg = &s};
