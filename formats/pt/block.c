@@ -6,8 +6,8 @@
 
 #include "base/buf.h"
 
-#define MAX_LENGTH  15 /* bytes of an instruction */
-#define FIRST_SLOTS 4096
+#define MAX_LENGTH  15	  /* bytes of an instruction */
+#define FIRST_SLOTS 512	  /* a power of two */
 #define CHUNK_SIZE  65536 /* bytes; more than the longest block has */
 #define EPOCHS	    (1U << 24)
 

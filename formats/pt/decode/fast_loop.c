@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/bytes.h"
 #include "formats/pt/decode/runs.h"
 #include "formats/pt/decode/walk.h"
+
+/* The blocks for which the loop has room at least: else its start would cost more than it saves. */
+#define LEAST_ROOM 1024
 
 /*
  * The fast loop takes TNT and TIP packets, and the timing packets between them, and puts out the
@@ -643,14 +647,33 @@ static bool start_loop(struct vti_pt_walk *w, struct loop_state *c)
 	return true;
 }
 
+/*
+ * Makes room for some blocks and the margin.  Returns where the loop stops, which is before the end
+ * of the batch if there is not yet room for all of it; NULL: no memory.
+ */
+static const uint32_t *reserve_loop_room(struct vti_pt_output *o)
+{
+	size_t room;
+
+	if (o->ids_cap < VT_PT_BATCH + VTI_PT_MARGIN &&
+	    !vt_array_grow(&o->ids, &o->ids_cap, o->nids + LEAST_ROOM + VTI_PT_MARGIN,
+			   sizeof(*o->ids)))
+		return NULL;
+	room = o->ids_cap - VTI_PT_MARGIN;
+	return o->ids + (room < VT_PT_BATCH ? room : VT_PT_BATCH);
+}
+
 int vti_pt_run_fast_loop(struct vti_pt_walk *w)
 {
-	const uint32_t *full = w->out.ids + VT_PT_BATCH;
+	const uint32_t *full;
 	struct loop_state c;
 	int taken = 0;
 
 	if (w->end - w->pos <= READABLE)
 		return 0;
+	full = reserve_loop_room(&w->out);
+	if (!full)
+		return w->error = -VT_E_NOMEM;
 	if (!start_loop(w, &c))
 		return w->error;
 	while (c.p < c.limit && c.out < full && w->out.nnotes < VTI_PT_NOTES) {

@@ -638,6 +638,9 @@ static void step_walk(struct vti_pt_walk *w)
 
 /* ---- a walk as a whole ------------------------------------------------------------- */
 
+/* Doubled three times, this is the room for a batch. */
+#define FIRST_IDS ((VT_PT_BATCH + VTI_PT_MARGIN) / 8)
+
 struct vti_pt_walk *vti_pt_walk_open(const uint8_t *trace, size_t size,
 				     const struct vt_pt_options *opt, struct vt_error *err)
 {
@@ -647,7 +650,7 @@ struct vti_pt_walk *vti_pt_walk_open(const uint8_t *trace, size_t size,
 		w->begin = w->pos = trace;
 		w->end = trace + size;
 		w->opt = *opt;
-		w->out.ids_cap = VT_PT_BATCH + VTI_PT_MARGIN;
+		w->out.ids_cap = FIRST_IDS;
 		w->out.ids = malloc(w->out.ids_cap * sizeof(*w->out.ids));
 		w->query.epoch = 1;
 		w->query.next = VTI_PT_NONE;

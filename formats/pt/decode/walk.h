@@ -34,7 +34,7 @@
 #define VTI_PT_RETURNS 64 /* return addresses: the depth of the processor's return compression */
 
 /*
- * Room in `ids` beyond VT_PT_BATCH: for the blocks of a TNT packet of 47 decisions, each with as
+ * Room in `ids` beyond the place where the accelerator stops: for the blocks of a TNT packet of 47 decisions, each with as
  * many blocks as a run may have.
  */
 #define VTI_PT_MARGIN 6144
@@ -216,8 +216,8 @@ struct vti_pt_walk {
 	struct vt_pt_blocks *blocks;
 
 	/*
-	 * The batch.  `ids` has room for VT_PT_BATCH + VTI_PT_MARGIN: no step begins with nids >=
-	 * VT_PT_BATCH, and each puts out less than VTI_PT_MARGIN blocks.
+	 * The batch.  No step begins with nids >= VT_PT_BATCH, and each puts out less than
+	 * VTI_PT_MARGIN blocks, for which the accelerator makes room in `ids` beforehand.
 	 */
 	struct vti_pt_output out;
 
