@@ -34,8 +34,8 @@
 #define VTI_PT_RETURNS 64 /* return addresses: the depth of the processor's return compression */
 
 /*
- * Room in `ids` beyond the place where the accelerator stops: for the blocks of a TNT packet of 47 decisions, each with as
- * many blocks as a run may have.
+ * Room in `ids` beyond the place where the accelerator stops: for the blocks of a TNT packet of 47
+ * decisions, each with as many blocks as a run may have.
  */
 #define VTI_PT_MARGIN 6144
 
