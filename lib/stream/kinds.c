@@ -62,6 +62,13 @@ static const char *const state_reasons[VT_NSTATES] = {
 	[VT_STATE_SIGRETURN] = "sigreturn",
 };
 
+static const char *const heap_ops[VT_NHEAPS] = {
+	[VT_HEAP_MALLOC] = "malloc",   [VT_HEAP_CALLOC] = "calloc", [VT_HEAP_REALLOC] = "realloc",
+	[VT_HEAP_ALIGNED] = "aligned", [VT_HEAP_FREE] = "free",	    [VT_HEAP_NEW] = "new",
+	[VT_HEAP_DELETE] = "delete",   [VT_HEAP_MMAP] = "mmap",	    [VT_HEAP_MUNMAP] = "munmap",
+	[VT_HEAP_MREMAP] = "mremap",
+};
+
 static const char *const trace_events[VT_NTRACES] = {
 	[VT_TRACE_ENABLED] = "enabled",
 	[VT_TRACE_DISABLED] = "disabled",
@@ -174,6 +181,11 @@ const char *vt_algo_name(uint64_t algo)
 const char *vt_state_reason_name(uint64_t reason)
 {
 	return reason < VT_NSTATES ? state_reasons[reason] : "?";
+}
+
+const char *vt_heap_op_name(uint64_t op)
+{
+	return op < VT_NHEAPS ? heap_ops[op] : "?";
 }
 
 const char *vt_trace_event_name(uint64_t event)

@@ -176,6 +176,21 @@ enum vt_state_reason {
 	VT_NSTATES
 };
 
+/* The functions of HEAP records, outermost calls alone. */
+enum vt_heap_op {
+	VT_HEAP_MALLOC, /* or a function of --alloc */
+	VT_HEAP_CALLOC,
+	VT_HEAP_REALLOC,
+	VT_HEAP_ALIGNED, /* posix_memalign, aligned_alloc, memalign, valloc */
+	VT_HEAP_FREE,
+	VT_HEAP_NEW,
+	VT_HEAP_DELETE,
+	VT_HEAP_MMAP,
+	VT_HEAP_MUNMAP,
+	VT_HEAP_MREMAP,
+	VT_NHEAPS
+};
+
 /* The events of TRACE records, with the meaning of the record's fields. */
 enum vt_trace_event {
 	VT_TRACE_ENABLED,	 /* ip: where tracing begins or resumes */
@@ -314,6 +329,7 @@ const char *vt_block_end_name(uint64_t end);
 const char *vt_what_name(uint64_t what);
 const char *vt_algo_name(uint64_t algo);
 const char *vt_state_reason_name(uint64_t reason);
+const char *vt_heap_op_name(uint64_t op);
 const char *vt_trace_event_name(uint64_t event);
 const char *vt_conflict_name(uint64_t conflict);
 const char *vt_confidence_name(uint64_t confidence);

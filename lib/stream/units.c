@@ -19,7 +19,7 @@ static const struct {
 	{"enum:method", vt_method_name},      {"enum:path", vt_path_method_name},
 	{"enum:stall", vt_stall_name},	      {"enum:why", vt_why_name},
 	{"enum:source", vt_pm_source_name},   {"enum:stat", vt_stat_name},
-	{"enum:trap", vt_pm_trap_name},
+	{"enum:trap", vt_pm_trap_name},	      {"enum:heap", vt_heap_op_name},
 };
 
 vt_word_fn *vt_unit_words(const char *unit)

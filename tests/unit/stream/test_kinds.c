@@ -23,6 +23,7 @@ static void names_of_numbers(void **state)
 		{vt_state_reason_name, VT_NSTATES}, {vt_trace_event_name, VT_NTRACES},
 		{vt_conflict_name, VT_NCONFLICTS},  {vt_confidence_name, VT_NCONFIDENCES},
 		{vt_method_name, VT_NMETHODS},	    {vt_stall_name, VT_NSTALLS},
+		{vt_heap_op_name, VT_NHEAPS},
 	};
 	size_t i;
 	uint64_t v;
