@@ -278,6 +278,26 @@ static int read_memory_event(struct vt_recording *r, struct rc_process *p, struc
 	return 0;
 }
 
+/* Outside the window, too: what is accessed in it may be older. */
+static int read_heap_event(struct vt_recording *r, struct rc_process *p, struct event *e,
+			   struct vt_error *err)
+{
+	struct vt_ring_heap h;
+	uint64_t *row;
+
+	if (!take_payload(e, &h, sizeof(h)) || h.op >= VT_NHEAPS)
+		return vti_rc_damaged(err, "a bad allocation");
+	row = put_state_row(r, p, VT_HEAP, VT_HEAP_PID, VT_HEAP_TID, VT_HEAP_FIRST, e->head.tid);
+	row[VT_HEAP_FIRST] = vti_rc_position(r, p);
+	row[VT_HEAP_TIME] = p->time;
+	row[VT_HEAP_OP] = h.op;
+	row[VT_HEAP_ADDR] = h.addr;
+	row[VT_HEAP_SIZE] = h.size;
+	row[VT_HEAP_OLD] = h.old;
+	row[VT_HEAP_CALLER] = h.caller;
+	return 0;
+}
+
 static int read_state_event(struct vt_recording *r, struct rc_process *p, struct event *e,
 			    struct vt_error *err)
 {
@@ -413,6 +433,8 @@ static int read_event(struct vt_recording *r, struct rc_process *p, struct event
 		return read_syscall_event(r, p, e, err);
 	case VT_RING_MEMORY:
 		return read_memory_event(r, p, e, err);
+	case VT_RING_HEAP:
+		return read_heap_event(r, p, e, err);
 	case VT_RING_STATE:
 		return read_state_event(r, p, e, err);
 	case VT_RING_FORK:
@@ -434,22 +456,31 @@ struct place {
 	uint32_t data;
 };
 
-/* Writes the blocks between two events; `partial`: instructions of the last block, 0: all. */
+/* How a run between two events ends. */
+struct run_end {
+	struct place at;
+	uint32_t partial; /* instructions of the last block; 0: all */
+	bool last;	  /* of the buffer */
+	bool open;	  /* it does not end its record */
+};
+
+/* Writes the blocks up to an event, or to the end. */
 static int write_run_to(struct vt_recording *r, struct rc_process *p, const struct rc_filled *f,
-			struct place *at, struct place to, uint32_t partial, bool last,
-			struct vt_error *err)
+			struct place *at, struct run_end end, struct vt_error *err)
 {
+	const struct place to = end.at;
 	struct rc_run run = {
 		.ids = f->ids + at->ids,
 		.n = (to.ids - at->ids) / sizeof(uint32_t),
 		.data = f->data + at->data,
 		.size = to.data - at->data,
-		.partial = partial,
-		.cut = f->cut && last,
+		.partial = end.partial,
+		.cut = f->cut && end.last,
+		.open = end.open,
 	};
 
 	*at = to;
-	if (!run.n && !run.size)
+	if (!run.n && !run.size && (end.open || !r->chunk->n))
 		return 0;
 	if (run.n)
 		p->execs = false;
@@ -488,13 +519,41 @@ static int read_partial(const struct event *e, uint32_t *insns, struct vt_error 
 	return 0;
 }
 
+/* The end of a run at an event.  Allocations say where they are: they need no record to end. */
+static struct run_end make_run_end(const struct event *e, uint32_t partial)
+{
+	return (struct run_end){.at = {e->head.ids, e->head.data},
+				.partial = partial,
+				.open = e->head.type == VT_RING_HEAP};
+}
+
+/* Reads the events, and the blocks between them. */
+static int read_events(struct vt_recording *r, struct rc_process *p, const struct rc_filled *f,
+		       struct vt_error *err)
+{
+	const struct run_end end = {.at = {f->ids_size, f->data_size}, .last = true};
+	struct vt_cursor c = vt_cursor_make(r->events.data, f->events_size, false);
+	struct place at = {0, 0};
+	struct event e;
+	uint32_t partial;
+	int rc = 0;
+
+	while (rc == 0 && vt_cursor_left(&c)) {
+		if (!take_event_header(&c, f, at, &e))
+			return f->cut ? 0 : vti_rc_damaged(err, "a bad event");
+		rc = read_partial(&e, &partial, err);
+		/* A BLOCK event comes before all executions of the block, so no run ends at it. */
+		if (rc == 0 && e.head.type != VT_RING_BLOCK)
+			rc = write_run_to(r, p, f, &at, make_run_end(&e, partial), err);
+		if (rc == 0)
+			rc = read_event(r, p, &e, err);
+	}
+	return rc < 0 ? rc : write_run_to(r, p, f, &at, end, err);
+}
+
 int vti_rc_read(struct vt_recording *r, struct rc_process *p, const struct rc_filled *f,
 		struct vt_error *err)
 {
-	struct place at = {0, 0}, end = {f->ids_size, f->data_size};
-	struct vt_cursor c;
-	struct event e;
-	uint32_t partial;
 	int rc;
 
 	/* A copy: the recorded program could change them between the check and the use. */
@@ -504,17 +563,8 @@ int vti_rc_read(struct vt_recording *r, struct rc_process *p, const struct rc_fi
 		return vt_error_nomem(err);
 	p->time = f->time;
 	rc = vti_rc_switch(p, f->tid, err);
-	c = vt_cursor_make(r->events.data, f->events_size, false);
-	while (rc == 0 && vt_cursor_left(&c)) {
-		if (!take_event_header(&c, f, at, &e))
-			return f->cut ? 0 : vti_rc_damaged(err, "a bad event");
-		rc = read_partial(&e, &partial, err);
-		/* A BLOCK event comes before all executions of the block, so no run ends at it. */
-		if (rc == 0 && e.head.type != VT_RING_BLOCK)
-			rc = write_run_to(r, p, f, &at, (struct place){e.head.ids, e.head.data},
-					  partial, false, err);
-		if (rc == 0)
-			rc = read_event(r, p, &e, err);
-	}
-	return rc < 0 ? rc : write_run_to(r, p, f, &at, end, 0, true, err);
+	if (rc == 0)
+		rc = read_events(r, p, f, err);
+	vti_rc_end_record(r, p);
+	return rc;
 }

@@ -123,6 +123,7 @@ enum vt_ring_event_type {
 				--toggle, before the next id; 0, it has left it; only for the
 				outermost call */
 	VT_RING_LOST,	     /* struct vt_ring_lost: what is left out, for the user */
+	VT_RING_HEAP,	     /* struct vt_ring_heap: memory was allocated or is freed */
 };
 
 struct vt_ring_event {
@@ -192,6 +193,15 @@ struct vt_ring_registers {
 	uint8_t vector[VT_RING_VECTOR];
 	uint32_t mxcsr;
 	uint32_t reason; /* enum vt_state_reason */
+};
+
+struct vt_ring_heap {
+	uint64_t addr;	 /* what was allocated; 0: nothing */
+	uint64_t size;	 /* bytes asked for */
+	uint64_t old;	 /* what is freed; 0: nothing */
+	uint64_t caller; /* the return address of the call */
+	uint32_t op;	 /* enum vt_heap_op */
+	uint32_t unused;
 };
 
 struct vt_ring_fork {

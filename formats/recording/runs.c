@@ -158,6 +158,16 @@ static void append_blocks(struct rc_chunk *c, size_t n, const struct sum *sum, c
 	c->size += sum->data;
 }
 
+void vti_rc_end_record(struct vt_recording *r, struct rc_process *p)
+{
+	put_chunk(r, p);
+}
+
+uint64_t vti_rc_position(const struct vt_recording *r, const struct rc_process *p)
+{
+	return p->first + (r->chunk->n ? r->chunk->insns : 0);
+}
+
 /* ---- windows ---- */
 
 bool vti_rc_in_window(const struct vt_recording *r, const struct rc_process *p)
@@ -299,7 +309,8 @@ int vti_rc_run(struct vt_recording *r, struct rc_process *p, const struct rc_run
 	}
 	if (p->count)
 		rc = take_run_blocks(r, p, &cur, run->partial, err);
-	put_chunk(r, p);
+	if (!run->open || rc < 0)
+		put_chunk(r, p);
 	if (!p->count)
 		stop_after_window(r, p);
 	else if (rc == 0 && cur.left && !run->cut)

@@ -133,6 +133,7 @@ struct rc_run {
 	size_t size;
 	uint32_t partial; /* instructions of the last block that were executed; 0: all */
 	bool cut;	  /* the end may be incomplete: what does not fit is left out */
+	bool open;	  /* the next run continues its last record, unless that is full */
 };
 
 /*
@@ -141,6 +142,12 @@ struct rc_run {
  */
 int vti_rc_run(struct vt_recording *r, struct rc_process *p, const struct rc_run *run,
 	       struct vt_error *err);
+
+/* Writes the EXEC record that an open run has left. */
+void vti_rc_end_record(struct vt_recording *r, struct rc_process *p);
+
+/* The instructions that the process has executed in the window so far. */
+uint64_t vti_rc_position(const struct vt_recording *r, const struct rc_process *p);
 
 /* Puts a STATE record. */
 void vti_rc_put_state(struct vt_recording *r, const struct rc_process *p, int32_t tid,

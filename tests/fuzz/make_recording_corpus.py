@@ -11,7 +11,7 @@ import struct
 import sys
 
 (START, BLOCK, MAP, UNMAP, THREAD, THREAD_EXIT, SWITCH, SIGNAL, SYSCALL, MEMORY, STATE, PARTIAL,
- FORK, EXEC, EXIT, TOGGLE, LOST) = range(1, 18)
+ FORK, EXEC, EXIT, TOGGLE, LOST, HEAP) = range(1, 19)
 
 
 class Ring:
@@ -88,9 +88,23 @@ def processes():
     return r
 
 
+def allocations():
+    r = Ring()
+    r.start()
+    r.block(1, [1, 1], [(0, 2), (1, 1)])
+    for op in range(10):
+        r.run(1, b'abc')
+        r.event(HEAP, struct.pack('<QQQQII', 0x1000 + op, op, 0x2000, 0x3000, op, 0))
+    r.run(1, b'ab')
+    r.event(PARTIAL, struct.pack('<q', 1))
+    r.event(HEAP, struct.pack('<QQQQII', 0, 1 << 63, 0, 0x3000, 0, 0))
+    r.run(1, b'abc')
+    return r
+
+
 def main():
     os.makedirs(sys.argv[1], exist_ok=True)
-    for make in (plain, threads, processes):
+    for make in (plain, threads, processes, allocations):
         with open(os.path.join(sys.argv[1], make.__name__), 'wb') as f:
             f.write(make().bytes())
 

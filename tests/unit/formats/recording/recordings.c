@@ -121,6 +121,11 @@ static void put_record(struct vt_buf *b, const struct vt_record *rec)
 		FIRST(MEMORY), FIELD(MEMORY, ADDR);
 		recordings_put_bytes(b, "DATA", vt_record_bytes(rec, VT_MEMORY_DATA));
 		break;
+	case VT_HEAP:
+		vt_buf_printf(b, "HEAP");
+		FIELD(HEAP, TIME), FIRST(HEAP), FIELD(HEAP, OP), FIELD(HEAP, ADDR);
+		FIELD(HEAP, SIZE), FIELD(HEAP, OLD), FIELD(HEAP, CALLER);
+		break;
 	case VT_LOST:
 		vt_buf_printf(b, "LOST");
 		FIELD(LOST, TIME), FIELD(LOST, PID), FIELD(LOST, TID), FIELD(LOST, COUNT);

@@ -424,7 +424,8 @@ static void test_impossible(void **state)
 		{VT_RING_EXIT, NULL, 0, "an event that is cut"},
 		{VT_RING_TOGGLE, NULL, 0, "an event that is cut"},
 		{0, NULL, 0, "an event of unknown type"},
-		{VT_RING_LOST + 1, NULL, 0, "an event of unknown type"},
+		{VT_RING_HEAP, NULL, 0, "a bad allocation"},
+		{VT_RING_HEAP + 1, NULL, 0, "an event of unknown type"},
 	};
 	size_t i;
 

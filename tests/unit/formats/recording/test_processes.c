@@ -302,7 +302,7 @@ static void next_program_begins_anew(void **state)
 	assert_int_equal(sum.unfollowed, 0);
 	/* The first one's ring was false. */
 	open_begun(&s, &none);
-	rings_event(&s.ring, VT_RING_LOST + 1, PID, NULL, 0, NULL, 0);
+	rings_event(&s.ring, VT_RING_HEAP + 1, PID, NULL, 0, NULL, 0);
 	begin_next(&s);
 	rings_start(&s.ring, 40, 0, "p");
 	rings_end(&s.ring);
@@ -400,7 +400,7 @@ static void killed(void **state)
 		if (way == EXITED)
 			rings_number(&s.ring, VT_RING_EXIT, PID, 0);
 		if (way == BROKEN)
-			rings_event(&s.ring, VT_RING_LOST + 1, PID, NULL, 0, NULL, 0);
+			rings_event(&s.ring, VT_RING_HEAP + 1, PID, NULL, 0, NULL, 0);
 		if (way == STOPPED)
 			vt_recording_stop(s.rec);
 		if (way == FOLLOWED || way == UNFOLLOWED)
