@@ -315,6 +315,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 	for (i = 0; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
 		pass_add(p, in->stmts[i]);
 	toggle_instrument(p, closure->readdr);
+	heap_instrument(p, closure->readdr);
 	for (; i < in->stmts_used; i++) {
 		IRStmt *st = in->stmts[i];
 

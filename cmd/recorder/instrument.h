@@ -53,6 +53,9 @@ Bool capture_matters(const IRStmt *st);
 /* Adds the checks of --toggle at the start of the translation of this address: toggle.c. */
 void toggle_instrument(struct pass *p, Addr start);
 
+/* Adds the checks of --heap at the start of the translation of this address: heap.c. */
+void heap_instrument(struct pass *p, Addr start);
+
 /* Adds the counting of --skip before an instruction, which counts as `ninsns`: window.c. */
 void window_instrument(struct pass *p, Addr ip, UInt ninsns);
 

@@ -16,6 +16,7 @@ static Bool take_option(const HChar *arg)
 	return VG_STR_CLO(arg, "--dir", o->dir) || VG_STR_CLO(arg, "--toggle", o->toggle) ||
 	       VG_BINT_CLO(arg, "--skip", o->skip, 0, 1ll << 61) ||
 	       VG_BOOL_CLO(arg, "--mem", o->mem) || VG_BOOL_CLO(arg, "--args", o->args) ||
+	       VG_BOOL_CLO(arg, "--heap", o->heap) || VG_STR_CLO(arg, "--alloc", o->alloc) ||
 	       VG_BOOL_CLO(arg, "--follow", o->follow) ||
 	       VG_XACT_CLO(arg, "--values=none", o->values, VALUES_NONE) ||
 	       VG_XACT_CLO(arg, "--values=loads", o->values, VALUES_LOADS) ||
@@ -31,6 +32,8 @@ static void print_usage(void)
 	 "                     values to record, each with those before it [loads]\n"
 	 "    --mem=no|yes     addresses too, and what the kernel writes [no]\n"
 	 "    --args=no|yes    argument registers at calls [no]\n"
+	 "    --heap=no|yes    calls that allocate and free memory [no]\n"
+	 "    --alloc=NAMES    more functions that do\n"
 	 "    --toggle=NAME    mark where this function is entered and left\n"
 	 "    --skip=N         record the registers behind N instructions\n"
 	 "    --follow=no|yes  record forked children [no]\n");
@@ -61,6 +64,7 @@ static void post_clo_init(void)
 		keep_results();
 	threads_init();
 	maps_init();
+	heap_init();
 	toggle_init();
 	window_init();
 	syscalls_init();
@@ -70,6 +74,7 @@ static void post_clo_init(void)
 
 static void fini(Int status)
 {
+	heap_fini();
 	toggle_fini();
 	ring_number(VT_RING_EXIT, threads_current(), status);
 	ring_close();

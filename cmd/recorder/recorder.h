@@ -32,6 +32,8 @@ struct recorder_options {
 	Int values;	     /* enum recorder_values; each includes those before it */
 	Bool mem;	     /* addresses too, and memory that the kernel writes */
 	Bool args;	     /* argument registers at calls */
+	Bool heap;	     /* calls that allocate and free memory */
+	const HChar *alloc;  /* names of more such functions, or NULL */
 	Bool follow;	     /* forked children are recorded */
 };
 
@@ -158,7 +160,7 @@ Bool is_repeated_insn(Addr addr, UInt length);
  */
 Bool is_only_in_valgrind(Addr addr, UInt length);
 
-/* ---- events: maps.c, threads.c, syscalls.c, registers.c, toggle.c, window.c ---- */
+/* ---- events: maps.c, threads.c, syscalls.c, registers.c, heap.c, toggle.c, window.c ---- */
 
 void maps_init(void);
 void maps_before_syscall(UInt number, const UWord *args, UInt nargs);
@@ -184,6 +186,13 @@ void window_init(void);
 void window_undo(void);		/* an instruction was begun but not completed */
 void window_end_counting(void); /* at a system call: removes counting code if it is not needed */
 void window_forked(void);	/* begins the window of a forked child */
+
+void heap_init(void);
+void heap_thread_new(ThreadId tid);
+void heap_thread(ThreadId tid);
+void heap_put_unreturned(void); /* says how many calls have not returned, before an exec */
+void heap_forked(ThreadId tid); /* that thread alone is left, in a child */
+void heap_fini(void);
 
 void toggle_init(void);
 void toggle_thread_new(ThreadId tid);

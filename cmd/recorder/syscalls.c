@@ -35,8 +35,10 @@ static SizeT get_safe_length(const HChar *s, SizeT max)
 static void put_exec_event(ThreadId tid, const HChar *name)
 {
 	SizeT length = get_safe_length(name, VKI_PATH_MAX);
-	struct vt_ring_exec *e = ring_event(VT_RING_EXEC, threads_id(tid), sizeof(*e) + length);
+	struct vt_ring_exec *e;
 
+	heap_put_unreturned();
+	e = ring_event(VT_RING_EXEC, threads_id(tid), sizeof(*e) + length);
 	if (!e)
 		return;
 	e->recorded = VG_(clo_trace_children);
@@ -166,6 +168,7 @@ static void handle_fork_child(ThreadId tid)
 	Bool recorded;
 
 	threads_forked(tid);
+	heap_forked(tid);
 	recorded = ring_reopen(recorder_options.follow);
 	window_forked();
 	/* As long as the reading end is open here, a dead parent causes no SIGPIPE. */

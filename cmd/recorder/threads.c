@@ -79,6 +79,7 @@ static void handle_thread_create(ThreadId tid, ThreadId child)
 	threads[child].signal = 0;
 	threads[child].returned = threads[child].resumes = False;
 	toggle_thread_new(child);
+	heap_thread_new(child);
 }
 
 static void handle_first_insn(ThreadId tid)
@@ -113,6 +114,7 @@ static void put_running_thread(ThreadId tid)
 		if (ring_event(VT_RING_SWITCH, t->linux_tid, 0))
 			ring_done();
 		toggle_thread(tid);
+		heap_thread(tid);
 	}
 	if (t->signal)
 		put_signal_event(tid, t->signal, t->signal_ip, get_thread_ip(tid));
