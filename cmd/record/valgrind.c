@@ -29,11 +29,43 @@ const char *full_option_given(const struct full_options *o)
 	       : o->blocks     ? "--blocks"
 	       : o->mem	       ? "--mem"
 	       : o->args       ? "--args"
+	       : o->heap       ? "--heap"
+	       : o->alloc      ? "--alloc"
 	       : o->follow     ? "--follow"
 	       : o->skip_given ? "--skip"
 	       : o->count      ? "--count"
 	       : o->toggle     ? "--toggle"
 			       : NULL;
+}
+
+#define MAX_ALLOC_NAMES 32
+
+/* True if the first characters of a list are NAME, NAME/N or NAME/-N. */
+static bool alloc_name_valid(const char *s, size_t length)
+{
+	size_t name = strcspn(s, "/,");
+	const char *digit = s + name + 1;
+
+	if (name == length)
+		return length > 0;
+	digit += *digit == '-';
+	return name > 0 && *digit >= '1' && *digit <= '3' && digit + 1 == s + length;
+}
+
+bool full_alloc_valid(const char *list)
+{
+	unsigned n;
+
+	for (n = 0; n < MAX_ALLOC_NAMES; n++) {
+		size_t length = strcspn(list, ",");
+
+		if (!alloc_name_valid(list, length))
+			return false;
+		if (!list[length])
+			return true;
+		list += length + 1;
+	}
+	return false;
 }
 
 /* ---- the recorder's directory ---- */
@@ -157,6 +189,10 @@ static void make_valgrind_command(struct vt_buf *b, const struct app *a,
 		add_argument(b, "--mem=yes");
 	if (o->args)
 		add_argument(b, "--args=yes");
+	if (o->heap || o->alloc)
+		add_argument(b, "--heap=yes");
+	if (o->alloc)
+		add_pair(b, "--alloc", o->alloc);
 	if (o->follow)
 		add_argument(b, "--follow=yes");
 	if (o->toggle)

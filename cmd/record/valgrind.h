@@ -22,6 +22,8 @@ struct full_options {
 	bool blocks;
 	bool mem;
 	bool args;
+	bool heap;
+	const char *alloc;
 	bool follow;
 	const char *toggle;
 	uint64_t skip;
@@ -31,6 +33,9 @@ struct full_options {
 
 /* The first of these options that was given, except `full`; or NULL. */
 const char *full_option_given(const struct full_options *o);
+
+/* True if --alloc can be this: up to 32 of NAME, NAME/N or NAME/-N, with N from 1 to 3. */
+bool full_alloc_valid(const char *list);
 
 /* True if Valgrind and the recorder are installed; else puts what is missing. */
 bool valgrind_find(struct vt_buf *missing);

@@ -82,6 +82,10 @@ static bool check_full(struct record *r)
 		return app_usage(r->app, "%s: not with --full", other);
 	if (r->full.blocks && r->full.values_given)
 		return app_usage(r->app, "--blocks and --values exclude each other");
+	if (r->full.alloc && !full_alloc_valid(r->full.alloc))
+		return app_usage(r->app,
+				 "--alloc: %s: up to 32 of NAME, NAME/N or NAME/-N, N from 1 to 3",
+				 r->full.alloc);
 	if (!r->app->argc)
 		return app_usage(r->app, "which program?");
 	return true;
@@ -186,6 +190,15 @@ static int record(struct record *r)
 	return r->calibration ? record_calibrated(r) : record_perf(r->app, &r->perf, r->dry_run);
 }
 
+static const char usage[] =
+	"[options] [--] PROGRAM [ARGUMENT]...\n[options] -p PID | -a\n"
+	"--full [options] [--] PROGRAM [ARGUMENT]...\n--calibrate [--json] [-o FILE]\n"
+	"--calibration FILE [--json]";
+
+static const char notes[] =
+	"The exit status is that of the program, except that 3 also means that perf or\n"
+	"valgrind could not be run.";
+
 int cmd_record(int argc, char **argv)
 {
 	struct app app;
@@ -235,6 +248,9 @@ int cmd_record(int argc, char **argv)
 		{0, "mem", VT_OPT_FLAG, &r.full.mem, .help = "addresses, and the kernel's writes"},
 		{0, "args", VT_OPT_FLAG, &r.full.args,
 		 .help = "registers that pass arguments, at calls"},
+		{0, "heap", VT_OPT_FLAG, &r.full.heap, .help = "calls that allocate or free"},
+		{0, "alloc", VT_OPT_STRING, &r.full.alloc, .arg = "NAME[/N],...",
+		 .help = "of these functions, too; the size is argument N, or -N is freed"},
 		{0, "follow", VT_OPT_FLAG, &r.full.follow,
 		 .help = "processes that it forks, and programs run by exec"},
 		{0, "skip", VT_OPT_U64, &r.full.skip, .arg = "N", .given = &r.full.skip_given,
@@ -247,15 +263,11 @@ int cmd_record(int argc, char **argv)
 	};
 	const struct vt_opt_page page = {
 		.program = "vtrace record",
-		.usage = "[options] [--] PROGRAM [ARGUMENT]...\n[options] -p PID | -a\n"
-			 "--full [options] [--] PROGRAM [ARGUMENT]...\n--calibrate [--json] "
-			 "[-o FILE]\n--calibration FILE [--json]",
+		.usage = usage,
 		.about = "Runs a program and records it: samples of it with perf, as the analyses\n"
 			 "want them, or with --full all that it executes.",
 		.opts = opts,
-		.notes = "The exit status is that of the program, except that 3 also means that "
-			 "perf or\n"
-			 "valgrind could not be run.",
+		.notes = notes,
 		.stop_at_operand = true,
 		.max_operands = UINT_MAX,
 	};
