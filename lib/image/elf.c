@@ -538,6 +538,36 @@ bool vt_elf_is_constant(const struct vt_elf *e, uint64_t vaddr)
 	return constant;
 }
 
+const char *vt_elf_section_at(const struct vt_elf *e, uint64_t vaddr, uint64_t *start,
+			      uint64_t *end)
+{
+	Elf_Scn *scn = NULL;
+	size_t strndx;
+	GElf_Shdr s;
+
+	*start = 0;
+	*end = UINT64_MAX;
+	if (elf_getshdrstrndx(e->elf, &strndx) != 0)
+		return NULL;
+	while ((scn = elf_nextscn(e->elf, scn))) {
+		/* The .tbss has no place of its own in memory. */
+		if (!gelf_getshdr(scn, &s) || !(s.sh_flags & SHF_ALLOC) ||
+		    s.sh_addr + s.sh_size < s.sh_addr ||
+		    (s.sh_type == SHT_NOBITS && s.sh_flags & SHF_TLS))
+			continue;
+		if (vaddr < s.sh_addr) {
+			*end = s.sh_addr < *end ? s.sh_addr : *end;
+		} else if (vaddr - s.sh_addr >= s.sh_size) {
+			*start = s.sh_addr + s.sh_size > *start ? s.sh_addr + s.sh_size : *start;
+		} else {
+			*start = s.sh_addr;
+			*end = s.sh_addr + s.sh_size;
+			return elf_strptr(e->elf, strndx, s.sh_name);
+		}
+	}
+	return NULL;
+}
+
 const uint8_t *vt_elf_file(const struct vt_elf *e, uint64_t *size)
 {
 	*size = e->size;

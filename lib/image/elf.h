@@ -137,6 +137,13 @@ bool vt_elf_is_code(const struct vt_elf *e, uint64_t vaddr);
  */
 bool vt_elf_is_constant(const struct vt_elf *e, uint64_t vaddr);
 
+/*
+ * The name of the section in memory that holds `vaddr`, and its bounds; NULL if the file has no
+ * such section, with the bounds of the gap.  Borrowed until vt_elf_close().  Untrusted.
+ */
+const char *vt_elf_section_at(const struct vt_elf *e, uint64_t vaddr, uint64_t *start,
+			      uint64_t *end);
+
 /* Returns the bytes of the whole file, *size of them.  Borrowed until vt_elf_close(). */
 const uint8_t *vt_elf_file(const struct vt_elf *e, uint64_t *size);
 
