@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "value/hot_list.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -620,6 +621,13 @@ struct vt_hotlist *vt_hotlists_add(struct vt_hotlists *s)
 	if (s->intervals)
 		vti_rest(l)->profiled = s->count - 1;
 	return l;
+}
+
+void vt_hotlist_clear(struct vt_hotlists *s, struct vt_hotlist *l)
+{
+	assert(s->options.algo != VT_ALGO_EXACT && !s->intervals);
+	memset(vti_rest(l), 0, s->rest_size);
+	memset(l, 0, sizeof(*l));
 }
 
 /* ---- one list ---- */

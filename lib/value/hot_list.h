@@ -102,6 +102,9 @@ void vt_hotlists_free(struct vt_hotlists *s);
 /* Adds an empty list, which the set owns.  Returns NULL when memory runs out. */
 struct vt_hotlist *vt_hotlists_add(struct vt_hotlists *s);
 
+/* Makes a list as it was when it was added.  Not for `exact`, whose lists stay until the end. */
+void vt_hotlist_clear(struct vt_hotlists *s, struct vt_hotlist *l);
+
 /* Called by vt_hotlist_put() in the less frequent cases. */
 void vti_hotlist_flush(struct vt_hotlists *s, struct vt_hotlist *l);
 void vti_hotlist_accepted(struct vt_hotlists *s, struct vt_hotlist *l);
