@@ -21,7 +21,9 @@
  */
 static const char *const launchers[] = {"valgrind.bin", "valgrind"};
 
-const char *const full_value_words[] = {"none", "loads", "stores", "all", NULL};
+/* Values of stores come with those of loads: both are also named in full. */
+enum { STORES = 2, LOADS_AND_STORES = 4 };
+const char *const full_value_words[] = {"none", "loads", "stores", "all", "loads,stores", NULL};
 
 const char *full_option_given(const struct full_options *o)
 {
@@ -184,7 +186,10 @@ static void make_valgrind_command(struct vt_buf *b, const struct app *a,
 	add_argument(b, "--vex-iropt-register-updates=allregs-at-each-insn");
 	add_pair(b, "--trace-children", o->follow ? "yes" : "no");
 	add_pair(b, "--dir", dir);
-	add_pair(b, "--values", o->blocks ? "none" : full_value_words[o->values]);
+	add_pair(b, "--values",
+		 full_value_words[o->blocks			  ? 0
+				  : o->values == LOADS_AND_STORES ? STORES
+								  : o->values]);
 	if (o->mem)
 		add_argument(b, "--mem=yes");
 	if (o->args)
