@@ -354,6 +354,9 @@ static int simulate_state(struct vt_simulate *s, const struct vt_record *rec, st
 {
 	struct vti_simthread *t;
 
+	/* Where a stack begins matters to those who ask what addresses are of. */
+	if (vt_record_u64(rec, VT_STATE_REASON) == VT_STATE_START)
+		copy_to_both(s, rec);
 	if (vt_record_u64(rec, VT_STATE_REASON) != VT_STATE_WINDOW)
 		return 0;
 	t = vti_sim_thread(s, vt_record_i64(rec, VT_STATE_PID), vt_record_i64(rec, VT_STATE_TID),
