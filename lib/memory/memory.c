@@ -1,0 +1,635 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "memory/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "memory/memory_internal.h"
+#include "stream/exec.h"
+
+/* System calls that write from memory to a file: asm/unistd_64.h. */
+enum { SYS_WRITE = 1, SYS_PWRITE64 = 18, SYS_WRITEV = 20, SYS_SENDTO = 44 };
+
+/* So much of what an argument points to, the kernel may have read. */
+#define ARGUMENT_BYTES 256
+
+#define IOVEC_SIZE 16 /* an address and a length: bits/types/struct_iovec.h */
+#define MAX_IOVECS 1024
+
+#define REG_SP 7 /* of STATE's registers: asm/perf_regs.h */
+
+/* ---- processes and threads ---- */
+
+/* Of vti_memory_process.threads and vt_memory.process_ids: what an id stands for. */
+struct by_id {
+	int64_t id;
+	uint64_t index;
+};
+
+struct vti_memory_process *vti_memory_process(struct vt_memory *m, int64_t pid)
+{
+	const struct by_id *known = vt_hash_find(&m->process_ids, &pid);
+	struct vti_memory_process *p;
+	struct by_id *e;
+
+	if (known)
+		return m->processes[known->index];
+	if (!vt_array_grow(&m->processes, &m->processes_cap, m->nprocesses + 1,
+			   sizeof(*m->processes)))
+		return NULL;
+	p = calloc(1, sizeof(*p));
+	e = p ? vt_hash_add(&m->process_ids, &pid, NULL) : NULL;
+	if (!e) {
+		free(p);
+		return NULL;
+	}
+	p->pid = pid;
+	vti_cells_init(&p->cells);
+	vt_hash_init(&p->entries, 2 * sizeof(uint64_t), sizeof(uint64_t));
+	vt_hash_init(&p->thread_ids, sizeof(struct by_id), sizeof(int64_t));
+	e->index = m->nprocesses;
+	m->processes[m->nprocesses++] = p;
+	return p;
+}
+
+struct vti_memory_thread *vti_memory_thread(struct vti_memory_process *p, int64_t tid)
+{
+	const struct by_id *known = vt_hash_find(&p->thread_ids, &tid);
+	struct vti_memory_thread *t;
+	struct by_id *e;
+
+	if (known)
+		return p->threads[known->index];
+	if (!vt_array_grow(&p->threads, &p->threads_cap, p->nthreads + 1, sizeof(*p->threads)))
+		return NULL;
+	t = calloc(1, sizeof(*t));
+	e = t ? vt_hash_add(&p->thread_ids, &tid, NULL) : NULL;
+	if (!e) {
+		free(t);
+		return NULL;
+	}
+	t->tid = tid;
+	e->index = p->nthreads;
+	p->threads[p->nthreads++] = t;
+	return t;
+}
+
+static void count_unread(struct vt_memory *m, const struct vti_memory_process *p)
+{
+	size_t i;
+	unsigned k;
+
+	for (i = 0; i < vti_cells_count(&p->cells); i++) {
+		const struct vti_memory_chunk *chunk = vti_cells_chunk(&p->cells, i);
+
+		for (k = 0; k < VTI_CHUNK_CELLS; k++)
+			m->totals.unread += (unsigned)__builtin_popcount(chunk->cells[k].unread);
+	}
+}
+
+static void free_threads(struct vti_memory_process *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nthreads; i++) {
+		vti_frames_fini(&p->threads[i]->frames);
+		free(p->threads[i]);
+	}
+	p->nthreads = 0;
+	vt_hash_clear(&p->thread_ids);
+}
+
+/* Forgets the memory of a process, which ends or executes another program. */
+static void clear_process(struct vt_memory *m, struct vti_memory_process *p)
+{
+	count_unread(m, p);
+	vti_cells_clear(&p->cells);
+	vti_memory_forget_allocations(m, p);
+	vt_hash_clear(&p->entries);
+	free_threads(p);
+	p->brk = 0;
+	p->nwaiting = 0;
+}
+
+static void free_process(struct vt_memory *m, struct vti_memory_process *p)
+{
+	vti_tree_free(&m->allocation_nodes, p->allocations);
+	vti_tree_free(&m->region_nodes, p->regions);
+	vti_cells_fini(&p->cells);
+	vt_hash_fini(&p->entries);
+	free_threads(p);
+	vt_hash_fini(&p->thread_ids);
+	free(p->threads);
+	free(p->waiting);
+	free(p);
+}
+
+static int take_thread(struct vt_memory *m, const struct vt_record *rec, struct vt_error *err)
+{
+	int64_t pid = vt_record_i64(rec, VT_THREAD_PID), tid = vt_record_i64(rec, VT_THREAD_TID);
+	int64_t parent = vt_record_i64(rec, VT_THREAD_PPID);
+	struct vti_memory_process *p = vti_memory_process(m, pid), *of;
+	uint64_t op = vt_record_u64(rec, VT_THREAD_OP);
+	int code;
+
+	if (!p)
+		return vt_error_nomem(err);
+	if (op == VT_OP_EXEC || (op == VT_OP_EXIT && pid == tid)) {
+		code = vti_memory_heap_until(m, p, UINT64_MAX, err);
+		clear_process(m, p);
+		return code;
+	}
+	if (op != VT_OP_FORK || pid == parent)
+		return 0;
+	of = vti_memory_process(m, parent);
+	return of ? vti_memory_inherit(m, of, p, err) : vt_error_nomem(err);
+}
+
+/* ---- executed code ---- */
+
+static const struct vti_block_accesses *find_accesses(struct vt_memory *m,
+						      const struct vt_bblock *b)
+{
+	size_t had = m->nblocks;
+
+	if (b->id >= had) {
+		if (!vt_array_grow(&m->blocks, &m->nblocks, b->id + 1, sizeof(*m->blocks)))
+			return NULL;
+		memset(m->blocks + had, 0, (m->nblocks - had) * sizeof(*m->blocks));
+	}
+	if (!m->blocks[b->id].list && !vti_block_accesses_make(&m->blocks[b->id], b))
+		return NULL;
+	return &m->blocks[b->id];
+}
+
+static int take_access(struct vt_memory *m, struct vti_memory_process *p,
+		       struct vti_memory_thread *t, const struct vt_step *step,
+		       const struct vti_block_access *a, struct vt_error *err)
+{
+	const struct vt_slot *slots = step->block->slots;
+	struct vti_touch touch = {.size = a->size, .store = a->store};
+	int code;
+
+	if (a->guard != VTI_NO_SLOT && !vt_step_value(step, a->guard, 0))
+		return 0;
+	touch.addr = vt_step_value(step, a->address, 0);
+	touch.value = step->data + (slots[a->value].offset - step->data_offset);
+	/* The return address is counted in the frame of the caller, which stores it. */
+	if (a->role == VTI_ACCESS_RETURN)
+		vti_frames_return(&t->frames, touch.addr);
+	code = vti_memory_touch(m, p, t, &touch, err);
+	if (code == 0 && a->role == VTI_ACCESS_CALL &&
+	    !vti_frames_call(&t->frames, touch.addr, step->block->addr + step->block->size))
+		return vt_error_nomem(err);
+	return code;
+}
+
+/* A stub of a procedure linkage table: "jmp *disp32(%rip)", perhaps after "endbr64". */
+static bool is_stub(const struct vt_step *step)
+{
+	return step->block->end == VT_END_JUMP_INDIRECT && step->block->ninsns <= 2 &&
+	       step->insn_end == step->block->ninsns;
+}
+
+static int take_step(struct vt_memory *m, struct vti_memory_process *p, struct vti_memory_thread *t,
+		     const struct vt_step *step, struct vt_error *err)
+{
+	const struct vti_block_accesses *k = find_accesses(m, step->block);
+	uint32_t i;
+	int code = 0;
+
+	if (!k)
+		return vt_error_nomem(err);
+	if (!step->insn && t->frames.entering)
+		vti_frames_enter(&t->frames, step->block->addr, is_stub(step));
+	m->totals.insns += step->insn_end - step->insn;
+	m->totals.incomplete += k->incomplete;
+	for (i = 0; i < k->count && code == 0; i++)
+		if (k->list[i].insn >= step->insn && k->list[i].insn < step->insn_end)
+			code = take_access(m, p, t, step, &k->list[i], err);
+	return code;
+}
+
+static void continue_process(struct vti_memory_process *p, struct vti_memory_thread *t,
+			     const struct vt_exec *x)
+{
+	if (x->first != p->next)
+		p->epoch++;
+	p->next = x->first + x->insns;
+	if (t->epoch != p->epoch)
+		vti_frames_clear(&t->frames);
+	t->epoch = p->epoch;
+}
+
+static int take_exec(struct vt_memory *m, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vti_memory_process *p;
+	struct vti_memory_thread *t;
+	struct vt_step step;
+	struct vt_exec x;
+	int code = vt_exec_open(&x, vt_context_blocks(m->context), rec, err);
+
+	if (code < 0)
+		return code;
+	p = vti_memory_process(m, x.pid);
+	t = p ? vti_memory_thread(p, x.tid) : NULL;
+	if (!t)
+		return vt_error_nomem(err);
+	continue_process(p, t, &x);
+	for (;;) {
+		if (p->nwaiting) {
+			code = vti_memory_heap_until(m, p, x.first, err);
+			if (code < 0)
+				return code;
+		}
+		code = vt_exec_next(&x, &step, err);
+		if (code <= 0)
+			break;
+		code = take_step(m, p, t, &step, err);
+		if (code < 0)
+			return code;
+	}
+	if (code < 0)
+		p->epoch++;
+	return code;
+}
+
+/* ---- the kernel ---- */
+
+/* The 8 bytes at an address, if they are known. */
+static bool peek(struct vti_memory_process *p, uint64_t addr, uint64_t *value)
+{
+	const struct vti_memory_cell *c = vti_cells_find(&p->cells, addr);
+
+	*value = c ? c->content : 0;
+	return c && c->known == 0xff && !(addr & 7);
+}
+
+static void read_iovecs(struct vti_memory_process *p, uint64_t addr, uint64_t count)
+{
+	uint64_t i, base, size;
+
+	for (i = 0; i < count && i < MAX_IOVECS; i++, addr += IOVEC_SIZE)
+		if (peek(p, addr, &base) && peek(p, addr + 8, &size))
+			vti_memory_kernel_read(p, base, size);
+}
+
+static int take_syscall(struct vt_memory *m, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vti_memory_process *p = vti_memory_process(m, vt_record_i64(rec, VT_SYSCALL_PID));
+	struct vt_words args = vt_record_words(rec, VT_SYSCALL_ARGS);
+	uint64_t number = vt_record_u64(rec, VT_SYSCALL_NUMBER);
+	int64_t result = vt_record_i64(rec, VT_SYSCALL_RESULT);
+	size_t i;
+
+	if (!p)
+		return vt_error_nomem(err);
+	if (args.count < 6)
+		return 0;
+	for (i = 0; i < 6; i++)
+		vti_memory_kernel_read(p, args.data[i], ARGUMENT_BYTES);
+	if ((number == SYS_WRITE || number == SYS_PWRITE64 || number == SYS_SENDTO) && result > 0)
+		vti_memory_kernel_read(p, args.data[1], (uint64_t)result);
+	if (number == SYS_WRITEV)
+		read_iovecs(p, args.data[1], args.data[2]);
+	return vti_memory_mappings(m, p, number, args.data, result, err);
+}
+
+static int take_memory(struct vt_memory *m, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vti_memory_process *p = vti_memory_process(m, vt_record_i64(rec, VT_MEMORY_PID));
+	struct vt_bytes data = vt_record_bytes(rec, VT_MEMORY_DATA);
+
+	return p ? vti_memory_kernel_wrote(m, p, vt_record_u64(rec, VT_MEMORY_ADDR), data.data,
+					   data.size, err)
+		 : vt_error_nomem(err);
+}
+
+static int take_state(struct vt_memory *m, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vti_memory_process *p = vti_memory_process(m, vt_record_i64(rec, VT_STATE_PID));
+	struct vti_memory_thread *t =
+		p ? vti_memory_thread(p, vt_record_i64(rec, VT_STATE_TID)) : NULL;
+	struct vt_words regs = vt_record_words(rec, VT_STATE_REGS);
+
+	if (!t)
+		return vt_error_nomem(err);
+	if (regs.count <= REG_SP)
+		return 0;
+	vti_frames_see(&t->frames, regs.data[REG_SP]);
+	/* What a thread begins with was not called, but has variables below the stack pointer. */
+	if (vt_record_u64(rec, VT_STATE_REASON) == VT_STATE_START) {
+		vti_frames_clear(&t->frames);
+		if (!vti_frames_call(&t->frames, regs.data[REG_SP] - 8, 0))
+			return vt_error_nomem(err);
+	}
+	return 0;
+}
+
+/* ---- records ---- */
+
+static int take_record(void *arg, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_memory *m = arg;
+	struct vt_error bad = VT_ERROR_INIT;
+	int code;
+
+	switch (rec->kind) {
+	case VT_EXEC:
+		code = take_exec(m, rec, &bad);
+		break;
+	case VT_HEAP:
+		code = vti_memory_heap(m, rec, &bad);
+		break;
+	case VT_SAMPLE:
+		code = m->totals.insns ? 0 : vti_memory_sample(m, rec, &bad);
+		break;
+	case VT_THREAD:
+		code = take_thread(m, rec, &bad);
+		break;
+	case VT_SYSCALL:
+		code = take_syscall(m, rec, &bad);
+		break;
+	case VT_MEMORY:
+		code = take_memory(m, rec, &bad);
+		break;
+	case VT_STATE:
+		code = take_state(m, rec, &bad);
+		break;
+	default:
+		code = vt_context_refused(m->context, &bad);
+		break;
+	}
+	if (code != -VT_E_FORMAT) {
+		if (code < 0)
+			*err = bad;
+		return code;
+	}
+	m->totals.damaged++;
+	if (m->o.warn)
+		m->o.warn(m->o.warn_arg, bad.text);
+	return 0;
+}
+
+/* ---- life ---- */
+
+#define WANTED                                                                                     \
+	(VT_KIND(VT_EXEC) | VT_KIND(VT_HEAP) | VT_KIND(VT_THREAD) | VT_KIND(VT_SYSCALL) |          \
+	 VT_KIND(VT_MEMORY) | VT_KIND(VT_SAMPLE) | VT_KIND(VT_STATE) | VT_KIND(VT_BLOCK))
+
+struct vt_memory *vt_memory_new(const struct vt_memory_options *o, struct vt_context *context,
+				struct vt_error *err)
+{
+	struct vt_memory *m = calloc(1, sizeof(*m));
+
+	if (!m) {
+		vt_error_nomem(err);
+		return NULL;
+	}
+	m->o = *o;
+	m->context = context;
+	vt_hash_init(&m->process_ids, sizeof(struct by_id), sizeof(int64_t));
+	vti_sharing_init(&m->sharing);
+	vti_nodes_init(&m->allocation_nodes, VTI_MAX_ALLOCATIONS);
+	vti_nodes_init(&m->region_nodes, VTI_MAX_ALLOCATIONS);
+	if (vti_objects_init(&m->objects, err) < 0) {
+		vt_memory_free(m);
+		return NULL;
+	}
+	vt_context_add(context,
+		       &(struct vt_consumer){.record = take_record, .arg = m, .kinds = WANTED});
+	return m;
+}
+
+void vt_memory_free(struct vt_memory *m)
+{
+	size_t i;
+
+	if (!m)
+		return;
+	for (i = 0; i < m->nprocesses; i++)
+		free_process(m, m->processes[i]);
+	for (i = 0; i < m->nblocks; i++)
+		free(m->blocks[i].list);
+	vt_hash_fini(&m->process_ids);
+	free(m->processes);
+	free(m->blocks);
+	free(m->instances);
+	free(m->free_instances);
+	free(m->order);
+	free(m->rank);
+	free(m->lines);
+	vti_sharing_fini(&m->sharing);
+	vti_nodes_fini(&m->allocation_nodes);
+	vti_nodes_fini(&m->region_nodes);
+	vti_objects_fini(&m->objects);
+	free(m);
+}
+
+const struct vt_memory_totals *vt_memory_totals(const struct vt_memory *m)
+{
+	return &m->totals;
+}
+
+/* ---- the end ---- */
+
+static int add_location(struct vt_memory *m, const struct vt_memory_location *l, struct vt_hot *h,
+			struct vt_error *err)
+{
+	struct vt_memory_object *o = &m->objects.list[l->object];
+
+	o->locations++;
+	o->unread += (unsigned)__builtin_popcount(l->written & (uint8_t)~l->read);
+	if (!l->values)
+		return 0;
+	if (vt_memory_values(m, l, h, err) < 0)
+		return -(int)err->code;
+	o->valued_loads += h->profiled;
+	if (h->nvalues)
+		o->top_loads += h->counts[0] - (h->errors ? h->errors[0] : 0);
+	return 0;
+}
+
+struct ranked {
+	uint64_t accesses;
+	uint32_t object;
+};
+
+static int compare_ranked(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->accesses != y->accesses)
+		return x->accesses > y->accesses ? -1 : 1;
+	return (x->object > y->object) - (x->object < y->object);
+}
+
+static int rank_objects(struct vt_memory *m, struct vt_error *err)
+{
+	size_t n = m->objects.count, i;
+	struct ranked *list = calloc(n + 1, sizeof(*list));
+
+	m->order = calloc(n + 1, sizeof(*m->order));
+	m->rank = calloc(n + 1, sizeof(*m->rank));
+	if (!list || !m->order || !m->rank) {
+		free(list);
+		return vt_error_nomem(err);
+	}
+	for (i = 0; i < n; i++) {
+		const struct vt_memory_counts *c = &m->objects.list[i].counts;
+
+		list[i] = (struct ranked){c->loads + c->stores, (uint32_t)i};
+	}
+	qsort(list, n, sizeof(*list), compare_ranked);
+	for (i = 0; i < n; i++) {
+		m->order[i] = list[i].object;
+		m->rank[list[i].object] = (uint32_t)i;
+	}
+	free(list);
+	return 0;
+}
+
+/* By rank of the object, offset: both are in the location once its object is replaced by its rank.
+ */
+static int compare_locations(const void *a, const void *b)
+{
+	const struct vt_memory_location *x = a, *y = b;
+
+	if (x->object != y->object)
+		return x->object < y->object ? -1 : 1;
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* Those with most accesses that could miss first; then by address. */
+static int compare_lines(const void *a, const void *b)
+{
+	const struct vt_shared_line *x = *(const struct vt_shared_line *const *)a;
+	const struct vt_shared_line *y = *(const struct vt_shared_line *const *)b;
+	uint64_t n = x->true_accesses + x->false_accesses;
+	uint64_t k = y->true_accesses + y->false_accesses;
+
+	if (n != k)
+		return n > k ? -1 : 1;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static int rank_lines(struct vt_memory *m, struct vt_error *err)
+{
+	size_t i;
+	unsigned k;
+
+	m->totals.lines_left_out = m->sharing.left_out;
+	m->lines = calloc(m->sharing.lines.count + 1, sizeof(*m->lines));
+	if (!m->lines)
+		return vt_error_nomem(err);
+	for (i = 0; i < m->sharing.lines.count; i++) {
+		struct vt_shared_line *l = vt_hash_at(&m->sharing.lines, i);
+
+		if (l->nthreads < 2 || !l->stores)
+			continue;
+		m->lines[m->nlines++] = l;
+		vti_sharing_judge(&m->sharing, l);
+		for (k = 0; k < VT_SHARING_WORDS; k++)
+			if (l->words[k].object != UINT32_MAX)
+				l->words[k].object = m->rank[l->words[k].object];
+	}
+	qsort(m->lines, m->nlines, sizeof(struct vt_shared_line *), compare_lines);
+	return 0;
+}
+
+static int finish_processes(struct vt_memory *m, struct vt_error *err)
+{
+	size_t i;
+	int code = 0;
+
+	for (i = 0; i < m->nprocesses && code == 0; i++) {
+		code = vti_memory_heap_until(m, m->processes[i], UINT64_MAX, err);
+		count_unread(m, m->processes[i]);
+	}
+	return code;
+}
+
+int vt_memory_finish(struct vt_memory *m, struct vt_error *err)
+{
+	struct vt_hot h = {.size = 0};
+	size_t i;
+	int code = finish_processes(m, err);
+
+	for (i = 0; i < m->objects.nlocations && code == 0; i++)
+		code = add_location(m, &m->objects.locations[i], &h, err);
+	vt_hot_fini(&h);
+	if (code == 0)
+		code = rank_objects(m, err);
+	if (code == 0)
+		code = rank_lines(m, err);
+	if (code < 0)
+		return code;
+	for (i = 0; i < m->objects.nlocations; i++) {
+		struct vt_memory_location *l = &m->objects.locations[i];
+
+		l->object = m->rank[l->object];
+	}
+	qsort(m->objects.locations, m->objects.nlocations, sizeof(*m->objects.locations),
+	      compare_locations);
+	for (i = 0; i < m->objects.count; i++)
+		m->totals.left_out_accesses += m->objects.list[i].left_out_accesses;
+	return 0;
+}
+
+size_t vt_memory_nobjects(const struct vt_memory *m)
+{
+	return m->objects.count;
+}
+
+const struct vt_memory_object *vt_memory_object(const struct vt_memory *m, size_t i)
+{
+	return &m->objects.list[m->order[i]];
+}
+
+size_t vt_memory_nlocations(const struct vt_memory *m)
+{
+	return m->objects.nlocations;
+}
+
+const struct vt_memory_location *vt_memory_location(const struct vt_memory *m, size_t i)
+{
+	return &m->objects.locations[i];
+}
+
+size_t vt_memory_nshared(const struct vt_memory *m)
+{
+	return m->nlines;
+}
+
+const struct vt_shared_line *vt_memory_shared_line(const struct vt_memory *m, size_t i)
+{
+	return m->lines[i];
+}
+
+const struct vt_shared_thread *vt_memory_shared_thread(const struct vt_memory *m,
+						       const struct vt_shared_line *l,
+						       const struct vt_shared_thread *t)
+{
+	return vti_sharing_next(&m->sharing, l, t);
+}
+
+int vt_memory_values(struct vt_memory *m, const struct vt_memory_location *l, struct vt_hot *found,
+		     struct vt_error *err)
+{
+	return vt_hotlist_read(m->objects.values, l->values, found, err);
+}
+
+const char *vt_object_type_name(unsigned type)
+{
+	static const char *const names[VT_NOBJECTTYPES] = {
+		[VT_OBJECT_GLOBAL] = "global",	 [VT_OBJECT_HEAP] = "heap",
+		[VT_OBJECT_STACK] = "stack",	 [VT_OBJECT_IMAGE] = "image",
+		[VT_OBJECT_MAPPED] = "mapped",	 [VT_OBJECT_FREE] = "free",
+		[VT_OBJECT_UNKNOWN] = "unknown", [VT_OBJECT_OTHER] = "other",
+	};
+
+	return type < VT_NOBJECTTYPES ? names[type] : "?";
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_MEMORY_MEMORY_H
+#define VT_MEMORY_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "image/symbols.h"
+#include "memory/sharing.h"
+#include "profile/context.h"
+#include "stream/profileme.h"
+#include "stream/writer.h"
+#include "value/hot_record.h"
+
+/*
+ * Memory profiles: the accesses of executed code by object, and within an object by location
+ * (value profiling 6).  An object is a variable of an image, all that one call chain allocates, all
+ * stack frames of a procedure, or a mapping.  A location is 8 bytes of it, or fewer, by their
+ *offset.
+ *
+ *	m = vt_memory_new(&options, context, &err);	... a consumer of the context's records
+ *	vt_context_feed(context, ...);			... for each run of records
+ *	vt_memory_finish(m, &err);
+ *	for (i = 0; i < vt_memory_nobjects(m); i++) ... vt_memory_object(m, i) ...
+ *
+ * Samples of single accesses with addresses (PEBS, IBS, SPE, models) are counted in the same way,
+ * without values, if the stream has no executed code.
+ *
+ * Memory: a cell of 24 bytes for each 8 bytes that the program touched, at most
+ * VT_MEMORY_CHUNKS * 256 bytes of them, and `limit` locations.
+ */
+struct vt_memory;
+
+#define VT_MEMORY_DEPTH	  16	  /* most frames of a call chain */
+#define VT_MEMORY_OBJECTS 1000000 /* further ones are counted as one, VT_OBJECT_OTHER */
+#define VT_MEMORY_CHUNKS  (1u << 22)
+
+enum vt_object_type {
+	VT_OBJECT_GLOBAL, /* a variable; places[0] is where it begins */
+	VT_OBJECT_HEAP, /* what a call chain allocates; places: return addresses, innermost first */
+	VT_OBJECT_STACK,  /* frames of the procedure that begins at places[0]; none: above all */
+	VT_OBJECT_IMAGE,  /* a section of an image, or all of it, where no variable is known */
+	VT_OBJECT_MAPPED, /* a mapping without file that no allocator made; by call chain */
+	VT_OBJECT_FREE,	  /* heap that is not allocated: the allocator's own data */
+	VT_OBJECT_UNKNOWN,
+	VT_OBJECT_OTHER, /* those beyond VT_MEMORY_OBJECTS */
+	VT_NOBJECTTYPES
+};
+
+/* "global" …; "?" for other values. */
+const char *vt_object_type_name(unsigned type);
+
+/* A place in code or data; an address without image has the image VT_UNMAPPED_IMAGE. */
+struct vt_memory_place {
+	uint64_t offset; /* in its image */
+	uint32_t image;	 /* id */
+};
+
+/*
+ * Counts of accesses.  Of an object, an access counts once, where its first byte is; of locations,
+ * once in each that it touches.
+ */
+struct vt_memory_counts {
+	uint64_t loads;
+	uint64_t stores;
+	uint64_t loaded;    /* bytes */
+	uint64_t stored;    /* bytes */
+	uint64_t zero;	    /* loads of the value 0 */
+	uint64_t redundant; /* loads of what was there when it was last loaded */
+	uint64_t silent;    /* stores of what was there already */
+	uint64_t dead;	    /* bytes that were overwritten or freed before they were loaded */
+};
+
+/* What samples tell of the accesses. */
+struct vt_memory_sampled {
+	uint64_t samples;
+	uint64_t latency; /* cycles, of those that tell it */
+	uint64_t latencies;
+	uint64_t tlb_misses;
+	uint64_t tlb_told;
+	uint64_t sources[VT_NSOURCES]; /* enum vt_source */
+};
+
+struct vt_memory_object {
+	enum vt_object_type type;
+	uint32_t nplaces;
+	struct vt_memory_place places[VT_MEMORY_DEPTH];
+	const struct vt_symbol *symbol; /* of a variable or procedure, borrowed; or NULL */
+	const char *section;		/* of an image, likewise; untrusted */
+	struct vt_memory_counts counts;
+	uint64_t size;	    /* bytes of the largest instance; 0: not known */
+	uint64_t instances; /* allocations */
+	uint64_t freed;	    /* of these, freed */
+	uint64_t lifetime;  /* executed instructions between allocation and free, of these in sum */
+	uint64_t bytes;	    /* allocated in sum */
+	uint64_t live;	    /* bytes that are allocated now */
+	uint64_t peak;	    /* the most of `live` */
+	uint64_t locations; /* that have counts */
+	uint64_t left_out;  /* locations that were dropped at the limit, and their accesses */
+	uint64_t left_out_accesses;
+	uint64_t unread; /* bytes of locations that were stored and never loaded */
+	/* Loads of the most frequent value of their location, and all loads with known values. */
+	uint64_t top_loads;
+	uint64_t valued_loads;
+	struct vt_memory_sampled sampled;
+};
+
+struct vt_memory_location {
+	struct vt_memory_counts counts;
+	int64_t offset;	 /* in the object; of a stack frame, from the frame's top (CFA): negative */
+	uint32_t object; /* as vt_memory_object() numbers it */
+	uint8_t read;	 /* a bit for each of its bytes, the lowest for the first */
+	uint8_t written;
+	uint8_t size;		   /* bytes of the largest access */
+	struct vt_hotlist *values; /* of its loads; NULL: none */
+	uint64_t latency;	   /* of samples that tell it, in sum */
+	uint64_t latencies;
+};
+
+struct vt_memory_options {
+	unsigned depth;		  /* frames of a call chain, 1 to VT_MEMORY_DEPTH */
+	unsigned grain;		  /* bytes of a location: 1, 2, 4 or 8 */
+	bool sharing;		  /* look at cache lines, too */
+	uint64_t limit;		  /* locations, at least 1000 */
+	struct vt_images *images; /* borrowed; the context's */
+	vt_warn_fn *warn;	  /* called for each record that contradicts itself; may be NULL */
+	void *warn_arg;
+};
+
+struct vt_memory_totals {
+	struct vt_memory_counts counts;
+	uint64_t insns;
+	uint64_t incomplete; /* accesses whose address or value was not recorded: not counted */
+	uint64_t
+		samples; /* of all kinds; in `sampled`, those of loads and stores with an address */
+	struct vt_memory_sampled sampled;
+	uint64_t heap_events;	/* HEAP records */
+	uint64_t unknown_frees; /* of what was not allocated */
+	uint64_t overlaps; /* allocations where something was allocated, which counts as freed */
+	uint64_t left_out; /* locations dropped at the limit, and their accesses */
+	uint64_t left_out_accesses;
+	uint64_t forgotten;	 /* times that all contents of memory were dropped at the limit */
+	uint64_t damaged;	 /* records that contradict themselves */
+	uint64_t lines_left_out; /* accesses to cache lines beyond the limit */
+	uint64_t unread;	 /* bytes stored that nobody loaded until the end */
+};
+
+/* Adds itself to the context, which is borrowed.  Owned by the caller; NULL with VT_E_NOMEM. */
+struct vt_memory *vt_memory_new(const struct vt_memory_options *o, struct vt_context *context,
+				struct vt_error *err);
+void vt_memory_free(struct vt_memory *m);
+
+/* After the last record: sums up and sorts the objects.  Returns 0 or -VT_E_NOMEM. */
+int vt_memory_finish(struct vt_memory *m, struct vt_error *err);
+
+const struct vt_memory_totals *vt_memory_totals(const struct vt_memory *m);
+
+/*
+ * After vt_memory_finish(): objects, those with most accesses first, and locations in the order of
+ * their objects, by offset.  Borrowed.
+ */
+size_t vt_memory_nobjects(const struct vt_memory *m);
+const struct vt_memory_object *vt_memory_object(const struct vt_memory *m, size_t i);
+size_t vt_memory_nlocations(const struct vt_memory *m);
+const struct vt_memory_location *vt_memory_location(const struct vt_memory *m, size_t i);
+
+/*
+ * Lines that several threads accessed, one of them with stores, most accesses that could miss
+ * first; and the thread after `t` of a line, or its first for NULL.  Borrowed.
+ */
+size_t vt_memory_nshared(const struct vt_memory *m);
+const struct vt_shared_line *vt_memory_shared_line(const struct vt_memory *m, size_t i);
+const struct vt_shared_thread *vt_memory_shared_thread(const struct vt_memory *m,
+						       const struct vt_shared_line *l,
+						       const struct vt_shared_thread *t);
+
+/*
+ * Reads the most frequent values that were loaded from a location, as vt_hotlist_read() does.
+ * Returns 0 or -VT_E_NOMEM.
+ */
+int vt_memory_values(struct vt_memory *m, const struct vt_memory_location *l, struct vt_hot *found,
+		     struct vt_error *err);
+
+#endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "memory/memory_internal.h"
+
+/* The part of an access that lies in one location and one cell. */
+struct piece {
+	struct vti_memory_cell *cell;
+	uint32_t location;
+	uint32_t size;
+	uint8_t mask; /* of its bytes in the cell */
+};
+
+static uint8_t byte_mask(unsigned from, unsigned size)
+{
+	return (uint8_t)((0xffu >> (8 - size)) << from);
+}
+
+static unsigned count_bytes(uint8_t mask)
+{
+	return (unsigned)__builtin_popcount(mask);
+}
+
+/* ---- the limits ---- */
+
+static void renumber_cells(struct vti_memory_process *p, const uint32_t *now)
+{
+	size_t i;
+	unsigned k;
+
+	for (i = 0; i < vti_cells_count(&p->cells); i++) {
+		struct vti_memory_chunk *chunk = vti_cells_chunk(&p->cells, i);
+
+		for (k = 0; k < VTI_CHUNK_CELLS; k++) {
+			struct vti_memory_cell *c = &chunk->cells[k];
+
+			if (c->location != VTI_NO_LOCATION)
+				c->location = now[c->location];
+			if (c->location == VTI_NO_LOCATION)
+				c->owned = 0;
+		}
+	}
+}
+
+bool vti_memory_drop(struct vt_memory *m)
+{
+	size_t had = m->objects.nlocations, i;
+	uint32_t *now = vti_objects_drop(&m->objects);
+
+	if (!now)
+		return false;
+	for (i = 0; i < m->nprocesses; i++)
+		renumber_cells(m->processes[i], now);
+	m->totals.left_out += had - m->objects.nlocations;
+	free(now);
+	return true;
+}
+
+/* The cell of an address; beyond the limit of chunks, all is forgotten first. */
+static struct vti_memory_cell *find_cell(struct vt_memory *m, struct vti_memory_process *p,
+					 uint64_t address)
+{
+	if (vti_cells_count(&p->cells) >= VT_MEMORY_CHUNKS) {
+		vti_cells_clear(&p->cells);
+		m->totals.forgotten++;
+	}
+	return vti_cells_at(&p->cells, address);
+}
+
+/* ---- what is lost ---- */
+
+/* These bytes of a cell were never loaded, and now are gone. */
+static void count_dead(struct vt_memory *m, const struct vti_memory_cell *c, uint8_t bytes)
+{
+	unsigned n = count_bytes(bytes);
+	struct vt_memory_location *l;
+
+	if (!n || c->location == VTI_NO_LOCATION)
+		return;
+	l = &m->objects.locations[c->location];
+	l->counts.dead += n;
+	m->objects.list[l->object].counts.dead += n;
+	m->totals.counts.dead += n;
+}
+
+struct change {
+	struct vt_memory *m;
+	bool dead;
+};
+
+static void change_owner(void *arg, struct vti_memory_cell *c, uint8_t mask)
+{
+	const struct change *change = arg;
+
+	if (change->dead)
+		count_dead(change->m, c, c->unread & mask);
+	c->unread &= (uint8_t)~mask;
+	c->was_loaded &= (uint8_t)~mask;
+	if (c->owned & mask) {
+		c->location = VTI_NO_LOCATION;
+		c->owned = 0;
+	}
+}
+
+void vti_memory_new_owner(struct vt_memory *m, struct vti_memory_process *p, uint64_t start,
+			  uint64_t size, bool dead)
+{
+	struct change change = {m, dead};
+
+	vti_cells_each(&p->cells, start, size, change_owner, &change);
+}
+
+/* ---- the kernel's accesses ---- */
+
+static void set_content(struct vti_memory_cell *c, unsigned from, unsigned size, uint64_t value)
+{
+	uint8_t mask = byte_mask(from, size);
+	uint64_t bits = vti_mask_bytes(mask);
+
+	c->content = (c->content & ~bits) | (value << 8 * from & bits);
+	c->known |= mask;
+}
+
+static uint64_t read_bytes(const uint8_t *p, unsigned size)
+{
+	uint64_t v = 0;
+
+	if (size == 8)
+		return vt_le64(p);
+	if (size == 4)
+		return vt_le32(p);
+	while (size--)
+		v = v << 8 | p[size];
+	return v;
+}
+
+int vti_memory_kernel_wrote(struct vt_memory *m, struct vti_memory_process *p, uint64_t addr,
+			    const uint8_t *data, size_t size, struct vt_error *err)
+{
+	while (size) {
+		unsigned from = addr & 7, n = size < 8 - from ? (unsigned)size : 8 - from;
+		struct vti_memory_cell *c = find_cell(m, p, addr);
+
+		if (!c)
+			return vt_error_nomem(err);
+		set_content(c, from, n, read_bytes(data, n));
+		c->unread &= (uint8_t)~byte_mask(from, n);
+		addr += n;
+		data += n;
+		size -= n;
+	}
+	return 0;
+}
+
+static void mark_read(void *arg, struct vti_memory_cell *c, uint8_t mask)
+{
+	(void)arg;
+	c->unread &= (uint8_t)~mask;
+}
+
+void vti_memory_kernel_read(struct vti_memory_process *p, uint64_t addr, uint64_t size)
+{
+	vti_cells_each(&p->cells, addr, size, mark_read, NULL);
+}
+
+/* ---- pieces ---- */
+
+/* Sets the piece's location and the cell's, from the object at its address. */
+static bool place_piece(struct vt_memory *m, const struct vti_memory_at *at, uint64_t addr,
+			struct piece *piece)
+{
+	struct vti_memory_cell *c = piece->cell;
+	uint64_t cell = addr & ~UINT64_C(7);
+	uint64_t grain = m->o.grain, index, start, end;
+	int64_t offset;
+
+	if (at->stack) {
+		/* Offsets count from the top of the frame down. */
+		index = (at->base - addr + grain - 1) / grain;
+		start = at->base - grain * index;
+		end = start + grain;
+		offset = -(int64_t)(grain * index);
+	} else {
+		index = (addr - at->base) / grain;
+		start = at->base + grain * index;
+		end = at->high - start < grain ? at->high : start + grain;
+		offset = (int64_t)(grain * index);
+	}
+	if (end - addr < piece->size)
+		piece->size = (uint32_t)(end - addr);
+	piece->location = vti_objects_location(&m->objects, at->object, index, offset);
+	c->owned = vti_mask_within(cell, start > at->low ? start : at->low, end - 1);
+	c->location = piece->location;
+	return piece->location != VTI_NO_LOCATION;
+}
+
+static bool place_new_piece(struct vt_memory *m, struct vti_memory_process *p,
+			    struct vti_memory_thread *t, uint64_t addr, struct piece *piece)
+{
+	struct vti_memory_at at;
+
+	if (m->objects.nlocations >= m->o.limit && !vti_memory_drop(m))
+		return false;
+	return vti_memory_resolve(m, p, t, addr, &at) && place_piece(m, &at, addr, piece);
+}
+
+/* Whether two locations of a cell are not of one frame: that has them side by side. */
+static bool is_other_frame(const struct vt_memory *m, uint32_t a, uint32_t b)
+{
+	const struct vt_memory_location *x = &m->objects.locations[a];
+	const struct vt_memory_location *y = &m->objects.locations[b];
+
+	return x->object != y->object || x->offset - y->offset >= 8 || y->offset - x->offset >= 8;
+}
+
+static bool place_stack_piece(struct vt_memory *m, struct vti_memory_process *p,
+			      struct vti_memory_thread *t, uint64_t addr, struct piece *piece)
+{
+	struct vti_memory_cell *c = piece->cell;
+	struct vti_memory_cell before = *c;
+	struct vti_memory_at at;
+
+	if (m->objects.nlocations >= m->o.limit) {
+		if (!vti_memory_drop(m))
+			return false;
+		before = *c;
+	}
+	if (!vti_memory_on_stack(m, p, t, addr, &at) || !place_piece(m, &at, addr, piece))
+		return false;
+	/* Another frame was there: it is gone, and what it stored is, too. */
+	if (before.location != c->location && before.location != VTI_NO_LOCATION &&
+	    is_other_frame(m, before.location, c->location)) {
+		count_dead(m, &before, before.unread);
+		c->unread = c->was_loaded = 0;
+	}
+	return true;
+}
+
+static bool find_piece(struct vt_memory *m, struct vti_memory_process *p,
+		       struct vti_memory_thread *t, uint64_t addr, uint32_t size,
+		       struct piece *piece)
+{
+	unsigned from = addr & 7;
+	struct vti_memory_cell *c = find_cell(m, p, addr);
+	bool ok = true;
+
+	if (!c)
+		return false;
+	piece->cell = c;
+	piece->size = size < 8 - from ? size : 8 - from;
+	piece->mask = byte_mask(from, piece->size);
+	piece->location = c->location;
+	if (vti_frames_hold(&t->frames, addr))
+		ok = place_stack_piece(m, p, t, addr, piece);
+	else if (piece->mask & ~c->owned)
+		ok = place_new_piece(m, p, t, addr, piece);
+	piece->mask = byte_mask(from, piece->size);
+	return ok;
+}
+
+/* What an access is, if all its pieces are. */
+enum { ZERO = 1, REDUNDANT = 2, SILENT = 4 };
+
+static unsigned load_piece(struct vti_memory_cell *c, uint8_t mask, unsigned from, uint64_t value)
+{
+	uint64_t bits = vti_mask_bytes(mask);
+	uint64_t v = value << 8 * from;
+	unsigned is = value ? 0 : ZERO;
+
+	if ((c->was_loaded & mask) == mask && ((c->loaded ^ v) & bits) == 0)
+		is |= REDUNDANT;
+	c->loaded = (c->loaded & ~bits) | v;
+	c->content = (c->content & ~bits) | v;
+	c->was_loaded |= mask;
+	c->known |= mask;
+	return is;
+}
+
+static unsigned store_piece(struct vti_memory_cell *c, uint8_t mask, unsigned from, uint64_t value)
+{
+	uint64_t bits = vti_mask_bytes(mask);
+	uint64_t v = value << 8 * from;
+	unsigned is = (c->known & mask) == mask && ((c->content ^ v) & bits) == 0 ? SILENT : 0;
+
+	c->content = (c->content & ~bits) | v;
+	c->known |= mask;
+	return is;
+}
+
+static void add_counts(struct vt_memory_counts *n, bool store, uint32_t size, unsigned is)
+{
+	n->loads += !store;
+	n->stores += store;
+	n->loaded += store ? 0 : size;
+	n->stored += store ? size : 0;
+	n->zero += !!(is & ZERO);
+	n->redundant += !!(is & REDUNDANT);
+	n->silent += !!(is & SILENT);
+}
+
+/* Applies a piece to its cell and its location. */
+static bool count_piece(struct vt_memory *m, const struct piece *p, uint64_t addr,
+			const uint8_t *value, bool store, unsigned *is)
+{
+	struct vt_memory_location *l = &m->objects.locations[p->location];
+	struct vti_memory_cell *c = p->cell;
+	unsigned from = addr & 7;
+	uint64_t v = read_bytes(value, p->size);
+
+	if (store) {
+		count_dead(m, c, c->unread & p->mask);
+		c->unread |= p->mask;
+		l->written |= p->mask;
+		*is = store_piece(c, p->mask, from, v);
+	} else {
+		c->unread &= (uint8_t)~p->mask;
+		l->read |= p->mask;
+		*is = load_piece(c, p->mask, from, v);
+	}
+	if (p->size > l->size)
+		l->size = (uint8_t)p->size;
+	add_counts(&l->counts, store, p->size, *is);
+	return store || vti_location_value(&m->objects, l, v);
+}
+
+/* A piece lies in 8 bytes, and so in one line. */
+static bool share_piece(struct vt_memory *m, const struct vti_memory_process *p,
+			const struct vti_memory_thread *t, uint64_t addr, const struct piece *piece,
+			bool store)
+{
+	const struct vt_memory_location *l = &m->objects.locations[piece->location];
+	const struct vti_line_access a = {.pid = p->pid,
+					  .tid = t->tid,
+					  .addr = addr,
+					  .size = piece->size,
+					  .object = l->object,
+					  .offset = l->offset,
+					  .store = store};
+
+	return vti_sharing_access(&m->sharing, &a);
+}
+
+int vti_memory_touch(struct vt_memory *m, struct vti_memory_process *p, struct vti_memory_thread *t,
+		     const struct vti_touch *a, struct vt_error *err)
+{
+	uint32_t object = VTI_NO_OBJECT, done = 0;
+	unsigned all = ~0u, is;
+
+	while (done < a->size) {
+		uint64_t addr = a->addr + done;
+		struct piece piece;
+
+		if (!find_piece(m, p, t, addr, a->size - done, &piece) ||
+		    !count_piece(m, &piece, addr, a->value ? a->value + done : NULL, a->store, &is))
+			return vt_error_nomem(err);
+		if (!done)
+			object = m->objects.locations[piece.location].object;
+		if (m->o.sharing && !share_piece(m, p, t, addr, &piece, a->store))
+			return vt_error_nomem(err);
+		all &= is;
+		done += piece.size;
+	}
+	if (object != VTI_NO_OBJECT) {
+		add_counts(&m->objects.list[object].counts, a->store, a->size, all);
+		add_counts(&m->totals.counts, a->store, a->size, all);
+	}
+	return 0;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Cells of memory: masks of bytes, chunks, ranges. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "memory/cells.h"
+
+static void masks(void **state)
+{
+	unsigned mask, i;
+
+	(void)state;
+	for (mask = 0; mask < 256; mask++) {
+		uint64_t want = 0;
+
+		for (i = 0; i < 8; i++)
+			if (mask >> i & 1)
+				want |= UINT64_C(0xff) << 8 * i;
+		assert_int_equal(vti_mask_bytes((uint8_t)mask), want);
+	}
+	assert_int_equal(vti_mask_within(0x1000, 0x1000, 0x1007), 0xff);
+	assert_int_equal(vti_mask_within(0x1000, 0x0ff0, 0x1010), 0xff);
+	assert_int_equal(vti_mask_within(0x1000, 0x1003, 0x1010), 0xf8);
+	assert_int_equal(vti_mask_within(0x1000, 0x0fff, 0x1002), 0x07);
+	assert_int_equal(vti_mask_within(0x1000, 0x1002, 0x1002), 0x04);
+	assert_int_equal(vti_mask_within(UINT64_MAX - 7, UINT64_MAX, UINT64_MAX), 0x80);
+}
+
+struct seen {
+	unsigned cells;
+	unsigned bytes;
+	uint8_t last;
+};
+
+static void see(void *arg, struct vti_memory_cell *cell, uint8_t mask)
+{
+	struct seen *s = arg;
+
+	s->cells++;
+	s->bytes += (unsigned)__builtin_popcount(mask);
+	s->last = mask;
+	cell->content++;
+}
+
+static struct seen each(struct vti_cells *c, uint64_t start, uint64_t size)
+{
+	struct seen s = {0};
+
+	vti_cells_each(c, start, size, see, &s);
+	return s;
+}
+
+static void ranges(void **state)
+{
+	struct vti_cells c;
+	struct vti_memory_cell *a, *b;
+	struct seen s;
+	unsigned i;
+
+	(void)state;
+	vti_cells_init(&c);
+	assert_null(vti_cells_find(&c, 0x1000));
+	a = vti_cells_at(&c, 0x1004);
+	assert_int_equal(a->location, VTI_NO_LOCATION);
+	assert_ptr_equal(vti_cells_at(&c, 0x1000), a);
+	assert_ptr_equal(vti_cells_at(&c, 0x1007), a);
+	assert_ptr_equal(vti_cells_at(&c, 0x1008), a + 1);
+	assert_ptr_equal(vti_cells_find(&c, 0x1001), a);
+	assert_int_equal(vti_cells_count(&c), 1);
+	/* Another chunk of the same place among the recent ones. */
+	b = vti_cells_at(&c, 0x1000 + VTI_RECENT * 256);
+	assert_ptr_not_equal(a, b);
+	assert_ptr_equal(vti_cells_at(&c, 0x1000), a);
+	assert_int_equal(vti_cells_count(&c), 2);
+	assert_ptr_equal(&vti_cells_chunk(&c, 1)->cells[0], b);
+	/* Bytes 3 to 20 of the first chunk: three cells. */
+	s = each(&c, 0x1003, 18);
+	assert_int_equal(s.cells, 3);
+	assert_int_equal(s.bytes, 18);
+	assert_int_equal(a->content, 1);
+	/* All memory: both chunks, whichever way is shorter. */
+	assert_int_equal(each(&c, 0, UINT64_MAX).cells, 64);
+	assert_int_equal(each(&c, 0x10ff, UINT64_MAX).cells, 33);
+	assert_int_equal(each(&c, 0x1000, 0).cells, 0);
+	assert_int_equal(each(&c, 0x1100, 0x100).cells, 0);
+	assert_int_equal(each(&c, 0x1000, 0x101).cells, 32);
+	for (i = 0; i < 40; i++)
+		vti_cells_at(&c, 0x100000 + 256 * i);
+	s = each(&c, 0x100000 + 255, 2);
+	assert_int_equal(s.cells, 2);
+	assert_int_equal(s.last, 0x01);
+	vti_cells_clear(&c);
+	assert_int_equal(vti_cells_count(&c), 0);
+	assert_null(vti_cells_find(&c, 0x1000));
+	assert_int_equal(vti_cells_at(&c, 0x1000)->content, 0);
+	vti_cells_fini(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(masks),
+		cmocka_unit_test(ranges),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
