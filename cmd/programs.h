@@ -22,6 +22,7 @@ int cmd_info(int argc, char **argv);
 int cmd_interp(int argc, char **argv);
 int cmd_inv(int argc, char **argv);
 int cmd_list(int argc, char **argv);
+int cmd_mem(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_pack(int argc, char **argv);
 int cmd_pair(int argc, char **argv);

@@ -42,6 +42,7 @@ static const struct program programs[] = {
 	{"hot", "vhot", cmd_hot, "collect hot lists of values"},
 	{"inv", "vinv", cmd_inv, "measure the invariance of values"},
 	{"cmp", "vcmp", cmd_cmp, "compare profiles of values"},
+	{"mem", "vmem", cmd_mem, "list memory by object: accesses and values"},
 	{"spec", "vspec", cmd_spec, "find code that is worth specialising"},
 	{NULL, NULL, NULL, NULL},
 };

@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "listing/memory/objects.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pattern.h"
+#include "image/lines.h"
+#include "listing/code/source.h"
+#include "listing/json.h"
+#include "profile/value_text.h"
+
+/* ---- names ---- */
+
+/* "make t.cc:8": the procedure of a return address and the line of its call. */
+static void put_code_name(struct vt_buf *out, struct vt_images *images,
+			  const struct vt_memory_place *p)
+{
+	const struct vt_image *image = vt_images_get(images, p->image);
+	struct vt_location loc;
+	struct vt_lines *lines;
+	struct vt_line line;
+
+	if (!image) {
+		vt_buf_printf(out, "0x%" PRIx64, p->offset);
+		return;
+	}
+	/* The call is the instruction before. */
+	if (vt_images_symbol(images, p->image, 0, p->offset - 1, &loc) == VT_KNOWN)
+		vt_buf_printf(out, "%s", vt_images_display(images, p->image, 0, loc.symbol));
+	else
+		vt_buf_printf(out, "%s+0x%" PRIx64, image->name, loc.vaddr + 1);
+	lines = vt_images_lines(images, p->image);
+	if (lines && vt_lines_at(lines, loc.vaddr, &line) && line.line)
+		vt_buf_printf(out, " %s:%u", vt_source_name(line.file), line.line);
+}
+
+static void put_chain_name(struct vt_buf *out, struct vt_images *images,
+			   const struct vt_memory_object *o)
+{
+	uint32_t i;
+
+	for (i = 0; i < o->nplaces; i++) {
+		if (i)
+			vt_buf_printf(out, " < ");
+		put_code_name(out, images, &o->places[i]);
+	}
+}
+
+static void put_symbol_name(struct vt_buf *out, struct vt_images *images,
+			    const struct vt_memory_object *o)
+{
+	const struct vt_memory_place *p = &o->places[0];
+	const struct vt_image *image = vt_images_get(images, p->image);
+
+	if (o->symbol)
+		vt_buf_printf(out, "%s", vt_images_display(images, p->image, 0, o->symbol));
+	else if (image)
+		vt_buf_printf(out, "%s+0x%" PRIx64, image->name, p->offset);
+	else
+		vt_buf_printf(out, "0x%" PRIx64, p->offset);
+}
+
+void vt_memory_name(struct vt_buf *out, struct vt_images *images, const struct vt_memory_object *o)
+{
+	const struct vt_image *image =
+		o->nplaces ? vt_images_get(images, o->places[0].image) : NULL;
+
+	switch (o->type) {
+	case VT_OBJECT_GLOBAL:
+		put_symbol_name(out, images, o);
+		break;
+	case VT_OBJECT_STACK:
+		if (o->nplaces)
+			put_symbol_name(out, images, o);
+		else
+			vt_buf_printf(out, "[above all frames]");
+		break;
+	case VT_OBJECT_HEAP:
+	case VT_OBJECT_MAPPED:
+		put_chain_name(out, images, o);
+		break;
+	case VT_OBJECT_IMAGE:
+		vt_buf_printf(out, "%s", image ? image->name : "?");
+		if (o->section)
+			vt_buf_printf(out, " %s", o->section);
+		break;
+	case VT_OBJECT_FREE:
+		vt_buf_printf(out, "[not allocated]");
+		break;
+	default:
+		vt_buf_printf(out, "[%s]", vt_object_type_name(o->type));
+		break;
+	}
+}
+
+/* ---- cells ---- */
+
+static uint64_t count_accesses(const struct vt_memory_counts *c)
+{
+	return c->loads + c->stores;
+}
+
+struct column {
+	const char *key;
+	const char *heading;
+	enum vt_format format;
+};
+
+static const struct column count_columns[] = {
+	{"share", "accesses", VT_FORMAT_PERCENT},     {"loads", "loads", VT_FORMAT_NUMBER},
+	{"stores", "stores", VT_FORMAT_NUMBER},	      {"loaded_bytes", NULL, VT_FORMAT_NUMBER},
+	{"stored_bytes", NULL, VT_FORMAT_NUMBER},     {"invariant", "invar", VT_FORMAT_PERCENT},
+	{"zero", "zero", VT_FORMAT_PERCENT},	      {"redundant", "redundant", VT_FORMAT_PERCENT},
+	{"silent", "silent", VT_FORMAT_PERCENT},      {"dead", "dead", VT_FORMAT_PERCENT},
+	{"never_loaded", "unread", VT_FORMAT_NUMBER},
+};
+
+/* Of samples; those of sources are shares of the samples that tell it. */
+static const struct column sample_columns[] = {
+	{"share", "accesses", VT_FORMAT_PERCENT}, {"loads", "loads", VT_FORMAT_NUMBER},
+	{"stores", "stores", VT_FORMAT_NUMBER},	  {"latency_share", "time", VT_FORMAT_PERCENT},
+	{"latency", "latency", VT_FORMAT_REAL},
+};
+
+static const struct column source_columns[] = {
+	{"l1", "L1", VT_FORMAT_PERCENT},       {"l2", "L2", VT_FORMAT_PERCENT},
+	{"l3", "L3", VT_FORMAT_PERCENT},       {"memory", "memory", VT_FORMAT_PERCENT},
+	{"other", "other", VT_FORMAT_PERCENT}, {"tlb_miss", "TLB miss", VT_FORMAT_PERCENT},
+};
+
+static const struct column object_columns[] = {
+	{"size", "size", VT_FORMAT_NUMBER},
+	{"allocations", "allocs", VT_FORMAT_NUMBER},
+	{"freed", NULL, VT_FORMAT_NUMBER},
+	{"bytes", NULL, VT_FORMAT_NUMBER},
+	{"peak", "peak", VT_FORMAT_NUMBER},
+	{"lifetime", "lifetime", VT_FORMAT_NUMBER},
+	{"locations", "locations", VT_FORMAT_NUMBER},
+	{"locations_left_out", NULL, VT_FORMAT_NUMBER},
+	{"accesses_left_out", NULL, VT_FORMAT_NUMBER},
+};
+
+static const struct column location_columns[] = {
+	{"offset", "offset", VT_FORMAT_SIGNED},
+	{"width", "width", VT_FORMAT_NUMBER},
+	{"value", "value", VT_FORMAT_RIGHT_TEXT},
+};
+
+#define NCOLUMNS(list) (sizeof(list) / sizeof((list)[0]))
+
+static void add_columns(struct vt_table *t, const struct column *list, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		vt_table_column(t, list[i].key, list[i].heading, list[i].format);
+}
+
+static void put_empty(struct vt_table *t, size_t n)
+{
+	while (n--)
+		vt_table_empty(t);
+}
+
+/* `top` of `valued` loads had the most frequent value of their location. */
+static void put_counts(struct vt_table *t, const struct vt_memory_counts *c, uint64_t whole,
+		       uint64_t top, uint64_t valued, uint64_t unread)
+{
+	vt_table_percent(t, count_accesses(c), whole);
+	vt_table_number(t, c->loads);
+	vt_table_number(t, c->stores);
+	vt_table_number(t, c->loaded);
+	vt_table_number(t, c->stored);
+	vt_table_percent(t, top, valued);
+	vt_table_percent(t, c->zero, c->loads);
+	vt_table_percent(t, c->redundant, c->loads);
+	vt_table_percent(t, c->silent, c->stores);
+	vt_table_percent(t, c->dead, c->stored);
+	vt_table_number(t, unread);
+}
+
+static void put_sample_counts(struct vt_table *t, const struct vt_memory_counts *c, uint64_t whole,
+			      uint64_t latency, uint64_t latencies, uint64_t all_latency)
+{
+	vt_table_percent(t, count_accesses(c), whole);
+	vt_table_number(t, c->loads);
+	vt_table_number(t, c->stores);
+	if (latencies)
+		vt_table_percent(t, latency, all_latency);
+	else
+		vt_table_empty(t);
+	if (latencies)
+		vt_table_real(t, (double)latency / (double)latencies);
+	else
+		vt_table_empty(t);
+}
+
+static void put_sources(struct vt_table *t, const struct vt_memory_sampled *s)
+{
+	const uint64_t *n = s->sources;
+	uint64_t told = 0, memory = n[VT_SOURCE_DRAM] + n[VT_SOURCE_DRAM_FAR] + n[VT_SOURCE_PMEM] +
+				    n[VT_SOURCE_EXTENDED];
+	uint64_t l1 = n[VT_SOURCE_L1] + n[VT_SOURCE_FORWARD];
+	unsigned i;
+
+	for (i = VT_SOURCE_UNKNOWN + 1; i < VT_NSOURCES; i++)
+		told += n[i];
+	vt_table_percent(t, l1, told);
+	vt_table_percent(t, n[VT_SOURCE_L2], told);
+	vt_table_percent(t, n[VT_SOURCE_L3], told);
+	vt_table_percent(t, memory, told);
+	vt_table_percent(t, told - l1 - n[VT_SOURCE_L2] - n[VT_SOURCE_L3] - memory, told);
+	vt_table_percent(t, s->tlb_misses, s->tlb_told);
+}
+
+static void put_object_facts(struct vt_table *t, const struct vt_memory_object *o)
+{
+	bool allocated = o->type == VT_OBJECT_HEAP || o->type == VT_OBJECT_MAPPED;
+
+	if (o->size)
+		vt_table_number(t, o->size);
+	else
+		vt_table_empty(t);
+	if (allocated) {
+		vt_table_number(t, o->instances);
+		vt_table_number(t, o->freed);
+		vt_table_number(t, o->bytes);
+		vt_table_number(t, o->peak);
+	} else {
+		put_empty(t, 4);
+	}
+	if (o->freed)
+		vt_table_number(t, o->lifetime / o->freed);
+	else
+		vt_table_empty(t);
+	vt_table_number(t, o->locations);
+	vt_table_number(t, o->left_out);
+	vt_table_number(t, o->left_out_accesses);
+}
+
+/* ---- rows ---- */
+
+struct list {
+	struct vt_table *table;
+	struct vt_memory *memory;
+	struct vt_images *images;
+	const struct vt_memlist_options *o;
+	struct vt_buf text;
+	struct vt_hot hot;
+	uint64_t whole; /* accesses of all */
+	bool sampled;	/* they are samples */
+};
+
+/* For people, a layout has no room for them. */
+static bool has_object_columns(const struct vt_memlist_options *o)
+{
+	return o->rows == VT_MEMLIST_OBJECTS || (o->rows == VT_MEMLIST_LAYOUT && !o->people);
+}
+
+static const char *object_name(struct list *l, const struct vt_memory_object *o)
+{
+	l->text.size = 0;
+	vt_memory_name(&l->text, l->images, o);
+	return vt_buf_str(&l->text);
+}
+
+static bool is_listed(struct list *l, const struct vt_memory_object *o)
+{
+	if (!(l->o->types >> o->type & 1) || !count_accesses(&o->counts))
+		return false;
+	return !l->o->pattern || vt_pattern_matches(l->o->pattern, object_name(l, o));
+}
+
+static void put_name(struct list *l, size_t number, const struct vt_memory_object *o)
+{
+	vt_table_number(l->table, number + 1);
+	vt_table_str(l->table, vt_object_type_name(o->type));
+	vt_table_str(l->table, object_name(l, o));
+}
+
+static void put_object(struct list *l, size_t number, const struct vt_memory_object *o)
+{
+	bool layout = l->o->rows == VT_MEMLIST_LAYOUT;
+
+	vt_table_row(l->table, layout ? VT_STYLE_HEADING : VT_STYLE_PLAIN);
+	if (l->sampled) {
+		put_sample_counts(l->table, &o->counts, l->whole, o->sampled.latency,
+				  o->sampled.latencies,
+				  vt_memory_totals(l->memory)->sampled.latency);
+		put_sources(l->table, &o->sampled);
+	} else {
+		put_counts(l->table, &o->counts, l->whole, o->top_loads, o->valued_loads,
+			   o->unread);
+	}
+	if (has_object_columns(l->o))
+		put_object_facts(l->table, o);
+	if (layout)
+		put_empty(l->table, NCOLUMNS(location_columns));
+	put_name(l, number, o);
+}
+
+/* The most frequent value, and how many loads had it, of those whose value is known. */
+static int read_top(struct list *l, const struct vt_memory_location *p, uint64_t *top,
+		    uint64_t *valued, struct vt_error *err)
+{
+	*top = *valued = 0;
+	if (!p->values)
+		return 0;
+	if (vt_memory_values(l->memory, p, &l->hot, err) < 0)
+		return -(int)err->code;
+	*valued = l->hot.profiled;
+	if (l->hot.nvalues)
+		*top = l->hot.counts[0] - (l->hot.errors ? l->hot.errors[0] : 0);
+	return 0;
+}
+
+static void put_top_value(struct list *l, const struct vt_memory_location *p, uint64_t top)
+{
+	if (!top) {
+		vt_table_empty(l->table);
+	} else if (p->size == 8 && l->hot.values[0] >= UINT64_C(1) << 32) {
+		vt_table_printf(l->table, "0x%" PRIx64, l->hot.values[0]);
+	} else {
+		vt_table_printf(l->table, "%" PRIu64, l->hot.values[0]);
+	}
+}
+
+static int put_location(struct list *l, const struct vt_memory_location *p, struct vt_error *err)
+{
+	const struct vt_memory_object *o = vt_memory_object(l->memory, p->object);
+	uint64_t top, valued;
+
+	if (read_top(l, p, &top, &valued, err) < 0)
+		return -(int)err->code;
+	vt_table_row(l->table, VT_STYLE_PLAIN);
+	if (l->sampled) {
+		put_sample_counts(l->table, &p->counts, l->whole, p->latency, p->latencies,
+				  vt_memory_totals(l->memory)->sampled.latency);
+		if (l->o->rows == VT_MEMLIST_LAYOUT)
+			put_empty(l->table, NCOLUMNS(source_columns));
+	} else {
+		put_counts(l->table, &p->counts, l->whole, top, valued,
+			   (unsigned)__builtin_popcount(p->written & (uint8_t)~p->read));
+	}
+	if (l->o->rows == VT_MEMLIST_LAYOUT && has_object_columns(l->o))
+		put_empty(l->table, NCOLUMNS(object_columns));
+	vt_table_signed(l->table, p->offset);
+	vt_table_number(l->table, p->size);
+	put_top_value(l, p, top);
+	if (l->o->rows == VT_MEMLIST_LAYOUT && l->o->people) {
+		put_empty(l->table, 3);
+		return 0;
+	}
+	put_name(l, p->object, o);
+	return 0;
+}
+
+/* ---- lists ---- */
+
+static int64_t list_objects(struct list *l)
+{
+	int64_t left_out = 0;
+	uint64_t n = 0;
+	size_t i;
+
+	for (i = 0; i < vt_memory_nobjects(l->memory); i++) {
+		const struct vt_memory_object *o = vt_memory_object(l->memory, i);
+
+		if (!is_listed(l, o))
+			continue;
+		if (l->o->top && n >= l->o->top) {
+			left_out++;
+			continue;
+		}
+		put_object(l, i, o);
+		n++;
+	}
+	return left_out;
+}
+
+/* The locations of one object lie side by side: `at` is the first one's number. */
+static int put_layout(struct list *l, size_t object, size_t at, size_t end, struct vt_error *err)
+{
+	size_t i, n = end - at;
+
+	if (l->o->each && n > l->o->each)
+		n = l->o->each;
+	for (i = at; i < at + n; i++)
+		if (put_location(l, vt_memory_location(l->memory, i), err) < 0)
+			return -(int)err->code;
+	if (n == end - at || !l->o->people)
+		return 0;
+	vt_table_row(l->table, VT_STYLE_FAINT);
+	put_empty(l->table, (l->sampled ? NCOLUMNS(sample_columns) + NCOLUMNS(source_columns)
+					: NCOLUMNS(count_columns)) +
+				    NCOLUMNS(location_columns));
+	vt_table_number(l->table, object + 1);
+	vt_table_empty(l->table);
+	vt_table_printf(l->table, "(%zu more locations)", end - at - n);
+	return 0;
+}
+
+static int64_t list_layout(struct list *l, struct vt_error *err)
+{
+	int64_t left_out = 0;
+	size_t i, at = 0, end;
+	uint64_t n = 0;
+
+	for (i = 0; i < vt_memory_nobjects(l->memory); i++, at = end) {
+		const struct vt_memory_object *o = vt_memory_object(l->memory, i);
+
+		for (end = at; end < vt_memory_nlocations(l->memory) &&
+			       vt_memory_location(l->memory, end)->object == i;
+		     end++)
+			;
+		if (!is_listed(l, o))
+			continue;
+		if (l->o->top && n >= l->o->top) {
+			left_out++;
+			continue;
+		}
+		put_object(l, i, o);
+		if (put_layout(l, i, at, end, err) < 0)
+			return -(int64_t)err->code;
+		n++;
+	}
+	return left_out;
+}
+
+/* The most accessed first; of equal ones, in the order of their numbers. */
+static int compare_locations(const void *a, const void *b)
+{
+	const struct vt_memory_location *x = *(const struct vt_memory_location *const *)a;
+	const struct vt_memory_location *y = *(const struct vt_memory_location *const *)b;
+	uint64_t n = count_accesses(&x->counts), k = count_accesses(&y->counts);
+
+	if (n != k)
+		return n > k ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+static int64_t list_locations(struct list *l, struct vt_error *err)
+{
+	size_t all = vt_memory_nlocations(l->memory), n = 0, i, shown, object = SIZE_MAX;
+	const struct vt_memory_location **list = malloc((all + 1) * sizeof(*list));
+	bool listed = false;
+	int code = 0;
+
+	if (!list)
+		return vt_error_nomem(err);
+	for (i = 0; i < all; i++) {
+		const struct vt_memory_location *p = vt_memory_location(l->memory, i);
+
+		if (p->object != object) {
+			object = p->object;
+			listed = is_listed(l, vt_memory_object(l->memory, object));
+		}
+		if (listed)
+			list[n++] = p;
+	}
+	qsort(list, n, sizeof(*list), compare_locations);
+	shown = l->o->top && l->o->top < n ? (size_t)l->o->top : n;
+	for (i = 0; i < shown && code == 0; i++)
+		code = put_location(l, list[i], err);
+	free(list);
+	return code < 0 ? code : (int64_t)(n - shown);
+}
+
+static void make_columns(struct vt_table *t, const struct vt_memlist_options *o, bool sampled)
+{
+	if (sampled)
+		add_columns(t, sample_columns, NCOLUMNS(sample_columns));
+	else
+		add_columns(t, count_columns, NCOLUMNS(count_columns));
+	if (sampled && o->rows != VT_MEMLIST_LOCATIONS)
+		add_columns(t, source_columns, NCOLUMNS(source_columns));
+	if (has_object_columns(o))
+		add_columns(t, object_columns, NCOLUMNS(object_columns));
+	if (o->rows != VT_MEMLIST_OBJECTS)
+		add_columns(t, location_columns, NCOLUMNS(location_columns));
+	vt_table_column(t, "object", NULL, VT_FORMAT_NUMBER);
+	vt_table_column(t, "type", "type", VT_FORMAT_TEXT);
+	vt_table_column(t, "name", "object", VT_FORMAT_NAME);
+}
+
+int64_t vt_memlist_table(struct vt_table *t, struct vt_memory *m, struct vt_images *images,
+			 const struct vt_memlist_options *o, struct vt_error *err)
+{
+	struct list l = {.table = t,
+			 .memory = m,
+			 .images = images,
+			 .o = o,
+			 .text = VT_BUF_INIT,
+			 .whole = count_accesses(&vt_memory_totals(m)->counts),
+			 .sampled = !vt_memory_totals(m)->insns};
+	int64_t left_out;
+
+	make_columns(t, o, l.sampled);
+	left_out = o->rows == VT_MEMLIST_OBJECTS     ? list_objects(&l)
+		   : o->rows == VT_MEMLIST_LOCATIONS ? list_locations(&l, err)
+						     : list_layout(&l, err);
+	if (left_out >= 0 && l.text.failed)
+		left_out = vt_error_nomem(err);
+	vt_buf_free(&l.text);
+	vt_hot_fini(&l.hot);
+	return left_out;
+}
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+void vt_memlist_header(const struct vt_memory *m, struct vt_output *out)
+{
+	const struct vt_memory_totals *t = vt_memory_totals(m);
+	const struct vt_memory_counts *c = &t->counts;
+
+	vt_output_printf(out, "%" PRIu64 " load%s and %" PRIu64 " store%s", c->loads,
+			 plural(c->loads), c->stores, plural(c->stores));
+	if (t->insns)
+		vt_output_printf(
+			out, " of %" PRIu64 " instructions, %" PRIu64 " allocations and frees\n\n",
+			t->insns, t->heap_events);
+	else
+		vt_output_printf(out, " with an address, of %" PRIu64 " sample%s\n\n", t->samples,
+				 plural(t->samples));
+}
+
+static void set_counts(json_t *o, const struct vt_memory_counts *c)
+{
+	json_object_set_new(o, "loads", vt_json_u64(c->loads));
+	json_object_set_new(o, "stores", vt_json_u64(c->stores));
+	json_object_set_new(o, "loaded_bytes", vt_json_u64(c->loaded));
+	json_object_set_new(o, "stored_bytes", vt_json_u64(c->stored));
+	json_object_set_new(o, "zero_loads", vt_json_u64(c->zero));
+	json_object_set_new(o, "redundant_loads", vt_json_u64(c->redundant));
+	json_object_set_new(o, "silent_stores", vt_json_u64(c->silent));
+	json_object_set_new(o, "dead_bytes", vt_json_u64(c->dead));
+}
+
+void vt_memlist_json(const struct vt_memory *m, const struct vt_table *t, int64_t left_out,
+		     const struct vt_losses *losses, struct vt_output *out)
+{
+	const struct vt_memory_totals *n = vt_memory_totals(m);
+	json_t *doc = vt_json_doc("vmem/1");
+
+	json_object_set_new(doc, "samples", vt_json_u64(n->samples));
+	json_object_set_new(doc, "instructions", vt_json_u64(n->insns));
+	set_counts(doc, &n->counts);
+	json_object_set_new(doc, "unread_bytes", vt_json_u64(n->unread));
+	json_object_set_new(doc, "accesses_without_address", vt_json_u64(n->incomplete));
+	json_object_set_new(doc, "heap_events", vt_json_u64(n->heap_events));
+	json_object_set_new(doc, "unknown_frees", vt_json_u64(n->unknown_frees));
+	json_object_set_new(doc, "overlaps", vt_json_u64(n->overlaps));
+	json_object_set_new(doc, "locations_left_out", vt_json_u64(n->left_out));
+	json_object_set_new(doc, "accesses_left_out", vt_json_u64(n->left_out_accesses));
+	json_object_set_new(doc, "forgotten", vt_json_u64(n->forgotten));
+	json_object_set_new(doc, "bad_records", vt_json_u64(n->damaged));
+	vt_json_losses(doc, losses);
+	json_object_set_new(doc, "rows", vt_json_table(t));
+	json_object_set_new(doc, "rows_left_out", json_integer(left_out));
+	vt_json_write(out, doc, true);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_LISTING_MEMORY_OBJECTS_H
+#define VT_LISTING_MEMORY_OBJECTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/output.h"
+#include "base/table.h"
+#include "image/images.h"
+#include "memory/memory.h"
+#include "profile/losses.h"
+
+/* Lists of objects and of their locations. */
+
+enum vt_memlist_rows {
+	VT_MEMLIST_OBJECTS,
+	VT_MEMLIST_LOCATIONS, /* those with most accesses first */
+	VT_MEMLIST_LAYOUT,    /* objects, each with its locations by offset */
+	VT_NMEMLISTS
+};
+
+struct vt_memlist_options {
+	enum vt_memlist_rows rows;
+	uint64_t top;	     /* rows, of a layout objects; 0: all */
+	uint64_t each;	     /* of a layout: locations of an object; 0: all */
+	uint32_t types;	     /* bits 1 << enum vt_object_type */
+	const char *pattern; /* objects whose names match it (base/pattern.h); NULL: all */
+	bool people;	     /* for people, not for programs */
+};
+
+/*
+ * Appends the name of an object: "counter", "make t.cc:8 < main t.cc:14", "sum (stack)".  Names in
+ * it are untrusted.
+ */
+void vt_memory_name(struct vt_buf *out, struct vt_images *images, const struct vt_memory_object *o);
+
+/*
+ * Fills a table, which is empty.  Returns the number of rows (of a layout: objects) that are left
+ * out, or -VT_E_NOMEM.
+ */
+int64_t vt_memlist_table(struct vt_table *t, struct vt_memory *m, struct vt_images *images,
+			 const struct vt_memlist_options *o, struct vt_error *err);
+
+/* Prints the totals, above the table. */
+void vt_memlist_header(const struct vt_memory *m, struct vt_output *out);
+
+/* Prints the JSON document "vmem/1". */
+void vt_memlist_json(const struct vt_memory *m, const struct vt_table *t, int64_t left_out,
+		     const struct vt_losses *losses, struct vt_output *out);
+
+#endif

@@ -1,0 +1,312 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# vmem: counts of objects and locations are those that follow from a program's source, and those of
+# a brute-force count over all values; what is not known is said.
+
+. "$(dirname "$0")/../lib.sh"
+
+t_need valgrind
+
+vtrace record --full --mem --values loads,stores --heap -o p.vt -- \
+	"$VT_BUILD/tests/tools/rec_memory" 200 >/dev/null 2>&1 || t_fail "recording"
+
+# ---- arithmetic ----
+
+vmem --json --top 0 p.vt >objects.json 2>said
+t_is "nothing is amiss" "$(grep -v "without its file" said)" ""
+vmem --json --top 0 --layout --each 0 p.vt >layout.json 2>/dev/null
+
+t_ok "planted objects have the counts of the source" python3 - <<'END'
+import json
+
+n, walks = 200, 10
+rows = {}
+for r in json.load(open('objects.json'))['rows']:
+    if r['type'] != 'stack' or r['name'] == 'use_frame':
+        rows[r['name'].split(' < ')[0].split(' rec_memory.c')[0]] = r
+
+def check(name, **want):
+    got = rows[name]
+    for k, v in want.items():
+        assert got.get(k) is not None and abs(got[k] - v) < 1e-6, (name, k, got.get(k), v)
+
+def pct(part, whole):
+    return 100 * part / whole
+
+check('same_stored', loads=0, stores=n, stored_bytes=8 * n, silent=pct(n - 1, n),
+      dead=pct(8 * (n - 1), 8 * n), never_loaded=8, size=8, locations=1)
+# The first store is of 0, which the program's file has there, too: but nothing had loaded it.
+check('never_loaded', loads=0, stores=n, silent=0, dead=pct(n - 1, n), never_loaded=8)
+check('never_stored', loads=n, stores=0, invariant=100, zero=0, redundant=pct(n - 1, n),
+      never_loaded=0)
+check('half_a', loads=0, stores=n, size=4, stored_bytes=4 * n, silent=0)
+check('half_b', loads=n, stores=0, size=4, loaded_bytes=4 * n, invariant=100)
+check('bytes', stores=n, stored_bytes=n, size=16, locations=2, silent=pct(n - 16, n),
+      dead=pct(n - 16, n), never_loaded=16)
+check('make_node', loads=3 * n * walks, stores=4 * n, allocations=n, freed=0, bytes=32 * n,
+      peak=32 * n, size=32, locations=4, zero=pct(n * walks + walks, 3 * n * walks),
+      redundant=pct(3 * n * (walks - 1), 3 * n * walks), never_loaded=8, dead=0)
+check('waste', loads=0, stores=8 * n, allocations=n, freed=n, peak=64, bytes=64 * n, dead=100)
+assert rows['waste']['lifetime'] < 100
+
+layout = json.load(open('layout.json'))['rows']
+number = rows['make_node']['object']
+fields = [r for r in layout if r['object'] == number and 'offset' in r]
+assert [r['offset'] for r in fields] == [0, 8, 16, 24], fields
+assert [r['loads'] for r in fields] == [n * walks] * 3 + [0]
+assert [r['stores'] for r in fields] == [n] * 4
+assert fields[1]['value'] == '0' and fields[1]['invariant'] == 100 and fields[1]['zero'] == 100
+assert fields[3]['never_loaded'] == 8 and 'invariant' not in fields[3]
+number = rows['use_frame']['object']
+frame = [r for r in layout if r['object'] == number and 'offset' in r and r['loads'] == 2 * n]
+assert len(frame) == 3 and all(r['stores'] == n for r in frame), frame
+assert frame[2]['value'] == '0' and frame[2]['offset'] < 0
+END
+
+# ---- a brute-force count ----
+
+cat >brute.py <<'END'
+"""Counts the accesses of p.vt at globals and at what is allocated, byte by byte."""
+import collections
+import json
+import re
+import subprocess
+import sys
+
+def run(*args):
+    return subprocess.run(args, check=True, capture_output=True, text=True).stdout.splitlines()
+
+def fields(line):
+    kind, *rest = line.split('\t')
+    d = dict(f.split('=', 1) for f in rest if '=' in f)
+    return kind, {k: int(v, 0) if re.fullmatch(r'-?(0x)?[0-9a-f]+', v) and
+                  (v.startswith('0x') or v.lstrip('-').isdigit()) else v for k, v in d.items()}
+
+program = sys.argv[1]
+base = None
+events = []
+images = {}
+maps = []
+for line in run('vtrace', 'dump', '-k', 'HEAP,IMAGE,MAP,MEMORY,SYSCALL', 'p.vt'):
+    kind, d = fields(line)
+    if kind == 'HEAP':
+        events.append((d.get('first', 0), 0, d))
+    elif kind == 'IMAGE':
+        images[d.get('id', 0)] = d['path']
+    elif kind == 'MAP' and images[d.get('image', 0)] == program:
+        if base is None:
+            base = d['start'] - d.get('offset', 0)
+
+# Segments: the first mapping is at vaddr 0.
+variables = {}
+for line in run('nm', '-S', program):
+    f = line.split()
+    if len(f) == 4 and f[2] in 'BbDdRrVv':
+        for a in range(int(f[1], 16)):
+            variables[base + int(f[0], 16) + a] = f[3]
+
+Counts = lambda: dict.fromkeys(('loads', 'stores', 'loaded_bytes', 'stored_bytes', 'zero',
+                                'redundant', 'silent', 'dead'), 0)
+counts = collections.defaultdict(Counts)
+content, loaded, unread = {}, {}, {}
+owner = {}      # of each allocated byte: the site
+live = {}
+
+def release(a):
+    if a not in live:
+        return
+    for b in range(a, a + live.pop(a)):
+        if b in unread:
+            counts[unread.pop(b)]['dead'] += 1
+        owner.pop(b, None)
+        loaded.pop(b, None)
+
+def apply(d):
+    op = d.get('op')
+    if op in ('mmap', 'munmap', 'mremap'):
+        return
+    if d.get('old'):
+        release(d['old'])
+    if d.get('addr'):
+        live[d['addr']] = max(d.get('size', 0), 1)
+        for b in range(d['addr'], d['addr'] + live[d['addr']]):
+            owner[b] = d['caller']
+            unread.pop(b, None)
+            loaded.pop(b, None)
+
+def access(store, addr, data):
+    who = owner.get(addr) or variables.get(addr)
+    c = counts[who]
+    size = range(len(data))
+    c['stores' if store else 'loads'] += 1
+    c['stored_bytes' if store else 'loaded_bytes'] += len(data)
+    if not store:
+        c['zero'] += not any(data)
+        c['redundant'] += all(loaded.get(addr + i) == data[i] for i in size)
+    else:
+        c['silent'] += all(content.get(addr + i) == data[i] for i in size)
+    for i in size:
+        b = addr + i
+        content[b] = data[i]
+        if store:
+            if b in unread:
+                counts[unread[b]]['dead'] += 1
+            unread[b] = owner.get(b) or variables.get(b)
+        else:
+            unread.pop(b, None)
+            loaded[b] = data[i]
+
+events.sort(key=lambda e: e[0])
+at = 0
+pending, guard = None, None
+def finish():
+    global pending
+    if pending:
+        access(*pending)
+    pending = None
+
+for line in run('vtrace', 'dump', '--values', 'p.vt'):
+    pid, tid, insn, ip, what, reg, size, lane, value = line.split('\t')
+    if what not in ('load-address', 'store-address', 'load', 'store'):
+        continue
+    value, size, lane = int(value, 0), int(size), int(lane)
+    if what.endswith('-address'):
+        finish()
+        while at < len(events) and events[at][0] <= int(insn):
+            apply(events[at][2])
+            at += 1
+        addr = value
+    elif lane == 0:
+        finish()
+        pending = [what == 'store', addr, value.to_bytes(8, 'little')[:size]]
+    else:
+        pending[2] += value.to_bytes(8, 'little')[:size - 8 * lane]
+finish()
+
+rows = json.load(open('sites.json'))['rows']
+got = {}
+compared = 0
+for r in rows:
+    c = {k: r[k] for k in ('loads', 'stores', 'loaded_bytes', 'stored_bytes')}
+    for k, whole in (('zero', r['loads']), ('redundant', r['loads']), ('silent', r['stores']),
+                     ('dead', r['stored_bytes'])):
+        c[k] = round(r.get(k, 0) * whole / 100)
+    if r['type'] == 'heap':
+        key = 'heap'
+        got.setdefault(key, []).append(tuple(c.values()))
+    elif r['type'] == 'global' and r['name'] in variables.values():
+        want = counts[r['name']]
+        assert c == want, (r['name'], c, want)
+        compared += 1
+want = sorted(tuple(c.values()) for who, c in counts.items()
+              if isinstance(who, int) and c['loads'] + c['stores'])
+assert sorted(got['heap']) == want, (sorted(got['heap']), want)
+assert compared >= 6, compared
+print(compared, len(want))
+END
+vmem --json --top 0 --depth 1 p.vt >sites.json 2>/dev/null
+t_ok "globals and allocations as counted byte by byte" \
+	python3 brute.py "$VT_BUILD/tests/tools/rec_memory"
+
+# ---- forms ----
+
+t_like "a table" "^ +[0-9.]+% +6000 +800 .* heap +make_node rec_memory.c:[0-9]+ < main" <(vmem p.vt 2>/dev/null)
+t_is "locations of one object" \
+	"$(vmem --by location --in heap --object 'make_node*' --csv p.vt 2>/dev/null | cut -d, -f2,3 | tr '\n' ' ')" \
+	"loads,stores 2000,200 2000,200 2000,200 0,200 "
+t_is "fields of 4 bytes" \
+	"$(vmem --by location --grain 4 --in heap --object 'make_node*' --csv p.vt 2>/dev/null | tail -n +2 | wc -l)" 8
+t_is "types" "$(vmem --in heap --top 0 --csv p.vt 2>/dev/null | tail -n +2 | awk -F, '{ print $(NF - 1) }' | sort -u)" heap
+t_like "layout tells what it leaves out" "more locations" <(vmem --layout --each 2 --in heap p.vt 2>/dev/null)
+
+# With few locations kept, objects have the same counts, and what is left out is said.
+vmem --json --top 0 --limit 1000 p.vt >few.json 2>said
+t_like "the limit is told" "locations with [0-9]+ accesses are left out of their objects' lists" said
+t_ok "objects do not depend on the limit" python3 - <<'END'
+import json
+a, b = (json.load(open(f)) for f in ('objects.json', 'few.json'))
+keep = ('loads', 'stores', 'loaded_bytes', 'stored_bytes', 'zero', 'silent', 'name')
+rows = lambda doc: sorted(tuple(r.get(k) for k in keep) for r in doc['rows'])
+assert rows(a) == rows(b)
+assert b['locations_left_out'] > 0
+n = sum(r['loads'] + r['stores'] for r in b['rows'])
+assert n == b['loads'] + b['stores']
+END
+
+# ---- samples ----
+
+vsim -m skylake --profileme 20 -o samples.vt p.vt 2>/dev/null
+vmem --json --top 0 --depth 1 samples.vt >sampled.json 2>/dev/null
+vtrace dump -k SAMPLE samples.vt >samples.txt
+t_ok "samples by object: as counted, and as the recording has it" python3 - <<'END'
+import json, re
+doc = json.load(open('sampled.json'))
+whole = {(r['type'], r['name']): r for r in json.load(open('sites.json'))['rows']}
+loads = stores = latency = 0
+for line in open('samples.txt'):
+    f = dict(x.split('=', 1) for x in line.rstrip('\n').split('\t')[1:])
+    events = f.get('events', '').split('|')
+    if 'addr' not in f or not {'load', 'store'} & set(events):
+        continue
+    loads += 'load' in events
+    stores += 'store' in events
+    if 'lat_load' in f.get('pm_has', '').split('|'):
+        latency += int(f.get('lat_load', 0))
+assert (doc['loads'], doc['stores']) == (loads, stores), (doc['loads'], loads)
+assert sum(r['loads'] for r in doc['rows']) == loads
+n = loads + stores
+compared = 0
+total = 0
+for r in doc['rows']:
+    if 'latency' in r:
+        total += r['latency_share']
+    if r['type'] not in ('heap', 'global') or (r['type'], r['name']) not in whole:
+        continue
+    p = whole[(r['type'], r['name'])]['share'] / 100
+    if p < .005:
+        continue
+    # Five standard deviations of a share of n samples.
+    assert abs(r['share'] / 100 - p) < 5 * (p * (1 - p) / n) ** .5, (r['name'], r['share'], p)
+    compared += 1
+assert compared >= 3, compared
+assert abs(total - 100) < 1e-6, total
+END
+t_like "a table of samples" "TLB miss" <(vmem --top 1 samples.vt 2>/dev/null)
+vmem --by location --in heap --object 'make_node*' --csv samples.vt 2>/dev/null >places.csv
+t_is "locations of samples" "$(tail -n +2 places.csv | cut -d, -f6 | sort -n | tr '\n' ' ')" "0 8 16 24 "
+
+# ---- damage ----
+
+size=$(stat -c %s p.vt)
+for part in 3 5 8; do
+	head -c $((size * part / 10)) p.vt >cut.vt
+	t_run vmem --json cut.vt
+	# Of a short recording, nothing may be left.
+	t_like "cut after $part tenths: status" "^[13]$" <(echo "$T_STATUS")
+	t_like "cut after $part tenths: told" "cut.vt: " "$T_ERR"
+done
+
+# ---- what is missing ----
+
+vtrace record --full --mem --values loads -o loads.vt -- true >/dev/null 2>&1
+t_run vmem loads.vt
+t_is "no stores" "$T_STATUS" 3
+t_like "no stores: said" "no addresses of stores" "$T_ERR"
+vtrace record --full -o bare.vt -- true >/dev/null 2>&1
+t_run vmem bare.vt
+t_is "no addresses" "$T_STATUS" 3
+t_like "no addresses: said" "vtrace record --full --mem --values stores" "$T_ERR"
+vtrace record --full --mem --values stores -o noheap.vt -- true >/dev/null 2>&1
+t_run vmem noheap.vt
+t_is "no allocations" "$T_STATUS" 0
+t_like "no allocations: said" "the heap is one object" "$T_ERR"
+vsample -n 1000 -l 100 -o sampled.vt p.vt 2>/dev/null
+t_run vmem sampled.vt
+t_is "a sample of the code" "$T_STATUS" 3
+for options in "--by location --layout" "--each 3" "--json --csv" "--in nothing" "--depth 17" "--limit 1"; do
+	# shellcheck disable=SC2086 # several words
+	t_run vmem $options p.vt
+	t_is "refused: $options" "$T_STATUS" 2
+done
+t_done
