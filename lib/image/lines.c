@@ -38,7 +38,7 @@ struct code_ranges {
 };
 
 struct dwarf_unit {
-	uint64_t offset; /* of its entry; the key */
+	uint64_t entry; /* names its entry; the key */
 	bool functions_read;
 	bool deep; /* functions inside functions were read, too */
 	struct code_ranges functions;
@@ -235,13 +235,13 @@ static bool holds_hidden_functions(int tag)
 	}
 }
 
-/* Returns the size in bytes of an entry's unit, an upper bound on its number of entries. */
-static uint64_t unit_size(const struct vt_lines *l, Dwarf_Die *die)
+uint64_t vti_dwarf_unit_size(Dwarf_Die *die)
 {
 	Dwarf_Off unit = dwarf_dieoffset(die) - dwarf_cuoffset(die), next;
+	Dwarf *dwarf = dwarf_cu_getdwarf(die->cu);
 	size_t header;
 
-	if (dwarf_nextcu(l->dwarf, unit, &next, &header, NULL, NULL, NULL) != 0 || next < unit)
+	if (dwarf_nextcu(dwarf, unit, &next, &header, NULL, NULL, NULL) != 0 || next < unit)
 		return 0;
 	return next - unit;
 }
@@ -268,10 +268,9 @@ static void walk_dies(struct die_walk *w, Dwarf_Die *parent, int depth)
 	} while (dwarf_siblingof(&die, &die) == 0);
 }
 
-static void read_functions(const struct vt_lines *l, struct dwarf_unit *u, Dwarf_Die *die,
-			   bool deep)
+static void read_functions(struct dwarf_unit *u, Dwarf_Die *die, bool deep)
 {
-	struct die_walk w = {&u->functions, unit_size(l, die), DW_TAG_subprogram,
+	struct die_walk w = {&u->functions, vti_dwarf_unit_size(die), DW_TAG_subprogram,
 			     deep ? holds_hidden_functions : holds_functions};
 
 	u->functions_read = true;
@@ -281,24 +280,46 @@ static void read_functions(const struct vt_lines *l, struct dwarf_unit *u, Dwarf
 	sort_ranges(&u->functions);
 }
 
+/* Entries of split DWARF are in other files: their offsets do not name them, their bytes do. */
+static uint64_t unit_key(const Dwarf_Die *cu)
+{
+	return (uint64_t)(uintptr_t)cu->addr;
+}
+
 /* Finds the function, not inlined, that holds an address. */
 static bool find_dwarf_function(struct vt_lines *l, Dwarf_Die *cu, uint64_t addr,
 				Dwarf_Die *function)
 {
-	uint64_t offset = dwarf_dieoffset(cu);
-	struct dwarf_unit *u = vt_hash_add(&l->loaded, &offset, NULL);
+	uint64_t key = unit_key(cu);
+	struct dwarf_unit *u = vt_hash_add(&l->loaded, &key, NULL);
 	const struct code_range *r;
 
 	if (!u)
 		return false;
 	if (!u->functions_read)
-		read_functions(l, u, cu, false);
+		read_functions(u, cu, false);
 	r = find_range_holding(&u->functions, addr);
 	if (!r && !u->deep) {
-		read_functions(l, u, cu, true);
+		read_functions(u, cu, true);
 		r = find_range_holding(&u->functions, addr);
 	}
-	return r && dwarf_offdie(l->dwarf, r->die, function) != NULL;
+	return r && dwarf_offdie(dwarf_cu_getdwarf(cu->cu), r->die, function) != NULL;
+}
+
+Dwarf *vti_lines_dwarf(const struct vt_lines *l)
+{
+	return l->dwarf;
+}
+
+bool vti_lines_unit_die(struct vt_lines *l, uint64_t vaddr, Dwarf_Die *unit)
+{
+	return !l->packed && find_dwarf_unit(l, vaddr, unit);
+}
+
+bool vti_lines_function_die(struct vt_lines *l, Dwarf_Die *unit, uint64_t vaddr,
+			    Dwarf_Die *function)
+{
+	return !l->packed && find_dwarf_function(l, unit, vaddr, function);
 }
 
 /*
@@ -393,7 +414,7 @@ static bool holds_calls(int tag)
 static bool read_nest(struct vt_lines *l, Dwarf_Die *function)
 {
 	struct inline_nest *n = &l->nest;
-	struct die_walk w = {&n->calls, unit_size(l, function), DW_TAG_inlined_subroutine,
+	struct die_walk w = {&n->calls, vti_dwarf_unit_size(function), DW_TAG_inlined_subroutine,
 			     holds_calls};
 	size_t i;
 
@@ -505,7 +526,7 @@ uint64_t vt_lines_change(struct vt_lines *l, uint64_t vaddr)
 	uint64_t next = UINT64_MAX;
 	Dwarf_Die cu, function;
 	const struct dwarf_unit *u;
-	uint64_t offset;
+	uint64_t key;
 
 	if (l->packed)
 		return vti_packed_change(l->packed, vaddr);
@@ -518,8 +539,8 @@ uint64_t vt_lines_change(struct vt_lines *l, uint64_t vaddr)
 	lower_to_rows(&next, vaddr, &cu);
 	if (find_dwarf_function(l, &cu, vaddr, &function) && read_nest(l, &function))
 		lower_to_ranges(&next, vaddr, &l->nest.calls);
-	offset = dwarf_dieoffset(&cu);
-	u = vt_hash_find(&l->loaded, &offset);
+	key = unit_key(&cu);
+	u = vt_hash_find(&l->loaded, &key);
 	if (u)
 		lower_to_ranges(&next, vaddr, &u->functions);
 	return next;

@@ -71,20 +71,24 @@ struct evaluation {
 	bool bad; /* or unknown */
 };
 
-/* Returns the value of a DWARF register; 16 is the instruction pointer, `pc`. */
-static bool read_register(uint64_t reg, uint64_t pc, const struct vt_unwind_state *s,
-			  uint64_t *value)
+/* Returns perf's number of a DWARF register, at most 15. */
+static unsigned number_of(uint64_t reg)
 {
 	/* DWARF's rax rdx rcx rbx rsi rdi rbp rsp (System V ABI for AMD64, figure 3.36). */
 	static const uint8_t general[8] = {0, 3, 2, 1, 4, 5, 6, 7};
 
+	return reg < 8 ? general[reg] : REG_R8 + (unsigned)reg - 8;
+}
+
+/* Returns the value of a DWARF register; 16 is the instruction pointer, `pc`. */
+static bool read_register(uint64_t reg, uint64_t pc, const struct vt_unwind_state *s,
+			  uint64_t *value)
+{
 	if (reg == 16) {
 		*value = pc;
 		return true;
 	}
-	if (reg > 16)
-		return false;
-	return s->reg(s->arg, reg < 8 ? general[reg] : REG_R8 + (unsigned)reg - 8, value);
+	return reg < 16 && s->reg(s->arg, number_of(reg), value);
 }
 
 static void push_value(struct evaluation *m, uint64_t value)
@@ -424,5 +428,16 @@ bool vt_unwind_step(struct vt_unwind *u, uint64_t vaddr, uint64_t bias, struct v
 	for (i = 0; i < VTI_CFI_PRESERVED; i++)
 		if (known >> i & 1)
 			set_reg(regs, vt_unwind_preserved[i], kept[i]);
+	return true;
+}
+
+bool vt_unwind_cfa(struct vt_unwind *u, uint64_t vaddr, unsigned *reg, int64_t *offset)
+{
+	const struct vti_cfi_row *row = find_unwind_row(u, vaddr);
+
+	if (row->cfa.how != VTI_CFI_OFFSET || row->cfa.reg >= 16)
+		return false;
+	*reg = number_of(row->cfa.reg);
+	*offset = (int64_t)row->cfa.offset;
 	return true;
 }

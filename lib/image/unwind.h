@@ -49,6 +49,13 @@ bool vt_unwind_find(struct vt_unwind *u, uint64_t vaddr, uint64_t bias,
 /* Whether call frame information covers the instruction at `vaddr`, whatever it tells. */
 bool vt_unwind_covers(struct vt_unwind *u, uint64_t vaddr);
 
+/*
+ * Tells how the canonical frame address is computed before the instruction at `vaddr` is executed:
+ * register `*reg`, by its number in linux's asm/perf_regs.h, + `*offset`.  Returns false if it is
+ * unknown or computed otherwise.
+ */
+bool vt_unwind_cfa(struct vt_unwind *u, uint64_t vaddr, unsigned *reg, int64_t *offset);
+
 /* Registers by their numbers in linux's asm/perf_regs.h. */
 #define VT_UNWIND_REGS	    24
 #define VT_UNWIND_SP	    7
