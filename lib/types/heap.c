@@ -196,6 +196,14 @@ static bool name_word(struct heap_walk *w, const struct vt_variable *v, uint64_t
 	return true;
 }
 
+/* Whether it is an element of an array, as those beside it are. */
+static bool is_element(const struct typed_word *word)
+{
+	size_t n = strlen(word->name);
+
+	return word->member && n >= 2 && strcmp(word->name + n - 2, "[]") == 0;
+}
+
 /* Finds the word at the displacement from a pointer that was loaded into a register. */
 static bool find_behind(struct heap_walk *w, const struct vt_memory *m, struct typed_word *word)
 {
@@ -222,8 +230,7 @@ static bool find_word(struct heap_walk *w, const struct vt_facts *f, struct type
 		at += w->now.pc + f->length;
 	if (m->base == VT_REG_IP || m->base == VT_REG_NONE)
 		return vt_types_global(w->t, at, &v, &offset) == VT_TYPED &&
-		       (!indexed || v.type->kind == VT_CTYPE_ARRAY) &&
-		       name_word(w, &v, offset, false, word);
+		       name_word(w, &v, offset, false, word) && (!indexed || is_element(word));
 	if (!vt_reg_is_general(m->base))
 		return false;
 	if (vt_types_operand(w->t, w->now.pc, m->base, indexed ? 0 : m->displacement, WORD, &v,
@@ -286,7 +293,7 @@ static void forget_registers(struct heap_state *s, uint64_t written)
 
 static bool is_plain_move(const struct vt_facts *f)
 {
-	return f->flags & VT_FACT_MOVE && f->nresults == 1 && f->nmemories <= 1 &&
+	return f->flags & VT_FACT_MOVE && f->nresults <= 1 && f->nmemories <= 1 &&
 	       strncmp(f->mnemonic, "mov", 3) == 0;
 }
 
@@ -338,7 +345,7 @@ static void apply(struct heap_walk *w, const struct vt_facts *f)
 {
 	if (f->flags & VT_FACT_STORE && f->nmemories)
 		store(w, f);
-	if (is_plain_move(f) && f->results[0].where == VT_WHERE_REGISTER &&
+	if (is_plain_move(f) && f->nresults && f->results[0].where == VT_WHERE_REGISTER &&
 	    f->results[0].size == WORD && vt_reg_is_general(f->results[0].reg))
 		move_to_register(w, f);
 	else
@@ -398,9 +405,36 @@ static void returns(struct heap_walk *w)
 	if (!(w->now.regs & 1u << VT_REG_AX))
 		return;
 	type = vti_type_at(w->t, &w->function);
+	if (!type)
+		return;
 	w->returned = true;
+	add_candidate(w, type, VT_HEAPTYPE_RETURN, vti_die_name(&w->function));
+}
+
+/* The called procedure may tell what it returns, as one that jumps to an allocator does. */
+static void look_at_callee(struct heap_walk *w)
+{
+	const uint64_t length = 5; /* e8 and a distance of four bytes */
+	uint64_t at = w->ret - length, target;
+	const uint8_t *code;
+	Dwarf_Die callee;
+	Dwarf_Addr entry;
+	struct vt_facts f;
+	struct vti_type *type;
+	size_t avail;
+
+	code = w->ret > length ? vt_elf_bytes(w->t->elf, at, &avail) : NULL;
+	if (!code || !vt_facts_decode(code, avail, &f) || f.length != length ||
+	    !(f.flags & VT_FACT_CALL) || !f.has_target)
+		return;
+	target = at + (uint64_t)f.target;
+	if (vti_function_at(w->t, target, &callee) || dwarf_entrypc(&callee, &entry) != 0 ||
+	    entry != target)
+		return;
+	type = vti_type_at(w->t, &callee);
 	if (type)
-		add_candidate(w, type, VT_HEAPTYPE_RETURN, vti_die_name(&w->function));
+		add_candidate(w, type, VT_HEAPTYPE_RETURN, vti_die_name(&callee));
+	w->characters = false; /* of an allocator: that says nothing of its caller */
 }
 
 /* ---- the walk ---- */
@@ -472,6 +506,7 @@ static void follow(struct heap_walk *w)
 	w->now.pc = w->ret;
 	w->now.regs = 1u << VT_REG_AX;
 	go_to(w, w->ret);
+	look_at_callee(w);
 	while (w->ntodo && w->steps < MAX_STEPS) {
 		w->now = w->todo[--w->ntodo];
 		do
