@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <dwarf.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -8,6 +9,9 @@
 
 /* Limit on indexed units; a distribution's browser has some 40,000. */
 #define MAX_UNITS 1000000
+
+/* Limit on the children of entries that are kept, 40 bytes each; then, they are read again. */
+#define MAX_CHILDREN 1000000
 
 bool vti_die_follow(Dwarf_Die *die, unsigned attr, Dwarf_Die *to)
 {
@@ -191,19 +195,61 @@ void vti_units_each(struct vt_types *t, void (*fn)(struct vt_types *t, Dwarf_Die
 	}
 }
 
-/* Finds the child of an entry that is, or has inside it, the entry at an offset. */
-static bool find_child_to(Dwarf_Die *parent, Dwarf_Off offset, uint64_t *left, Dwarf_Die *child)
+/* The children of an entry, in the order of their offsets. */
+struct vti_family {
+	uint64_t parent; /* the key: where its bytes are */
+	struct vti_child *children;
+	size_t n;
+};
+
+void vti_families_clear(struct vt_types *t)
 {
-	struct vti_children c = {.left = *left};
-	bool found = false;
+	size_t i;
+
+	for (i = 0; i < t->families.count; i++)
+		free(((struct vti_family *)vt_hash_at(&t->families, i))->children);
+	t->nchildren = 0;
+	vt_hash_fini(&t->families);
+	vt_hash_init(&t->families, sizeof(struct vti_family), sizeof(uint64_t));
+}
+
+static void read_family(struct vt_types *t, Dwarf_Die *parent, struct vti_family *f)
+{
+	struct vti_children c = {.left = vti_dwarf_unit_size(parent)};
+	size_t cap = 0;
 	Dwarf_Die die;
 
-	while (vti_children_next(&c, parent, &die) && dwarf_dieoffset(&die) <= offset) {
-		*child = die;
-		found = true;
+	while (vti_children_next(&c, parent, &die)) {
+		if (!vt_array_grow(&f->children, &cap, f->n + 1, sizeof(*f->children))) {
+			t->nomem = true;
+			return;
+		}
+		f->children[f->n++] = (struct vti_child){dwarf_dieoffset(&die), die};
 	}
-	*left = c.left;
-	return found;
+	t->nchildren += f->n;
+}
+
+/* Finds the child of an entry that is, or has inside it, the entry at an offset. */
+static bool find_child_to(struct vt_types *t, Dwarf_Die *parent, Dwarf_Off offset, Dwarf_Die *child)
+{
+	uint64_t key = (uint64_t)(uintptr_t)parent->addr;
+	struct vti_family *f;
+	bool added;
+	size_t i;
+
+	if (t->nchildren > MAX_CHILDREN)
+		vti_families_clear(t);
+	f = vt_hash_add(&t->families, &key, &added);
+	if (!f) {
+		t->nomem = true;
+		return false;
+	}
+	if (added)
+		read_family(t, parent, f);
+	i = vt_array_up_to(f->children, f->n, sizeof(*f->children), offset);
+	if (i)
+		*child = f->children[i - 1].die;
+	return i > 0;
 }
 
 static void append_scope(Dwarf_Die *die, struct vt_buf *b, size_t start, const char **function)
@@ -233,7 +279,6 @@ void vti_die_scope(struct vt_types *t, Dwarf_Die *die, struct vt_buf *b, const c
 	Dwarf_Off offset;
 	Dwarf_Die at, child, declared = *die;
 	size_t start = b->size;
-	uint64_t left;
 	int depth;
 
 	*function = NULL;
@@ -242,9 +287,8 @@ void vti_die_scope(struct vt_types *t, Dwarf_Die *die, struct vt_buf *b, const c
 	offset = dwarf_dieoffset(&declared);
 	if (!dwarf_diecu(&declared, &at, NULL, NULL))
 		return;
-	left = vti_dwarf_unit_size(&at);
 	for (depth = 0; depth < VTI_DEPTH; depth++) {
-		if (!find_child_to(&at, offset, &left, &child) || dwarf_dieoffset(&child) == offset)
+		if (!find_child_to(t, &at, offset, &child) || dwarf_dieoffset(&child) == offset)
 			return;
 		append_scope(&child, b, start, function);
 		at = child;

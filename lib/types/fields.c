@@ -174,15 +174,27 @@ static struct vti_type *first_base(struct vt_types *t, struct vti_type *type)
 		       : NULL;
 }
 
-bool vti_type_derives(struct vt_types *t, struct vti_type *type, struct vti_type *base)
+/* Returns the type of the member at the start of a type, or NULL. */
+static struct vti_type *first_member(struct vt_types *t, struct vti_type *type)
+{
+	const struct vti_field *f;
+
+	if (type->pub.kind == VT_CTYPE_ARRAY)
+		return vti_type_target(t, type);
+	vti_type_fields(t, type);
+	f = type->pub.kind == VT_CTYPE_STRUCT && type->nfields ? &type->fields[0] : NULL;
+	return f && f->bit == 0 && !f->bitfield ? f->type : NULL;
+}
+
+bool vti_type_begins(struct vt_types *t, struct vti_type *type, struct vti_type *with)
 {
 	int depth;
 
 	for (depth = 0; depth < VTI_DEPTH; depth++) {
-		type = first_base(t, type);
+		type = first_member(t, type);
 		if (!type)
 			return false;
-		if (vti_type_same(t, type, base))
+		if (vti_type_same(t, type, with))
 			return true;
 	}
 	return false;

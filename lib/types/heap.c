@@ -83,7 +83,7 @@ static bool fits(struct heap_walk *w, struct vti_type *type, enum vt_heaptype_ho
 	return vti_type_is_virtual(w->t, type) ? w->size == size : w->size >= size;
 }
 
-/* Takes a candidate, or a more derived class, or notes that candidates disagree. */
+/* Takes a candidate, or one that begins with those before, or notes that candidates disagree. */
 static void take_candidate(struct heap_walk *w, struct vti_type *type, enum vt_heaptype_how how,
 			   const char *name)
 {
@@ -91,10 +91,9 @@ static void take_candidate(struct heap_walk *w, struct vti_type *type, enum vt_h
 	if (!w->object) {
 		w->result.how = how;
 		w->result.name = name;
-	} else if (vti_type_same(w->t, w->object, type) ||
-		   vti_type_derives(w->t, w->object, type)) {
+	} else if (vti_type_same(w->t, w->object, type) || vti_type_begins(w->t, w->object, type)) {
 		return;
-	} else if (!vti_type_derives(w->t, type, w->object)) {
+	} else if (!vti_type_begins(w->t, type, w->object)) {
 		w->ambiguous = true;
 		return;
 	}

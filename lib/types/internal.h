@@ -17,6 +17,12 @@ struct vti_global {
 	Dwarf_Die die;
 };
 
+/* A child of an entry. */
+struct vti_child {
+	uint64_t offset; /* the key */
+	Dwarf_Die die;
+};
+
 /* A member or base class of a structure or union. */
 struct vti_field {
 	const char *name; /* "": anonymous; of a base class with "::" */
@@ -56,6 +62,8 @@ struct vt_types {
 	struct vt_hash types; /* of struct type_entry */
 	int depth;	      /* of structures inside each other that are being read */
 	bool globals_read;
+	size_t nchildren;	 /* of all families */
+	struct vt_hash families; /* of struct vti_family: its entries' children */
 	struct vti_global *globals;
 	size_t nglobals;
 	size_t globals_cap;
@@ -104,6 +112,8 @@ void vti_units_each(struct vt_types *t, void (*fn)(struct vt_types *t, Dwarf_Die
  */
 void vti_die_scope(struct vt_types *t, Dwarf_Die *die, struct vt_buf *b, const char **function);
 
+void vti_families_clear(struct vt_types *t);
+
 /* Copies a string into the handle's memory; "" when memory runs out. */
 const char *vti_types_copy(struct vt_types *t, struct vt_buf *b);
 
@@ -143,8 +153,11 @@ bool vti_type_same(struct vt_types *t, struct vti_type *a, struct vti_type *b);
 /* Reads the members of a structure or union. */
 void vti_type_fields(struct vt_types *t, struct vti_type *type);
 
-/* Whether a class is derived from another one, which begins where it begins. */
-bool vti_type_derives(struct vt_types *t, struct vti_type *type, struct vti_type *base);
+/*
+ * Whether values of a type begin with a value of another one: a base class, a first member.  A
+ * pointer to the former is one to the latter, too.
+ */
+bool vti_type_begins(struct vt_types *t, struct vti_type *type, struct vti_type *with);
 
 /* Whether objects of a class know their class: those of a derived one may be meant. */
 bool vti_type_is_virtual(struct vt_types *t, struct vti_type *type);

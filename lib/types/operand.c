@@ -60,9 +60,9 @@ static enum vt_untyped find_through(struct vt_types *t, const struct in_scope *s
 		    s->variable.type->kind != VT_CTYPE_POINTER)
 			continue;
 		to = vti_type_target(t, (struct vti_type *)s->variable.type);
-		if (!to || !to->has_bare || (object && vti_type_derives(t, object, to)))
+		if (!to || !to->has_bare || (object && vti_type_begins(t, object, to)))
 			continue;
-		if (object && !vti_type_same(t, object, to) && !vti_type_derives(t, to, object))
+		if (object && !vti_type_same(t, object, to) && !vti_type_begins(t, to, object))
 			return VT_UNTYPED_AMBIGUOUS;
 		if (object && vti_type_same(t, object, to))
 			continue;

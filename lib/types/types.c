@@ -73,6 +73,7 @@ struct vt_types *vt_types_new(struct vt_lines *lines, const struct vt_elf *elf,
 	t->unwind = unwind;
 	t->dwarf = vti_lines_dwarf(lines);
 	vt_hash_init(&t->types, sizeof(struct type_entry), sizeof(uint64_t));
+	vti_families_clear(t);
 	t->lost.alternate = !has_alternate(t, &wanted) && wanted;
 	return t;
 }
@@ -101,6 +102,8 @@ void vt_types_free(struct vt_types *t)
 		vti_type_free(((struct type_entry *)vt_hash_at(&t->types, i))->type);
 	vt_hash_fini(&t->types);
 	vt_hash_fini(&t->defined);
+	vti_families_clear(t);
+	vt_hash_fini(&t->families);
 	free(t->globals);
 	vt_intern_free(t->names);
 	free(t);
