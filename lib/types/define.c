@@ -43,9 +43,24 @@ static uint32_t key_of(struct vt_types *t, struct vt_buf *name, int tag, const c
 	return id;
 }
 
+/* Makes the key of a definition.  That of a declaration elsewhere in the unit is where that is. */
+static uint32_t key_of_definition(struct define_walk *w, Dwarf_Die *die, int tag)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	const char *function;
+	uint32_t id;
+
+	if (!dwarf_hasattr(die, DW_AT_specification))
+		return key_of(w->t, &w->name, tag, vti_die_name(die));
+	vti_die_scope(w->t, die, &b, &function);
+	id = key_of(w->t, &b, tag, vti_die_name(die));
+	vt_buf_free(&b);
+	return id;
+}
+
 static void add_definition(struct define_walk *w, Dwarf_Die *die, int tag)
 {
-	uint64_t key = key_of(w->t, &w->name, tag, vti_die_name(die)), size = 0;
+	uint64_t key = key_of_definition(w, die, tag), size = 0;
 	struct definition *d;
 	bool added;
 

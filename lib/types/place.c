@@ -203,6 +203,23 @@ static bool agree(struct place_walk *w)
 	return w->n <= MAX_FOUND;
 }
 
+/*
+ * Forgets ways into padding if there are others: members of a derived class may lie in the padding
+ * at the end of its base class (Itanium C++ ABI, 2.4).
+ */
+static void drop_padding(struct place_walk *w)
+{
+	unsigned i, n = 0;
+
+	if (w->n > MAX_FOUND)
+		return;
+	for (i = 0; i < w->n; i++)
+		if (w->found[i].type)
+			w->found[n++] = w->found[i];
+	if (n)
+		w->n = n;
+}
+
 static enum vt_untyped tell(struct place_walk *w, struct vt_typeplace *place)
 {
 	struct vt_buf b = VT_BUF_INIT;
@@ -213,6 +230,7 @@ static enum vt_untyped tell(struct place_walk *w, struct vt_typeplace *place)
 		w->t->lost.limits++;
 		return VT_UNTYPED_LIMIT;
 	}
+	drop_padding(w);
 	*place = (struct vt_typeplace){.members = w->n};
 	for (i = 0; i < w->n && i < MAX_FOUND; i++) {
 		vt_buf_printf(&b, "%s%s", i ? "|" : "", w->found[i].path);
