@@ -7,6 +7,9 @@
 #include "image/internal.h"
 #include "types/internal.h"
 
+/* DWARF 6 has it; <dwarf.h> may lack it. */
+#define LANG_C17 0x2c
+
 /* Limit on indexed units; a distribution's browser has some 40,000. */
 #define MAX_UNITS 1000000
 
@@ -78,6 +81,7 @@ bool vti_die_is_c(Dwarf_Die *die)
 	case DW_LANG_C:
 	case DW_LANG_C99:
 	case DW_LANG_C11:
+	case LANG_C17:
 	case DW_LANG_ObjC:
 	case DW_LANG_Mips_Assembler:
 	case -1:

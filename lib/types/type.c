@@ -246,7 +246,8 @@ bool vti_type_same(struct vt_types *t, struct vti_type *a, struct vti_type *b)
 	if (!a->has_bare || !b->has_bare || a->pub.kind != b->pub.kind ||
 	    a->pub.size != b->pub.size)
 		return false;
-	if (a->bare.addr == b->bare.addr)
+	if (a->bare.addr == b->bare.addr ||
+	    (a->pub.name[0] != '(' && strcmp(a->pub.name, b->pub.name) == 0))
 		return true;
 	x = vti_type_of(t, &a->bare);
 	y = vti_type_of(t, &b->bare);

@@ -148,7 +148,7 @@ static void put_dimensions(struct namer *n, Dwarf_Die *array)
 		if (vti_die_number(&die, DW_AT_count, &count))
 			vt_buf_printf(n->b, "[%llu]", (unsigned long long)count);
 		else if (vti_die_number(&die, DW_AT_upper_bound, &count))
-			vt_buf_printf(n->b, "[%llu]", (unsigned long long)(count + 1));
+			vt_buf_printf(n->b, "[%llu]", (unsigned long long)count + 1);
 		else
 			vt_buf_printf(n->b, "[]");
 	}

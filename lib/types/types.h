@@ -156,7 +156,10 @@ struct vt_variable {
 	bool parameter;
 };
 
-/* Finds the variable with static storage that holds `vaddr`, and the offset in it. */
+/*
+ * Finds the variable with static storage that holds `vaddr`, and the offset in it.  Those of each
+ * thread have no fixed address and are not found.
+ */
 enum vt_untyped vt_types_global(struct vt_types *t, uint64_t vaddr, struct vt_variable *v,
 				uint64_t *offset);
 

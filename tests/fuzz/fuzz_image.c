@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Any bytes as an ELF file: symbols, PLT, lines, inlined calls, instructions. */
+/* Any bytes as an ELF file: symbols, PLT, lines, inlined calls, types, instructions. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +7,51 @@
 #include "image/disasm.h"
 #include "image/lines.h"
 #include "image/symbols.h"
+#include "types/types.h"
 
 #define MAX_ASKED 50
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void ask_type(struct vt_types *types, const struct vt_ctype *type)
+{
+	const struct vt_typemember *members;
+	struct vt_typeplace place;
+	size_t n, i;
+
+	for (i = 0; type && i < 4; i++) {
+		vt_type_members(types, type, &members, &n);
+		vt_type_place(types, type, 0, 4, &place);
+		vt_type_place_in(types, type, 4 * type->size, 9, 8, &place);
+		type = vt_type_target(types, type);
+	}
+}
+
+static void ask_types(struct vt_lines *l, const struct vt_elf *elf, const struct vt_symbols *t)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_unwind *u = vt_unwind_new(elf, &err);
+	struct vt_types *types = vt_types_new(l, elf, u, &err);
+	struct vt_local locals[8];
+	struct vt_variable v;
+	struct vt_heaptype h;
+	size_t i, j, n;
+	uint64_t offset;
+
+	for (i = 0; types && i < vt_symbols_count(t) && i < MAX_ASKED; i++) {
+		uint64_t at = vt_symbols_at(t, i)->start;
+
+		if (vt_types_global(types, at, &v, &offset) == VT_TYPED)
+			ask_type(types, v.type);
+		vt_types_locals(types, at + 8, locals, 8, &n);
+		for (j = 0; j < n; j++)
+			ask_type(types, locals[j].variable.type);
+		if (vt_types_heap(types, at + 8, 64, &h) == VT_TYPED)
+			ask_type(types, h.type);
+	}
+	vt_types_free(types);
+	vt_unwind_free(u);
+}
 
 static void ask_lines(const struct vt_elf *elf, const struct vt_symbols *t)
 {
@@ -27,6 +68,8 @@ static void ask_lines(const struct vt_elf *elf, const struct vt_symbols *t)
 		vt_lines_frames(l, at + 2, frames, VT_MAX_INLINE);
 		vt_lines_function(l, at, frames);
 	}
+	if (l)
+		ask_types(l, elf, t);
 	vt_lines_free(l);
 }
 

@@ -339,6 +339,41 @@ static void a_missing_split_file_is_said(void **state)
 	subject_demolish(&s);
 }
 
+/* The image's file has only the code; what it is linked to has the types. */
+static void separate_debug_files_are_found(void **state)
+{
+	struct vt_images_options options = {0};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_images *images;
+	struct vt_types *types;
+	struct vt_variable v;
+	struct subject s;
+	uint64_t address, offset;
+	const char *path;
+
+	(void)state;
+	subject_build(&s, program, "p.c", "gcc -g");
+	assert_true(vt_symbols_address_of(s.symbols, "counter", &address));
+	free(toolbox_run(s.dir, "objcopy --only-keep-debug p p.debug && strip p -o q &&"
+				" objcopy --add-gnu-debuglink=p.debug q"));
+	images = vt_images_new(&options, &err);
+	assert_non_null(images);
+	path = toolbox_path(s.dir, "q");
+	assert_int_equal(vt_images_add(images, 1, VT_IMAGE_FILE, path, strlen(path), NULL, 0, &err),
+			 0);
+	types = vt_types_new_image(images, 1, &err);
+	assert_non_null(types);
+	assert_int_equal(vt_types_global(types, address + 4, &v, &offset), VT_TYPED);
+	assert_string_equal(v.name, "counter");
+	assert_string_equal(v.type->name, "word_t");
+	assert_int_equal(offset, 4);
+	vt_types_free(types);
+	assert_null(vt_types_new_image(images, 2, &err));
+	assert_int_equal(err.code, VT_E_NOTFOUND);
+	vt_images_free(images);
+	subject_demolish(&s);
+}
+
 static void reasons_have_texts(void **state)
 {
 	int i;
@@ -357,6 +392,7 @@ int main(void)
 		cmocka_unit_test(members_are_listed),
 		cmocka_unit_test(nothing_is_found_where_nothing_is),
 		cmocka_unit_test(a_missing_split_file_is_said),
+		cmocka_unit_test(separate_debug_files_are_found),
 		cmocka_unit_test(reasons_have_texts),
 	};
 
