@@ -67,7 +67,7 @@ static bool read_place(Dwarf_Die *die, struct vti_field *f, bool is_union)
 		return false;
 	f->bit = 8 * byte;
 	f->bits = f->type->pub.sized ? 8 * f->type->pub.size : 0;
-	f->tail = f->type->pub.kind == VT_CTYPE_ARRAY && !f->bits;
+	f->tail = (f->type->pub.kind == VT_CTYPE_ARRAY && !f->bits) || f->type->pub.array_tail;
 	return true;
 }
 
@@ -126,7 +126,10 @@ static void read_field(struct field_reader *r, Dwarf_Die *die)
 	}
 }
 
-/* Sorts by the first bit, and leaves others as they are declared. */
+/*
+ * Sorts by the first bit, and leaves others as they are declared.  In a structure, only an array
+ * at the end has elements behind its own.
+ */
 static void sort_fields(struct vti_type *type)
 {
 	size_t i, j;
@@ -137,6 +140,10 @@ static void sort_fields(struct vti_type *type)
 		for (j = i; j && type->fields[j - 1].bit > f.bit; j--)
 			type->fields[j] = type->fields[j - 1];
 		type->fields[j] = f;
+	}
+	for (i = 0; i < type->nfields; i++) {
+		type->fields[i].tail &= i + 1 == type->nfields || type->pub.kind == VT_CTYPE_UNION;
+		type->pub.array_tail |= type->fields[i].tail;
 	}
 }
 

@@ -89,6 +89,8 @@ static void list_fields(struct member_walk *w, struct vti_type *type, uint64_t o
 			continue;
 		add_gap(w, type, offset, at, f->bit / 8, count);
 		list_field(w, f, offset, count, depth);
+		if (f->tail && type->pub.size > end)
+			end = type->pub.size;
 		if (end > at)
 			at = end;
 	}
@@ -114,9 +116,7 @@ static void list_elements(struct member_walk *w, struct vti_type *type, uint64_t
 	if (type->pub.sized)
 		n = type->pub.size / element->pub.size;
 	vti_type_brackets(type, &w->path);
-	if (!type->pub.sized || n)
-		list_type(w, element, offset, count > UINT64_MAX / (n ? n : 1) ? 0 : count * n,
-			  depth + 1);
+	list_type(w, element, offset, count > UINT64_MAX / (n ? n : 1) ? 0 : count * n, depth + 1);
 	w->path.size = before;
 }
 

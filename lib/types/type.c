@@ -198,11 +198,10 @@ struct vti_type *vti_type_of(struct vt_types *t, Dwarf_Die *die)
 	type->die = *die;
 	e->type = type;
 	read_type(t, type);
-	if (type->pub.kind == VT_CTYPE_STRUCT && t->depth < VTI_DEPTH) {
+	if (t->depth < VTI_DEPTH) {
 		t->depth++;
 		vti_type_fields(t, type);
 		t->depth--;
-		type->pub.array_tail = type->nfields && type->fields[type->nfields - 1].tail;
 	}
 	return type;
 }

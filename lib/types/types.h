@@ -87,7 +87,7 @@ struct vt_ctype {
 	enum vt_ctype_kind kind; /* of what typedefs and qualifiers stand for */
 	bool sized;		 /* false: incomplete, or an array of unknown length */
 	uint64_t size;
-	bool array_tail; /* a structure whose last member is an array without a length */
+	bool array_tail; /* its last member is an array without a length, or ends in one */
 };
 
 /* Returns the type that a pointer or an array's element has, or NULL: void, no such. */
