@@ -10,6 +10,7 @@
 #include "cmd/programs.h"
 #include "listing/memory/objects.h"
 #include "listing/memory/sharing.h"
+#include "listing/memory/types.h"
 #include "memory/memory.h"
 
 #define DEFAULT_LIMIT (UINT64_C(1) << 21) /* some 700 MB of locations */
@@ -28,7 +29,7 @@ static const char *const grain_words[] = {"8", "4", "2", "1", NULL};
 
 struct options {
 	int by; /* of by_words */
-	bool layout, sharing, each_given;
+	bool layout, sharing, type, each_given, grain_given;
 	int grain; /* of grain_words */
 	uint64_t top, each, depth, limit;
 	const char *object, *in, *symfs;
@@ -72,6 +73,10 @@ static bool check_vmem_options(struct app *a, const struct options *o, uint32_t 
 		{o->layout && o->by, "--layout lists objects: it goes not with --by location"},
 		{o->sharing && (o->layout || o->by), "--sharing lists cache lines: it goes with "
 						     "neither --layout nor --by location"},
+		{o->type && (o->sharing || o->by),
+		 "--type lists types: it goes with neither --sharing nor --by location"},
+		{o->type && (o->in || o->grain_given),
+		 "--type lists types: it goes with neither --in nor --grain"},
 		{o->each_given && !o->layout, "--each goes with --layout"},
 	};
 
@@ -83,7 +88,7 @@ static bool check_vmem_options(struct app *a, const struct options *o, uint32_t 
 static bool read_accesses(struct job *j)
 {
 	struct vt_memory_options mo = {.depth = (unsigned)j->o->depth,
-				       .grain = 8u >> j->o->grain,
+				       .grain = j->o->type ? 0 : 8u >> j->o->grain,
 				       .sharing = j->o->sharing,
 				       .limit = j->o->limit,
 				       .warn = app_bad_record,
@@ -185,6 +190,7 @@ struct listing {
 };
 
 static const struct listing objects = {vt_memlist_table, vt_memlist_header, vt_memlist_json};
+static const struct listing types = {vt_memlist_types, vt_memlist_header, vt_memlist_types_json};
 static const struct listing lines = {vt_memlist_lines, vt_memlist_lines_header,
 				     vt_memlist_lines_json};
 
@@ -212,7 +218,7 @@ static bool print_listing(struct job *j, const struct listing *l, const struct v
 static bool list_memory(struct job *j)
 {
 	const struct options *o = j->o;
-	const struct listing *l = o->sharing ? &lines : &objects;
+	const struct listing *l = o->sharing ? &lines : o->type ? &types : &objects;
 	const struct vt_memlist_options lo = {
 		.rows = o->layout ? VT_MEMLIST_LAYOUT
 			: o->by	  ? VT_MEMLIST_LOCATIONS
@@ -259,20 +265,23 @@ int cmd_mem(int argc, char **argv)
 		APP_CHOICE(0, "by", o.by, "WHAT", by_words,
 			   "list objects (default) or single locations, the most accessed first"),
 		APP_FLAG(0, "layout", o.layout, "list the locations of each object, by offset"),
+		APP_FLAG(0, "type", o.type,
+			 "list types, by debug information; with --layout, their members"),
 		APP_FLAG(0, "sharing", o.sharing,
 			 "list the cache lines that several threads access and one stores to"),
 		{'n', "top", VT_OPT_U64, &o.top, .arg = "N",
 		 .help = "the first N objects (or locations, or lines) only; 0: all (default 20)"},
 		{0, "each", VT_OPT_U64, &o.each, .arg = "N", .given = &o.each_given,
 		 .help = "with --layout: the first N locations of each; 0: all (default 20)"},
-		APP_STRING(0, "object", o.object, "PATTERN",
-			   "only objects (or lines of objects) of this name, with * and ?"),
+		APP_STRING(
+			0, "object", o.object, "PATTERN",
+			"only objects (or types, or lines of objects) of this name, with * and ?"),
 		APP_STRING(0, "in", o.in, "TYPES",
 			   "only objects of these types: global,heap,stack,image,mapped,free,..."),
 		{0, "depth", VT_OPT_U64, &o.depth, .arg = "N", .min = 1, .max = VT_MEMORY_DEPTH,
 		 .help = "callers by which allocations are told apart, up to 16 (default 3)"},
-		APP_CHOICE(0, "grain", o.grain, "BYTES", grain_words,
-			   "bytes of a location: 8 (default), 4, 2 or 1"),
+		{0, "grain", VT_OPT_CHOICE, &o.grain, .arg = "BYTES", .choices = grain_words,
+		 .given = &o.grain_given, .help = "bytes of a location: 8 (default), 4, 2 or 1"},
 		{0, "limit", VT_OPT_U64, &o.limit, .arg = "N", .min = 1000, .max = 1u << 30,
 		 .help = "locations that are kept at most (default 2097152); then the half with\n"
 			 "fewer accesses is dropped"},
@@ -282,7 +291,7 @@ int cmd_mem(int argc, char **argv)
 	};
 	const struct vt_opt_page page = {
 		.program = "vmem",
-		.usage = "[--by location | --layout | --sharing] [options] [FILE]",
+		.usage = "[--by location | --type | --sharing] [--layout] [options] [FILE]",
 		.about = "Lists the memory of a program by object: who is accessed how often, and "
 			 "how\nits values behave.",
 		.opts = opts,

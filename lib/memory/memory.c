@@ -174,6 +174,7 @@ static int take_access(struct vt_memory *m, struct vti_memory_process *p,
 	if (a->guard != VTI_NO_SLOT && !vt_step_value(step, a->guard, 0))
 		return 0;
 	touch.addr = vt_step_value(step, a->address, 0);
+	touch.ip = vt_bblock_insn_addr(step->block, a->insn);
 	touch.value = step->data + (slots[a->value].offset - step->data_offset);
 	/* The return address is counted in the frame of the caller, which stores it. */
 	if (a->role == VTI_ACCESS_RETURN)

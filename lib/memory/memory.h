@@ -115,13 +115,19 @@ struct vt_memory_location {
 	uint8_t written;
 	uint8_t size;		   /* bytes of the largest access */
 	struct vt_hotlist *values; /* of its loads; NULL: none */
+	uint64_t code;		   /* of a stack frame: offset in its image of an instruction of the
+				    * procedure that accesses it; 0: not known */
 	uint64_t latency;	   /* of samples that tell it, in sum */
 	uint64_t latencies;
 };
 
+/*
+ * With a grain of 0, a location is where accesses begin: each counts once, with all its bytes and
+ * its value.  That is what finds the members of types (typed.h).
+ */
 struct vt_memory_options {
 	unsigned depth;		  /* frames of a call chain, 1 to VT_MEMORY_DEPTH */
-	unsigned grain;		  /* bytes of a location: 1, 2, 4 or 8 */
+	unsigned grain;		  /* bytes of a location: 1, 2, 4 or 8; 0: see below */
 	bool sharing;		  /* look at cache lines, too */
 	uint64_t limit;		  /* locations, at least 1000 */
 	struct vt_images *images; /* borrowed; the context's */

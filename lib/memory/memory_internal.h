@@ -148,6 +148,7 @@ bool vti_memory_drop(struct vt_memory *m);
 
 struct vti_touch {
 	uint64_t addr;
+	uint64_t ip;
 	const uint8_t *value; /* `size` bytes */
 	uint32_t size;
 	bool store;

@@ -85,9 +85,9 @@ static bool count_sample(struct vt_memory *m, const struct vt_record *rec, uint6
 {
 	uint64_t address = vt_record_u64(rec, VT_SAMPLE_ADDR);
 	uint64_t width = vt_record_u64(rec, VT_SAMPLE_WIDTH);
-	uint64_t index = (address - at->base) / m->o.grain;
+	uint64_t grain = m->o.grain ? m->o.grain : 1, index = (address - at->base) / grain;
 	uint32_t location =
-		vti_objects_location(&m->objects, at->object, index, (int64_t)(index * m->o.grain));
+		vti_objects_location(&m->objects, at->object, index, (int64_t)(index * grain));
 	struct vt_memory_location *l;
 	struct vt_memory_object *o;
 

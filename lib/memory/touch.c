@@ -173,7 +173,7 @@ static bool place_piece(struct vt_memory *m, const struct vti_memory_at *at, uin
 {
 	struct vti_memory_cell *c = piece->cell;
 	uint64_t cell = addr & ~UINT64_C(7);
-	uint64_t grain = m->o.grain, index, start, end;
+	uint64_t grain = m->o.grain ? m->o.grain : 1, index, start, end;
 	int64_t offset;
 
 	if (at->stack) {
@@ -188,7 +188,7 @@ static bool place_piece(struct vt_memory *m, const struct vti_memory_at *at, uin
 		end = at->high - start < grain ? at->high : start + grain;
 		offset = (int64_t)(grain * index);
 	}
-	if (end - addr < piece->size)
+	if (m->o.grain && end - addr < piece->size)
 		piece->size = (uint32_t)(end - addr);
 	piece->location = vti_objects_location(&m->objects, at->object, index, offset);
 	c->owned = vti_mask_within(cell, start > at->low ? start : at->low, end - 1);
@@ -238,11 +238,52 @@ static bool place_stack_piece(struct vt_memory *m, struct vti_memory_process *p,
 	return true;
 }
 
-static bool find_piece(struct vt_memory *m, struct vti_memory_process *p,
-		       struct vti_memory_thread *t, uint64_t addr, uint32_t size,
-		       struct piece *piece)
+/* In a frame, types are found by the code of its procedure: notes an instruction of it. */
+static void note_code(struct vt_memory *m, const struct vti_memory_process *p,
+		      const struct vti_memory_thread *t, const struct vti_touch *a,
+		      struct vt_memory_location *l)
 {
+	const struct vti_frames *f = &t->frames;
+	const struct vt_map *map;
+
+	if (l->code || !f->count || a->addr > f->list[f->count - 1].slot)
+		return;
+	map = vti_memory_map(m, p, a->ip);
+	if (map && map->image == m->objects.list[l->object].places[0].image)
+		l->code = vt_map_offset(map, a->ip);
+}
+
+/* The first piece of an access, whose location is where it begins. */
+static bool place_start(struct vt_memory *m, struct vti_memory_process *p,
+			struct vti_memory_thread *t, const struct vti_touch *a, struct piece *piece)
+{
+	struct vti_memory_cell *c = piece->cell;
+	bool on_stack = vti_frames_hold(&t->frames, a->addr);
+
+	/* One that begins at the same byte, and has no bytes beyond, is of the same object. */
+	if (!on_stack && !(piece->mask & ~c->owned) &&
+	    (piece->mask & -piece->mask) == (c->owned & -c->owned))
+		return true;
+	if (on_stack ? !place_stack_piece(m, p, t, a->addr, piece)
+		     : !place_new_piece(m, p, t, a->addr, piece))
+		return false;
+	if (on_stack && m->objects.list[m->objects.locations[piece->location].object].nplaces)
+		note_code(m, p, t, a, &m->objects.locations[piece->location]);
+	c->owned = piece->mask;
+	return true;
+}
+
+/*
+ * Finds the cell and the location of the bytes of an access from `done` on.  `first` is the
+ * location of those before, or VTI_NO_LOCATION.
+ */
+static bool find_piece(struct vt_memory *m, struct vti_memory_process *p,
+		       struct vti_memory_thread *t, const struct vti_touch *a, uint32_t done,
+		       uint32_t first, struct piece *piece)
+{
+	uint64_t addr = a->addr + done;
 	unsigned from = addr & 7;
+	uint32_t size = a->size - done;
 	struct vti_memory_cell *c = find_cell(m, p, addr);
 	bool ok = true;
 
@@ -252,10 +293,17 @@ static bool find_piece(struct vt_memory *m, struct vti_memory_process *p,
 	piece->size = size < 8 - from ? size : 8 - from;
 	piece->mask = byte_mask(from, piece->size);
 	piece->location = c->location;
-	if (vti_frames_hold(&t->frames, addr))
+	if (!m->o.grain && first != VTI_NO_LOCATION) {
+		/* None that begins here: only what is lost is this location's. */
+		piece->location = c->location = first;
+		c->owned = 0;
+	} else if (!m->o.grain) {
+		ok = place_start(m, p, t, a, piece);
+	} else if (vti_frames_hold(&t->frames, addr)) {
 		ok = place_stack_piece(m, p, t, addr, piece);
-	else if (piece->mask & ~c->owned)
+	} else if (piece->mask & ~c->owned) {
 		ok = place_new_piece(m, p, t, addr, piece);
+	}
 	piece->mask = byte_mask(from, piece->size);
 	return ok;
 }
@@ -300,29 +348,34 @@ static void add_counts(struct vt_memory_counts *n, bool store, uint32_t size, un
 	n->silent += !!(is & SILENT);
 }
 
-/* Applies a piece to its cell and its location. */
-static bool count_piece(struct vt_memory *m, const struct piece *p, uint64_t addr,
-			const uint8_t *value, bool store, unsigned *is)
+/* Applies a piece to its cell, and tells what it is. */
+static unsigned apply_piece(struct vt_memory *m, const struct piece *p, unsigned from, uint64_t v,
+			    bool store)
 {
 	struct vt_memory_location *l = &m->objects.locations[p->location];
 	struct vti_memory_cell *c = p->cell;
-	unsigned from = addr & 7;
-	uint64_t v = read_bytes(value, p->size);
 
 	if (store) {
 		count_dead(m, c, c->unread & p->mask);
 		c->unread |= p->mask;
 		l->written |= p->mask;
-		*is = store_piece(c, p->mask, from, v);
-	} else {
-		c->unread &= (uint8_t)~p->mask;
-		l->read |= p->mask;
-		*is = load_piece(c, p->mask, from, v);
+		return store_piece(c, p->mask, from, v);
 	}
-	if (p->size > l->size)
-		l->size = (uint8_t)p->size;
-	add_counts(&l->counts, store, p->size, *is);
-	return store || vti_location_value(&m->objects, l, v);
+	c->unread &= (uint8_t)~p->mask;
+	l->read |= p->mask;
+	return load_piece(c, p->mask, from, v);
+}
+
+/* Counts an access, or a piece of it, at a location. */
+static bool count_at(struct vt_memory *m, uint32_t location, bool store, uint32_t size,
+		     uint64_t value, unsigned is)
+{
+	struct vt_memory_location *l = &m->objects.locations[location];
+
+	if (size > l->size)
+		l->size = size < UINT8_MAX ? (uint8_t)size : UINT8_MAX;
+	add_counts(&l->counts, store, size, is);
+	return store || vti_location_value(&m->objects, l, value);
 }
 
 /* A piece lies in 8 bytes, and so in one line. */
@@ -345,23 +398,34 @@ static bool share_piece(struct vt_memory *m, const struct vti_memory_process *p,
 int vti_memory_touch(struct vt_memory *m, struct vti_memory_process *p, struct vti_memory_thread *t,
 		     const struct vti_touch *a, struct vt_error *err)
 {
-	uint32_t object = VTI_NO_OBJECT, done = 0;
-	unsigned all = ~0u, is;
+	uint32_t first = VTI_NO_LOCATION, object = VTI_NO_OBJECT, done = 0;
+	unsigned all = ~0u;
+	struct piece piece;
+	bool ok = true;
 
-	while (done < a->size) {
-		uint64_t addr = a->addr + done;
-		struct piece piece;
+	for (; done < a->size && ok; done += piece.size) {
+		uint64_t addr = a->addr + done, v;
+		unsigned is;
 
-		if (!find_piece(m, p, t, addr, a->size - done, &piece) ||
-		    !count_piece(m, &piece, addr, a->value ? a->value + done : NULL, a->store, &is))
+		if (!find_piece(m, p, t, a, done, first, &piece))
 			return vt_error_nomem(err);
-		if (!done)
-			object = m->objects.locations[piece.location].object;
-		if (m->o.sharing && !share_piece(m, p, t, addr, &piece, a->store))
-			return vt_error_nomem(err);
+		v = read_bytes(a->value + done, piece.size);
+		is = apply_piece(m, &piece, addr & 7, v, a->store);
 		all &= is;
-		done += piece.size;
+		if (m->o.grain)
+			ok = count_at(m, piece.location, a->store, piece.size, v, is);
+		if (ok && m->o.sharing)
+			ok = share_piece(m, p, t, addr, &piece, a->store);
+		if (!done) {
+			first = piece.location;
+			object = m->objects.locations[first].object;
+		}
 	}
+	if (ok && !m->o.grain && a->size)
+		ok = count_at(m, first, a->store, a->size,
+			      read_bytes(a->value, a->size < 8 ? a->size : 8), all);
+	if (!ok)
+		return vt_error_nomem(err);
 	if (object != VTI_NO_OBJECT) {
 		add_counts(&m->objects.list[object].counts, a->store, a->size, all);
 		add_counts(&m->totals.counts, a->store, a->size, all);

@@ -123,6 +123,7 @@ vpath --symfs "$symfs" -o paths.p paths.s 2>/dev/null
 json vlist-paths/1 vlist --symfs "$symfs" --json --paths --top 2 paths.p
 json vmem/1 vmem --symfs "$symfs" --json "$demo/parcels.vt"
 json vmem/1 vmem --symfs "$symfs" --json --layout "$demo/parcels.vt"
+json vmem-types/1 vmem --symfs "$symfs" --json --type --layout "$demo/parcels.vt"
 json vmem-sharing/1 vmem --symfs "$symfs" --json --sharing "$demo/parcels.vt"
 json vfreq/1 vfreq --symfs "$symfs" --json s.vt
 json vinterp/1 vinterp --symfs "$symfs" --summary --json r.vt

@@ -234,6 +234,43 @@ n = sum(r['loads'] + r['stores'] for r in b['rows'])
 assert n == b['loads'] + b['stores']
 END
 
+# ---- types ----
+
+vmem --json --top 0 --type --layout --each 0 p.vt >types.json 2>/dev/null
+t_ok "members have the counts of the source" python3 - <<'END'
+import json
+n, walks = 200, 10
+doc = json.load(open('types.json'))
+types = {r['type']: r for r in doc['rows'] if 'member' not in r}
+members = {(r['type'], r['member']): r for r in doc['rows'] if 'member' in r}
+
+node = types['struct node']
+assert (node['loads'], node['stores'], node['size'], node['objects']) == (3 * n * walks, 4 * n, 32, 1)
+for member, offset, kind, loads in (('key', 0, 'long int', n * walks), ('flag', 8, 'long int', n * walks),
+                                    ('next', 16, 'struct node *', n * walks), ('note', 24, 'long int', 0)):
+    m = members['struct node', member]
+    assert (m['offset'], m['width'], m['loads'], m['stores']) == (offset, 8, loads, n), (member, m)
+    assert kind in m['member_type'], m
+assert members['struct node', 'flag']['invariant'] == members['struct node', 'flag']['zero'] == 100
+# The array in the frame of use_frame, and the bytes, are known by their declarations.
+local = next(r for k, r in types.items() if 'long int[3]' in k)
+assert (local['loads'], local['stores'], local['size']) == (6 * n, 3 * n, 24), local
+chars = next(r for k, r in types.items() if 'char[16]' in k)
+assert (chars['loads'], chars['stores'], chars['size']) == (0, n, 16), chars
+# waste()'s are of type long, as the globals are.
+longs = [r for k, r in types.items() if k.split()[-1] == 'int' and 'long' in k and '[' not in k]
+assert sum(r['stores'] for r in longs) >= 8 * n + 2 * n, longs
+assert sum(r['loads'] for r in doc['rows'] if 'member' not in r) == doc['loads']
+assert sum(r['stores'] for r in doc['rows'] if 'member' not in r) == doc['stores']
+assert sum(r['loads'] for r in members.values()) == sum(
+    r['loads'] for r in types.values() if r['known'])
+# Unknown ones say why, and of what.
+assert any(k.startswith('(stack: ') for k in types) and any(k.startswith('(image: ') for k in types)
+END
+t_like "a table of types" "^ +[0-9.]+% +6000 +800 .* struct node" <(vmem --type p.vt 2>/dev/null)
+vtrace record --full --mem --values stores --heap -o stripped.vt -- /bin/true >/dev/null 2>&1
+t_like "no debug information is said" "no debug information" <(vmem --type --top 0 stripped.vt 2>/dev/null)
+
 # ---- samples ----
 
 vsim -m skylake --profileme 20 -o samples.vt p.vt 2>/dev/null
@@ -274,6 +311,7 @@ assert abs(total - 100) < 1e-6, total
 END
 t_like "a table of samples" "TLB miss" <(vmem --top 1 samples.vt 2>/dev/null)
 vmem --by location --in heap --object 'make_node*' --csv samples.vt 2>/dev/null >places.csv
+t_like "types of samples" "struct node" <(vmem --type samples.vt 2>/dev/null)
 t_is "locations of samples" "$(tail -n +2 places.csv | cut -d, -f6 | sort -n | tr '\n' ' ')" "0 8 16 24 "
 
 # ---- damage ----
@@ -304,7 +342,8 @@ t_like "no allocations: said" "the heap is one object" "$T_ERR"
 vsample -n 1000 -l 100 -o sampled.vt p.vt 2>/dev/null
 t_run vmem sampled.vt
 t_is "a sample of the code" "$T_STATUS" 3
-for options in "--by location --layout" "--each 3" "--json --csv" "--in nothing" "--depth 17" "--limit 1"; do
+for options in "--by location --layout" "--each 3" "--type --sharing" "--type --by location" \
+	"--type --grain 4" "--type --in heap" "--sharing --layout" "--json --csv" "--in nothing" "--depth 17" "--limit 1"; do
 	# shellcheck disable=SC2086 # several words
 	t_run vmem $options p.vt
 	t_is "refused: $options" "$T_STATUS" 2

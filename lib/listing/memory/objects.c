@@ -9,6 +9,7 @@
 #include "image/lines.h"
 #include "listing/code/source.h"
 #include "listing/json.h"
+#include "listing/memory/internal.h"
 #include "profile/value_text.h"
 
 /* ---- names ---- */
@@ -109,13 +110,14 @@ struct column {
 };
 
 static const struct column count_columns[] = {
-	{"share", "accesses", VT_FORMAT_PERCENT},     {"loads", "loads", VT_FORMAT_NUMBER},
-	{"stores", "stores", VT_FORMAT_NUMBER},	      {"loaded_bytes", NULL, VT_FORMAT_NUMBER},
-	{"stored_bytes", NULL, VT_FORMAT_NUMBER},     {"invariant", "invar", VT_FORMAT_PERCENT},
-	{"zero", "zero", VT_FORMAT_PERCENT},	      {"redundant", "redundant", VT_FORMAT_PERCENT},
-	{"silent", "silent", VT_FORMAT_PERCENT},      {"dead", "dead", VT_FORMAT_PERCENT},
-	{"never_loaded", "unread", VT_FORMAT_NUMBER},
+	{"share", "accesses", VT_FORMAT_PERCENT}, {"loads", "loads", VT_FORMAT_NUMBER},
+	{"stores", "stores", VT_FORMAT_NUMBER},	  {"loaded_bytes", NULL, VT_FORMAT_NUMBER},
+	{"stored_bytes", NULL, VT_FORMAT_NUMBER}, {"invariant", "invar", VT_FORMAT_PERCENT},
+	{"zero", "zero", VT_FORMAT_PERCENT},	  {"redundant", "redundant", VT_FORMAT_PERCENT},
+	{"silent", "silent", VT_FORMAT_PERCENT},  {"dead", "dead", VT_FORMAT_PERCENT},
 };
+
+static const struct column unread_column = {"never_loaded", "unread", VT_FORMAT_NUMBER};
 
 /* Of samples; those of sources are shares of the samples that tell it. */
 static const struct column sample_columns[] = {
@@ -164,37 +166,44 @@ static void put_empty(struct vt_table *t, size_t n)
 		vt_table_empty(t);
 }
 
-/* `top` of `valued` loads had the most frequent value of their location. */
-static void put_counts(struct vt_table *t, const struct vt_memory_counts *c, uint64_t whole,
-		       uint64_t top, uint64_t valued, uint64_t unread)
+void vti_memlist_columns(struct vt_table *t, bool sampled)
 {
-	vt_table_percent(t, count_accesses(c), whole);
+	if (sampled)
+		add_columns(t, sample_columns, NCOLUMNS(sample_columns));
+	else
+		add_columns(t, count_columns, NCOLUMNS(count_columns));
+}
+
+static void put_sampled(struct vt_table *t, const struct vti_memlist_numbers *n)
+{
+	if (n->latencies)
+		vt_table_percent(t, n->latency, n->whole_latency);
+	else
+		vt_table_empty(t);
+	if (n->latencies)
+		vt_table_real(t, (double)n->latency / (double)n->latencies);
+	else
+		vt_table_empty(t);
+}
+
+void vti_memlist_numbers(struct vt_table *t, const struct vti_memlist_numbers *n, bool sampled)
+{
+	const struct vt_memory_counts *c = n->counts;
+
+	vt_table_percent(t, count_accesses(c), n->whole);
 	vt_table_number(t, c->loads);
 	vt_table_number(t, c->stores);
+	if (sampled) {
+		put_sampled(t, n);
+		return;
+	}
 	vt_table_number(t, c->loaded);
 	vt_table_number(t, c->stored);
-	vt_table_percent(t, top, valued);
+	vt_table_percent(t, n->top, n->valued);
 	vt_table_percent(t, c->zero, c->loads);
 	vt_table_percent(t, c->redundant, c->loads);
 	vt_table_percent(t, c->silent, c->stores);
 	vt_table_percent(t, c->dead, c->stored);
-	vt_table_number(t, unread);
-}
-
-static void put_sample_counts(struct vt_table *t, const struct vt_memory_counts *c, uint64_t whole,
-			      uint64_t latency, uint64_t latencies, uint64_t all_latency)
-{
-	vt_table_percent(t, count_accesses(c), whole);
-	vt_table_number(t, c->loads);
-	vt_table_number(t, c->stores);
-	if (latencies)
-		vt_table_percent(t, latency, all_latency);
-	else
-		vt_table_empty(t);
-	if (latencies)
-		vt_table_real(t, (double)latency / (double)latencies);
-	else
-		vt_table_empty(t);
 }
 
 static void put_sources(struct vt_table *t, const struct vt_memory_sampled *s)
@@ -283,17 +292,22 @@ static void put_name(struct list *l, size_t number, const struct vt_memory_objec
 static void put_object(struct list *l, size_t number, const struct vt_memory_object *o)
 {
 	bool layout = l->o->rows == VT_MEMLIST_LAYOUT;
+	const struct vti_memlist_numbers n = {
+		.counts = &o->counts,
+		.whole = l->whole,
+		.top = o->top_loads,
+		.valued = o->valued_loads,
+		.latency = o->sampled.latency,
+		.latencies = o->sampled.latencies,
+		.whole_latency = vt_memory_totals(l->memory)->sampled.latency,
+	};
 
 	vt_table_row(l->table, layout ? VT_STYLE_HEADING : VT_STYLE_PLAIN);
-	if (l->sampled) {
-		put_sample_counts(l->table, &o->counts, l->whole, o->sampled.latency,
-				  o->sampled.latencies,
-				  vt_memory_totals(l->memory)->sampled.latency);
+	vti_memlist_numbers(l->table, &n, l->sampled);
+	if (l->sampled)
 		put_sources(l->table, &o->sampled);
-	} else {
-		put_counts(l->table, &o->counts, l->whole, o->top_loads, o->valued_loads,
-			   o->unread);
-	}
+	else
+		vt_table_number(l->table, o->unread);
 	if (has_object_columns(l->o))
 		put_object_facts(l->table, o);
 	if (layout)
@@ -330,25 +344,28 @@ static void put_top_value(struct list *l, const struct vt_memory_location *p, ui
 static int put_location(struct list *l, const struct vt_memory_location *p, struct vt_error *err)
 {
 	const struct vt_memory_object *o = vt_memory_object(l->memory, p->object);
-	uint64_t top, valued;
+	struct vti_memlist_numbers n = {
+		.counts = &p->counts,
+		.whole = l->whole,
+		.latency = p->latency,
+		.latencies = p->latencies,
+		.whole_latency = vt_memory_totals(l->memory)->sampled.latency,
+	};
 
-	if (read_top(l, p, &top, &valued, err) < 0)
+	if (read_top(l, p, &n.top, &n.valued, err) < 0)
 		return -(int)err->code;
 	vt_table_row(l->table, VT_STYLE_PLAIN);
-	if (l->sampled) {
-		put_sample_counts(l->table, &p->counts, l->whole, p->latency, p->latencies,
-				  vt_memory_totals(l->memory)->sampled.latency);
-		if (l->o->rows == VT_MEMLIST_LAYOUT)
-			put_empty(l->table, NCOLUMNS(source_columns));
-	} else {
-		put_counts(l->table, &p->counts, l->whole, top, valued,
-			   (unsigned)__builtin_popcount(p->written & (uint8_t)~p->read));
-	}
+	vti_memlist_numbers(l->table, &n, l->sampled);
+	if (!l->sampled)
+		vt_table_number(l->table,
+				(unsigned)__builtin_popcount(p->written & (uint8_t)~p->read));
+	else if (l->o->rows == VT_MEMLIST_LAYOUT)
+		put_empty(l->table, NCOLUMNS(source_columns));
 	if (l->o->rows == VT_MEMLIST_LAYOUT && has_object_columns(l->o))
 		put_empty(l->table, NCOLUMNS(object_columns));
 	vt_table_signed(l->table, p->offset);
 	vt_table_number(l->table, p->size);
-	put_top_value(l, p, top);
+	put_top_value(l, p, n.top);
 	if (l->o->rows == VT_MEMLIST_LAYOUT && l->o->people) {
 		put_empty(l->table, 3);
 		return 0;
@@ -394,7 +411,7 @@ static int put_layout(struct list *l, size_t object, size_t at, size_t end, stru
 		return 0;
 	vt_table_row(l->table, VT_STYLE_FAINT);
 	put_empty(l->table, (l->sampled ? NCOLUMNS(sample_columns) + NCOLUMNS(source_columns)
-					: NCOLUMNS(count_columns)) +
+					: NCOLUMNS(count_columns) + 1) +
 				    NCOLUMNS(location_columns));
 	vt_table_number(l->table, object + 1);
 	vt_table_empty(l->table);
@@ -470,11 +487,10 @@ static int64_t list_locations(struct list *l, struct vt_error *err)
 
 static void make_columns(struct vt_table *t, const struct vt_memlist_options *o, bool sampled)
 {
-	if (sampled)
-		add_columns(t, sample_columns, NCOLUMNS(sample_columns));
-	else
-		add_columns(t, count_columns, NCOLUMNS(count_columns));
-	if (sampled && o->rows != VT_MEMLIST_LOCATIONS)
+	vti_memlist_columns(t, sampled);
+	if (!sampled)
+		add_columns(t, &unread_column, 1);
+	else if (o->rows != VT_MEMLIST_LOCATIONS)
 		add_columns(t, source_columns, NCOLUMNS(source_columns));
 	if (has_object_columns(o))
 		add_columns(t, object_columns, NCOLUMNS(object_columns));
@@ -529,7 +545,7 @@ void vt_memlist_header(const struct vt_memory *m, struct vt_output *out)
 				 plural(t->samples));
 }
 
-static void set_counts(json_t *o, const struct vt_memory_counts *c)
+void vti_memlist_set_counts(json_t *o, const struct vt_memory_counts *c)
 {
 	json_object_set_new(o, "loads", vt_json_u64(c->loads));
 	json_object_set_new(o, "stores", vt_json_u64(c->stores));
@@ -549,7 +565,7 @@ void vt_memlist_json(const struct vt_memory *m, const struct vt_table *t, int64_
 
 	json_object_set_new(doc, "samples", vt_json_u64(n->samples));
 	json_object_set_new(doc, "instructions", vt_json_u64(n->insns));
-	set_counts(doc, &n->counts);
+	vti_memlist_set_counts(doc, &n->counts);
 	json_object_set_new(doc, "unread_bytes", vt_json_u64(n->unread));
 	json_object_set_new(doc, "accesses_without_address", vt_json_u64(n->incomplete));
 	json_object_set_new(doc, "heap_events", vt_json_u64(n->heap_events));

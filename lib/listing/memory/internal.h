@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_LISTING_MEMORY_INTERNAL_H
+#define VT_LISTING_MEMORY_INTERNAL_H
+
+#include <jansson.h>
+
+#include "base/table.h"
+#include "memory/memory.h"
+
+/* The columns that objects, locations, types and members have. */
+
+struct vti_memlist_numbers {
+	const struct vt_memory_counts *counts;
+	uint64_t whole;	 /* accesses of all */
+	uint64_t top;	 /* loads with the most frequent value of their location, */
+	uint64_t valued; /* of so many */
+	/* Of samples. */
+	uint64_t latency;
+	uint64_t latencies;
+	uint64_t whole_latency;
+};
+
+void vti_memlist_columns(struct vt_table *t, bool sampled);
+void vti_memlist_numbers(struct vt_table *t, const struct vti_memlist_numbers *n, bool sampled);
+
+/* Sets members of a JSON object: the counts. */
+void vti_memlist_set_counts(json_t *o, const struct vt_memory_counts *c);
+
+#endif
