@@ -36,7 +36,7 @@ struct vti_memory_process *vti_memory_process(struct vt_memory *m, int64_t pid)
 	if (known)
 		return m->processes[known->index];
 	if (!vt_array_grow(&m->processes, &m->processes_cap, m->nprocesses + 1,
-			   sizeof(*m->processes)))
+			   sizeof(struct vti_memory_process *)))
 		return NULL;
 	p = calloc(1, sizeof(*p));
 	e = p ? vt_hash_add(&m->process_ids, &pid, NULL) : NULL;
@@ -61,7 +61,8 @@ struct vti_memory_thread *vti_memory_thread(struct vti_memory_process *p, int64_
 
 	if (known)
 		return p->threads[known->index];
-	if (!vt_array_grow(&p->threads, &p->threads_cap, p->nthreads + 1, sizeof(*p->threads)))
+	if (!vt_array_grow(&p->threads, &p->threads_cap, p->nthreads + 1,
+			   sizeof(struct vti_memory_thread *)))
 		return NULL;
 	t = calloc(1, sizeof(*t));
 	e = t ? vt_hash_add(&p->thread_ids, &tid, NULL) : NULL;
@@ -523,7 +524,7 @@ static int rank_lines(struct vt_memory *m, struct vt_error *err)
 	unsigned k;
 
 	m->totals.lines_left_out = m->sharing.left_out;
-	m->lines = calloc(m->sharing.lines.count + 1, sizeof(*m->lines));
+	m->lines = calloc(m->sharing.lines.count + 1, sizeof(struct vt_shared_line *));
 	if (!m->lines)
 		return vt_error_nomem(err);
 	for (i = 0; i < m->sharing.lines.count; i++) {

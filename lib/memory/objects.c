@@ -190,7 +190,7 @@ static bool drop_location(struct vti_objects *o, const struct vt_memory_location
 	of->left_out_accesses += location_accesses(l);
 	if (!l->values)
 		return true;
-	if (!vt_array_grow(&o->spare, &o->spare_cap, o->nspare + 1, sizeof(*o->spare)))
+	if (!vt_array_grow(&o->spare, &o->spare_cap, o->nspare + 1, sizeof(struct vt_hotlist *)))
 		return false;
 	vt_hotlist_clear(o->values, l->values);
 	o->spare[o->nspare++] = l->values;

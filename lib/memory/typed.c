@@ -338,7 +338,7 @@ static int compare_members(const void *a, const void *b)
 /* Sorts the types, and sets *now: the new number of each. */
 static bool sort_types(struct vt_typed *t, struct ranked *r, size_t *now)
 {
-	struct vt_typed_type *sorted = malloc((t->ntypes + 1) * sizeof(*sorted));
+	struct vt_typed_type *sorted = calloc(t->ntypes + 1, sizeof(*sorted));
 	size_t i;
 
 	if (!sorted)
@@ -363,7 +363,7 @@ static bool sort_types(struct vt_typed *t, struct ranked *r, size_t *now)
 
 static bool sort_members(struct vt_typed *t, struct ranked *r, const size_t *now)
 {
-	struct vt_typed_member *sorted = malloc((t->nmembers + 1) * sizeof(*sorted));
+	struct vt_typed_member *sorted = calloc(t->nmembers + 1, sizeof(*sorted));
 	size_t i;
 
 	if (!sorted)

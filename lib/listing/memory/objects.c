@@ -461,7 +461,8 @@ static int compare_locations(const void *a, const void *b)
 static int64_t list_locations(struct list *l, struct vt_error *err)
 {
 	size_t all = vt_memory_nlocations(l->memory), n = 0, i, shown, object = SIZE_MAX;
-	const struct vt_memory_location **list = malloc((all + 1) * sizeof(*list));
+	const struct vt_memory_location **list =
+		malloc((all + 1) * sizeof(struct vt_memory_location *));
 	bool listed = false;
 	int code = 0;
 
@@ -477,7 +478,7 @@ static int64_t list_locations(struct list *l, struct vt_error *err)
 		if (listed)
 			list[n++] = p;
 	}
-	qsort(list, n, sizeof(*list), compare_locations);
+	qsort(list, n, sizeof(struct vt_memory_location *), compare_locations);
 	shown = l->o->top && l->o->top < n ? (size_t)l->o->top : n;
 	for (i = 0; i < shown && code == 0; i++)
 		code = put_location(l, list[i], err);
