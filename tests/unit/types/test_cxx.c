@@ -133,7 +133,7 @@ static void classes_are_as_the_program_has_them(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(compilers) / sizeof(compilers[0]); i++) {
-		const struct vt_ctype *types[5];
+		const struct vt_ctype *types[5] = {NULL};
 		char *text, *line, *save = NULL;
 		struct subject s;
 		unsigned globals = 0, members = 0;
