@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "flow/calls.h"
-#include "machine/insn/insn.h"
-#include "types/internal.h"
+#include "types/track.h"
 
 /*
  * Follows the pointer that a call returned: through moves between registers and memory of the
@@ -18,7 +17,6 @@
 
 #define MAX_CELLS 8
 #define WORD	  8
-#define NREGS	  24 /* general registers, by number */
 
 /* How far before the call its size is looked for, in bytes. */
 #define MAX_BACK 65536
@@ -30,8 +28,7 @@ struct heap_state {
 	unsigned ncells;
 	int64_t cells[MAX_CELLS]; /* words of the frame that have it, from the CFA */
 	bool told;		  /* a type was found on this way */
-	/* The types of other pointers in registers, which were loaded from variables; or NULL. */
-	struct vti_type *types[NREGS];
+	struct vti_track track;	  /* other pointers */
 };
 
 struct heap_walk {
@@ -195,48 +192,17 @@ static bool name_word(struct heap_walk *w, const struct vt_variable *v, uint64_t
 	return true;
 }
 
-/* Whether it is an element of an array, as those beside it are. */
-static bool is_element(const struct typed_word *word)
-{
-	size_t n = strlen(word->name);
-
-	return word->member && n >= 2 && strcmp(word->name + n - 2, "[]") == 0;
-}
-
-/* Finds the word at the displacement from a pointer that was loaded into a register. */
-static bool find_behind(struct heap_walk *w, const struct vt_memory *m, struct typed_word *word)
-{
-	struct vti_type *type = m->base < NREGS ? w->now.types[m->base] : NULL;
-	struct vti_type *to = type ? vti_type_target(w->t, type) : NULL;
-	const struct vt_variable v = {"", NULL, to ? &to->pub : NULL, false};
-
-	return to && m->displacement >= 0 &&
-	       name_word(w, &v, (uint64_t)m->displacement, true, word);
-}
-
 /* Finds the type of an operand of eight bytes. */
 static bool find_word(struct heap_walk *w, const struct vt_facts *f, struct typed_word *word)
 {
-	const struct vt_memory *m = &f->memories[0];
-	bool through, indexed = m->index != VT_REG_NONE;
 	struct vt_variable v;
-	uint64_t offset, at = (uint64_t)m->displacement;
+	uint64_t offset;
+	bool through;
 
-	if (m->size != WORD || m->implied || m->segment != VT_REG_NONE || m->gather ||
-	    (indexed && m->scale != WORD))
-		return false;
-	if (m->base == VT_REG_IP)
-		at += w->now.pc + f->length;
-	if (m->base == VT_REG_IP || m->base == VT_REG_NONE)
-		return vt_types_global(w->t, at, &v, &offset) == VT_TYPED &&
-		       name_word(w, &v, offset, false, word) && (!indexed || is_element(word));
-	if (!vt_reg_is_general(m->base))
-		return false;
-	if (vt_types_operand(w->t, w->now.pc, m->base, indexed ? 0 : m->displacement, WORD, &v,
-			     &offset, &through) == VT_TYPED &&
-	    (!indexed || (through && v.type->kind == VT_CTYPE_POINTER)))
-		return name_word(w, &v, offset, through, word);
-	return !indexed && find_behind(w, m, word);
+	return f->memories[0].size == WORD &&
+	       vti_track_operand(w->t, &w->now.track, w->now.pc, f, &v, &offset, &through) ==
+		       VT_TYPED &&
+	       name_word(w, &v, offset, through, word);
 }
 
 /* Finds the offset of an operand from the CFA, if call frame information relates them. */
@@ -277,29 +243,13 @@ static void clear_cells(struct heap_state *s, int64_t from, uint64_t size)
 
 static bool has_reg(const struct heap_state *s, unsigned reg)
 {
-	return reg < NREGS && s->regs >> reg & 1;
-}
-
-static void forget_registers(struct heap_state *s, uint64_t written)
-{
-	unsigned reg;
-
-	s->regs &= ~(uint32_t)written;
-	for (reg = 0; reg < NREGS; reg++)
-		if (written >> reg & 1)
-			s->types[reg] = NULL;
-}
-
-static bool is_plain_move(const struct vt_facts *f)
-{
-	return f->flags & VT_FACT_MOVE && f->nresults <= 1 && f->nmemories <= 1 &&
-	       strncmp(f->mnemonic, "mov", 3) == 0;
+	return reg < VTI_TRACK_REGS && s->regs >> reg & 1;
 }
 
 static void store(struct heap_walk *w, const struct vt_facts *f)
 {
 	const struct vt_operand *from = &f->sources[0];
-	bool pointer = is_plain_move(f) && f->nsources && from->where == VT_WHERE_REGISTER &&
+	bool pointer = vti_is_plain_move(f) && f->nsources && from->where == VT_WHERE_REGISTER &&
 		       from->size == WORD && has_reg(&w->now, from->reg);
 	struct typed_word word;
 	int64_t cell;
@@ -315,40 +265,32 @@ static void store(struct heap_walk *w, const struct vt_facts *f)
 	}
 }
 
-/* Sets a register to what a move of eight bytes copies to it. */
-static void move_to_register(struct heap_walk *w, const struct vt_facts *f)
+/* Whether the instruction copies the pointer to a register. */
+static bool moves_pointer(struct heap_walk *w, const struct vt_facts *f)
 {
-	struct heap_state *s = &w->now;
-	unsigned to = f->results[0].reg;
-	struct vti_type *type = NULL;
-	struct typed_word word;
-	bool pointer = false;
+	const struct heap_state *s = &w->now;
+	const struct vt_operand *from = &f->sources[0];
 	int64_t cell;
 
-	if (f->flags & VT_FACT_LOAD) {
-		pointer = find_cell(w, f, &cell) && has_cell(s, cell);
-		if (!pointer && find_word(w, f, &word) && word.type->pub.kind == VT_CTYPE_POINTER)
-			type = word.type;
-	} else if (f->nsources && f->sources[0].where == VT_WHERE_REGISTER &&
-		   f->sources[0].size == WORD && f->sources[0].reg < NREGS) {
-		pointer = has_reg(s, f->sources[0].reg);
-		type = s->types[f->sources[0].reg];
-	}
-	forget_registers(s, f->writes);
-	if (pointer)
-		s->regs |= 1u << to;
-	s->types[to] = type;
+	if (!vti_is_plain_move(f) || !f->nresults || f->results[0].where != VT_WHERE_REGISTER ||
+	    f->results[0].size != WORD || !vt_reg_is_general(f->results[0].reg))
+		return false;
+	if (f->flags & VT_FACT_LOAD)
+		return find_cell(w, f, &cell) && has_cell(s, cell);
+	return f->nsources && from->where == VT_WHERE_REGISTER && from->size == WORD &&
+	       has_reg(s, from->reg);
 }
 
 static void apply(struct heap_walk *w, const struct vt_facts *f)
 {
+	bool pointer = moves_pointer(w, f);
+
 	if (f->flags & VT_FACT_STORE && f->nmemories)
 		store(w, f);
-	if (is_plain_move(f) && f->nresults && f->results[0].where == VT_WHERE_REGISTER &&
-	    f->results[0].size == WORD && vt_reg_is_general(f->results[0].reg))
-		move_to_register(w, f);
-	else
-		forget_registers(&w->now, f->writes);
+	vti_track_step(w->t, &w->now.track, w->now.pc, f);
+	w->now.regs &= ~(uint32_t)f->writes;
+	if (pointer)
+		w->now.regs |= 1u << f->results[0].reg;
 }
 
 /* ---- calls ---- */
@@ -382,13 +324,10 @@ static void look_at_constructor(struct heap_walk *w, uint64_t target)
 
 static void call(struct heap_walk *w, const struct vt_facts *f)
 {
-	/* Those that a called procedure need not preserve (System V ABI for AMD64, 3.2.1). */
-	static const uint64_t lost = 1u << VT_REG_AX | 1u << VT_REG_CX | 1u << VT_REG_DX |
-				     1u << VT_REG_SI | 1u << VT_REG_DI | 15u << VT_REG_R8;
-
 	if (f->has_target)
 		look_at_constructor(w, w->now.pc + (uint64_t)f->target);
-	forget_registers(&w->now, lost);
+	vti_track_step(w->t, &w->now.track, w->now.pc, f);
+	w->now.regs &= ~(uint32_t)VTI_CALL_CLOBBERS;
 }
 
 static bool ends(struct heap_walk *w, const struct vt_facts *f)
@@ -414,10 +353,9 @@ static void returns(struct heap_walk *w)
 static void look_at_callee(struct heap_walk *w)
 {
 	const uint64_t length = 5; /* e8 and a distance of four bytes */
-	uint64_t at = w->ret - length, target;
+	uint64_t at = w->ret - length;
 	const uint8_t *code;
-	Dwarf_Die callee;
-	Dwarf_Addr entry;
+	const char *name;
 	struct vt_facts f;
 	struct vti_type *type;
 	size_t avail;
@@ -426,13 +364,9 @@ static void look_at_callee(struct heap_walk *w)
 	if (!code || !vt_facts_decode(code, avail, &f) || f.length != length ||
 	    !(f.flags & VT_FACT_CALL) || !f.has_target)
 		return;
-	target = at + (uint64_t)f.target;
-	if (vti_function_at(w->t, target, &callee) || dwarf_entrypc(&callee, &entry) != 0 ||
-	    entry != target)
-		return;
-	type = vti_type_at(w->t, &callee);
+	type = vti_type_returned(w->t, at + (uint64_t)f.target, &name);
 	if (type)
-		add_candidate(w, type, VT_HEAPTYPE_RETURN, vti_die_name(&callee));
+		add_candidate(w, type, VT_HEAPTYPE_RETURN, name);
 	w->characters = false; /* of an allocator: that says nothing of its caller */
 }
 
@@ -535,7 +469,7 @@ static uint64_t find_constant(struct heap_walk *w)
 		if (f.flags & VT_FACT_BRANCH)
 			size = 0;
 		else if (f.writes >> VT_REG_DI & 1)
-			size = is_plain_move(&f) && f.has_immediate && f.immediate > 0
+			size = vti_is_plain_move(&f) && f.has_immediate && f.immediate > 0
 				       ? (uint64_t)f.immediate
 				       : 0;
 	}

@@ -67,6 +67,11 @@ struct vt_types {
 	struct vti_global *globals;
 	size_t nglobals;
 	size_t globals_cap;
+	uint64_t *entries; /* of the procedure looked at last: where its blocks begin */
+	size_t nentries;
+	size_t entries_cap;
+	uint64_t entries_start;
+	uint64_t decoded_end; /* of its code that was decoded */
 	bool defined_read;
 	struct vt_hash defined; /* of struct definition: complete types by name */
 	struct vt_types_lost lost;

@@ -100,10 +100,10 @@ enum vt_untyped vt_types_operand(struct vt_types *t, uint64_t pc, unsigned reg,
 	if (why)
 		return why;
 	*through = true;
-	if (displacement < 0 || !v->type->sized || !v->type->size)
+	/* Beside the object is another one, which the compiler reaches from this pointer. */
+	if (displacement < 0 || !v->type->sized ||
+	    ((uint64_t)displacement >= v->type->size && !v->type->array_tail))
 		return VT_UNTYPED_OUTSIDE;
 	*offset = (uint64_t)displacement;
-	if (!v->type->array_tail)
-		*offset %= v->type->size;
 	return VT_TYPED;
 }

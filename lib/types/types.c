@@ -105,6 +105,7 @@ void vt_types_free(struct vt_types *t)
 	vti_families_clear(t);
 	vt_hash_fini(&t->families);
 	free(t->globals);
+	free(t->entries);
 	vt_intern_free(t->names);
 	free(t);
 }

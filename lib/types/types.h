@@ -201,10 +201,22 @@ enum vt_untyped vt_types_stack(struct vt_types *t, uint64_t pc, int64_t cfa, uin
  * The same for a memory operand without an index: register `reg` + `displacement`.  Of an operand
  * relative to a pointer variable in a register, *through becomes true, and what is found is what
  * it points to: v is the pointer, v->type the object's type.  Otherwise *through is false.
+ * VT_UNTYPED_OUTSIDE: the operand is beside that object.
  */
 enum vt_untyped vt_types_operand(struct vt_types *t, uint64_t pc, unsigned reg,
 				 int64_t displacement, uint64_t size, struct vt_variable *v,
 				 uint64_t *offset, bool *through);
+
+/*
+ * The same for the first memory operand of the instruction at `pc`, also relative to the
+ * instruction pointer.  Pointers in registers are followed through the block before the
+ * instruction: loads of pointers from variables and members, moves, additions of constants. v->name
+ * is "" if no variable has the pointer.  An index is known only if it counts objects of the
+ * pointer's type; for other arrays, the address of the access tells more (vt_types_global(),
+ * vt_types_stack()).
+ */
+enum vt_untyped vt_types_access(struct vt_types *t, uint64_t pc, struct vt_variable *v,
+				uint64_t *offset, bool *through);
 
 /* ---- the heap ---- */
 

@@ -37,6 +37,7 @@ static void ask_types(struct vt_lines *l, const struct vt_elf *elf, const struct
 	struct vt_heaptype h;
 	size_t i, j, n;
 	uint64_t offset;
+	bool through;
 
 	for (i = 0; types && i < vt_symbols_count(t) && i < MAX_ASKED; i++) {
 		uint64_t at = vt_symbols_at(t, i)->start;
@@ -46,6 +47,9 @@ static void ask_types(struct vt_lines *l, const struct vt_elf *elf, const struct
 		vt_types_locals(types, at + 8, locals, 8, &n);
 		for (j = 0; j < n; j++)
 			ask_type(types, locals[j].variable.type);
+		for (j = 0; j < 24; j++)
+			if (vt_types_access(types, at + j, &v, &offset, &through) == VT_TYPED)
+				ask_type(types, v.type);
 		if (vt_types_heap(types, at + 8, 64, &h) == VT_TYPED)
 			ask_type(types, h.type);
 	}

@@ -106,6 +106,8 @@ static void ask_code(struct vt_types *t, uint64_t first, uint64_t end)
 			ask_type(t, locals[i].variable.type);
 		vt_types_operand(t, at, 7, 8, 4, &v, &offset, &through);
 		vt_types_operand(t, at, 0, 8, 4, &v, &offset, &through);
+		if (vt_types_access(t, at, &v, &offset, &through) == VT_TYPED)
+			ask_type(t, v.type);
 		if (vt_types_heap(t, at, 40, &h) == VT_TYPED)
 			ask_type(t, h.type);
 	}
