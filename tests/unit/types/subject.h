@@ -42,13 +42,18 @@ static inline void subject_build(struct subject *s, const char *program, const c
 	subject_open(s);
 }
 
-static inline void subject_demolish(struct subject *s)
+static inline void subject_close(struct subject *s)
 {
 	vt_types_free(s->types);
 	vt_unwind_free(s->unwind);
 	vt_lines_free(s->lines);
 	vt_symbols_free(s->symbols);
 	vt_elf_close(s->elf);
+}
+
+static inline void subject_demolish(struct subject *s)
+{
+	subject_close(s);
 	toolbox_remove(s->dir);
 }
 

@@ -163,10 +163,40 @@ static void classes_are_as_the_program_has_them(void **state)
 	}
 }
 
+/* Two units define a type differently, and a third one only declares it; or nobody defines it. */
+static void contradicting_definitions_are_no_definition(void **state)
+{
+	struct vt_variable v;
+	struct subject s;
+	uint64_t address, offset;
+
+	(void)state;
+	s.dir = toolbox_dir();
+	toolbox_write(s.dir, "p.c",
+		      "struct s; struct t; struct u; struct s *s; struct t *t; struct u *u;"
+		      "int main(void) { return 0; }");
+	toolbox_write(s.dir, "q.c", "struct s { int a; } qs; struct t { int a; } qt;");
+	toolbox_write(s.dir, "r.c", "struct s { long a; } rs; struct t { int b; } rt;");
+	free(toolbox_run(s.dir, "gcc -g -no-pie -fno-pie p.c q.c r.c -o p"));
+	subject_open(&s);
+	assert_true(vt_symbols_address_of(s.symbols, "s", &address));
+	assert_int_equal(vt_types_global(s.types, address, &v, &offset), VT_TYPED);
+	assert_string_equal(v.type->name, "struct s *");
+	assert_false(vt_type_target(s.types, v.type)->sized);
+	assert_true(vt_symbols_address_of(s.symbols, "t", &address));
+	assert_int_equal(vt_types_global(s.types, address, &v, &offset), VT_TYPED);
+	assert_int_equal(vt_type_target(s.types, v.type)->size, 4);
+	assert_true(vt_symbols_address_of(s.symbols, "u", &address));
+	assert_int_equal(vt_types_global(s.types, address, &v, &offset), VT_TYPED);
+	assert_false(vt_type_target(s.types, v.type)->sized);
+	subject_demolish(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(classes_are_as_the_program_has_them),
+		cmocka_unit_test(contradicting_definitions_are_no_definition),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -339,6 +339,29 @@ static void a_missing_split_file_is_said(void **state)
 	subject_demolish(&s);
 }
 
+static void a_missing_shared_file_is_said(void **state)
+{
+	struct vt_types_lost lost;
+	struct vt_variable v;
+	struct subject s;
+	uint64_t address, offset;
+
+	(void)state;
+	subject_build(&s, program, "p.c", "gcc -g");
+	vt_types_lost(s.types, &lost);
+	assert_false(lost.alternate);
+	subject_close(&s);
+	free(toolbox_run(s.dir, "printf 'gone\\0aaaaaaaaaaaaaaaaaaaa' >link && objcopy "
+				"--add-section .gnu_debugaltlink=link p"));
+	subject_open(&s);
+	vt_types_lost(s.types, &lost);
+	assert_true(lost.alternate);
+	/* What does not refer to it is known. */
+	assert_true(vt_symbols_address_of(s.symbols, "counter", &address));
+	assert_int_equal(vt_types_global(s.types, address, &v, &offset), VT_TYPED);
+	subject_demolish(&s);
+}
+
 /* The image's file has only the code; what it is linked to has the types. */
 static void separate_debug_files_are_found(void **state)
 {
@@ -392,6 +415,7 @@ int main(void)
 		cmocka_unit_test(members_are_listed),
 		cmocka_unit_test(nothing_is_found_where_nothing_is),
 		cmocka_unit_test(a_missing_split_file_is_said),
+		cmocka_unit_test(a_missing_shared_file_is_said),
 		cmocka_unit_test(separate_debug_files_are_found),
 		cmocka_unit_test(reasons_have_texts),
 	};
