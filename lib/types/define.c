@@ -5,13 +5,17 @@
 #include "image/internal.h"
 #include "types/internal.h"
 
-/* The definitions of a name, which are the same if they are of one size. */
+/* The definitions of a name, which are the same if they have one size and the same members. */
 struct definition {
 	uint64_t name; /* id of t->names: the key */
 	Dwarf_Die die;
 	uint64_t size;
+	uint64_t members; /* a hash of their names and places */
 	bool differ;
 };
+
+/* Limit on the members of a definition that are compared. */
+#define MAX_MEMBERS 10000
 
 /* A walk through the types of a unit. */
 struct define_walk {
@@ -43,6 +47,32 @@ static uint32_t key_of(struct vt_types *t, struct vt_buf *name, int tag, const c
 	return id;
 }
 
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	const uint64_t both[2] = {hash, value};
+
+	return vt_hash_bytes(both, sizeof(both));
+}
+
+static uint64_t hash_members(Dwarf_Die *die)
+{
+	struct vti_children c = {.left = MAX_MEMBERS};
+	uint64_t hash = 0;
+	Dwarf_Die member;
+
+	while (vti_children_next(&c, die, &member)) {
+		uint64_t place = 0;
+		const char *name;
+
+		if (dwarf_tag(&member) != DW_TAG_member)
+			continue;
+		name = vti_die_name(&member);
+		vti_die_number(&member, DW_AT_data_member_location, &place);
+		hash = mix(mix(hash, place), vt_hash_bytes(name, strlen(name)));
+	}
+	return hash;
+}
+
 /* Makes the key of a definition.  That of a declaration elsewhere in the unit is where that is. */
 static uint32_t key_of_definition(struct define_walk *w, Dwarf_Die *die, int tag)
 {
@@ -60,7 +90,7 @@ static uint32_t key_of_definition(struct define_walk *w, Dwarf_Die *die, int tag
 
 static void add_definition(struct define_walk *w, Dwarf_Die *die, int tag)
 {
-	uint64_t key = key_of_definition(w, die, tag), size = 0;
+	uint64_t key = key_of_definition(w, die, tag), size = 0, members = hash_members(die);
 	struct definition *d;
 	bool added;
 
@@ -71,8 +101,9 @@ static void add_definition(struct define_walk *w, Dwarf_Die *die, int tag)
 	} else if (added) {
 		d->die = *die;
 		d->size = size;
+		d->members = members;
 	} else {
-		d->differ |= d->size != size;
+		d->differ |= d->size != size || d->members != members;
 	}
 }
 

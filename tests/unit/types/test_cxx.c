@@ -173,10 +173,12 @@ static void contradicting_definitions_are_no_definition(void **state)
 	(void)state;
 	s.dir = toolbox_dir();
 	toolbox_write(s.dir, "p.c",
-		      "struct s; struct t; struct u; struct s *s; struct t *t; struct u *u;"
+		      "struct s *s; struct t *t; struct u *u; struct w *w;"
 		      "int main(void) { return 0; }");
-	toolbox_write(s.dir, "q.c", "struct s { int a; } qs; struct t { int a; } qt;");
-	toolbox_write(s.dir, "r.c", "struct s { long a; } rs; struct t { int b; } rt;");
+	toolbox_write(s.dir, "q.c",
+		      "struct s { int a; } qs; struct t { int a; } qt; struct w { int a; } w1;");
+	toolbox_write(s.dir, "r.c",
+		      "struct s { long a; } rs; struct t { int b; } rt; struct w { int a; } w2;");
 	free(toolbox_run(s.dir, "gcc -g -no-pie -fno-pie p.c q.c r.c -o p"));
 	subject_open(&s);
 	assert_true(vt_symbols_address_of(s.symbols, "s", &address));
@@ -184,6 +186,9 @@ static void contradicting_definitions_are_no_definition(void **state)
 	assert_string_equal(v.type->name, "struct s *");
 	assert_false(vt_type_target(s.types, v.type)->sized);
 	assert_true(vt_symbols_address_of(s.symbols, "t", &address));
+	assert_int_equal(vt_types_global(s.types, address, &v, &offset), VT_TYPED);
+	assert_false(vt_type_target(s.types, v.type)->sized);
+	assert_true(vt_symbols_address_of(s.symbols, "w", &address));
 	assert_int_equal(vt_types_global(s.types, address, &v, &offset), VT_TYPED);
 	assert_int_equal(vt_type_target(s.types, v.type)->size, 4);
 	assert_true(vt_symbols_address_of(s.symbols, "u", &address));
