@@ -71,7 +71,6 @@ static const struct {
 	{"top", "vtrace record --all-cpus and vtrace prof: nothing is shown while it runs"},
 	{"diff", "vtrace prof --diff"},
 	{"evlist", "vtrace info"},
-	{"mem", "vtrace prof --by source"},
 	{"archive", "vtrace pack"},
 	{"flamegraph", "vtrace flame"},
 	{"buildid-list", "vtrace info"},

@@ -122,7 +122,7 @@ examples()
 prepare()
 {
 	local demo=$ROOT/tests/data/demo image id
-	mkdir -p "$1" && cp "$demo/perf.data" "$demo/regs.data" "$1/" && chmod u+w "$1"/*.data
+	mkdir -p "$1" && cp "$demo/perf.data" "$demo/regs.data" "$demo/parcels.vt" "$1/" && chmod u+w "$1"/*.data
 	[ -d "$demo/symfs" ] || return 0
 	cp -r "$demo/symfs" "$1/"
 	while read -r image; do

@@ -97,7 +97,6 @@ done <<-'END'
 	top vtrace record --all-cpus
 	diff vtrace prof --diff
 	evlist vtrace info
-	mem vtrace prof --by source
 END
 
 # ---- perf itself ----
