@@ -55,7 +55,7 @@ static int put_range(struct vt_memory *m, struct vti_memory_process *p, uint64_t
 }
 
 static int end_instance(struct vt_memory *m, struct vti_memory_process *p, uint32_t index,
-			uint64_t now, struct vt_error *err)
+			uint64_t now, bool dead, struct vt_error *err)
 {
 	const struct vti_instance n = m->instances[index];
 	struct vt_memory_object *o = &m->objects.list[n.object];
@@ -65,7 +65,7 @@ static int end_instance(struct vt_memory *m, struct vti_memory_process *p, uint3
 		o->lifetime += now - n.born;
 		o->live -= n.size;
 	}
-	vti_memory_new_owner(m, p, n.start, n.size, true);
+	vti_memory_new_owner(m, p, n.start, n.size, dead);
 	if (vti_tree_put(&m->allocation_nodes, &p->allocations, n.start, n.start + n.size, NULL) <
 		    0 ||
 	    !forget_instance(m, index))
@@ -99,7 +99,7 @@ static int end_range(struct vt_memory *m, struct vti_memory_process *p, uint64_t
 			if (code < 0)
 				return vt_error_nomem(err);
 		} else {
-			code = end_instance(m, p, below->image, now, err);
+			code = end_instance(m, p, below->image, now, true, err);
 		}
 	}
 	return code;
@@ -168,7 +168,8 @@ static int release(struct vt_memory *m, struct vti_memory_process *p,
 		m->totals.unknown_frees++;
 		return 0;
 	}
-	return end_instance(m, p, map->image, e->first, err);
+	/* What realloc() takes on is not lost. */
+	return end_instance(m, p, map->image, e->first, !e->addr, err);
 }
 
 static int apply_event(struct vt_memory *m, struct vti_memory_process *p,

@@ -9,8 +9,9 @@ struct entry {
 	struct vti_memory_chunk *chunk;
 };
 
-void vti_cells_init(struct vti_cells *c)
+void vti_cells_init(struct vti_cells *c, bool by_byte)
 {
+	c->by_byte = by_byte;
 	memset(c->recent, 0, sizeof(c->recent));
 	vt_hash_init(&c->index, sizeof(struct entry), sizeof(uint64_t));
 }
@@ -19,8 +20,12 @@ void vti_cells_clear(struct vti_cells *c)
 {
 	size_t i;
 
-	for (i = 0; i < c->index.count; i++)
-		free(((struct entry *)vt_hash_at(&c->index, i))->chunk);
+	for (i = 0; i < c->index.count; i++) {
+		struct vti_memory_chunk *chunk = vti_cells_chunk(c, i);
+
+		free(chunk->stored);
+		free(chunk);
+	}
 	vt_hash_clear(&c->index);
 	memset(c->recent, 0, sizeof(c->recent));
 }
@@ -40,8 +45,12 @@ struct vti_memory_chunk *vti_cells_add(struct vti_cells *c, uint64_t key)
 	if (e)
 		return c->recent[key % VTI_RECENT] = e->chunk;
 	chunk = calloc(1, sizeof(*chunk));
-	e = chunk ? vt_hash_add(&c->index, &key, NULL) : NULL;
+	if (chunk && c->by_byte)
+		chunk->stored = calloc((size_t)8 * VTI_CHUNK_CELLS, sizeof(*chunk->stored));
+	e = chunk && (chunk->stored || !c->by_byte) ? vt_hash_add(&c->index, &key, NULL) : NULL;
 	if (!e) {
+		if (chunk)
+			free(chunk->stored);
 		free(chunk);
 		return NULL;
 	}
@@ -81,7 +90,8 @@ static void visit_chunk(struct vti_memory_chunk *chunk, uint64_t start, uint64_t
 
 	for (i = 0; i < VTI_CHUNK_CELLS; i++, base += 8)
 		if (base + 7 >= start && base <= end)
-			fn(arg, &chunk->cells[i], vti_mask_within(base, start, end));
+			fn(arg, &chunk->cells[i], chunk->stored ? &chunk->stored[8 * i] : NULL,
+			   vti_mask_within(base, start, end));
 }
 
 void vti_cells_each(struct vti_cells *c, uint64_t start, uint64_t size, vti_cell_fn *fn, void *arg)

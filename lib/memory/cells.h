@@ -29,16 +29,18 @@ struct vti_memory_cell {
 #define VTI_RECENT	1024
 
 struct vti_memory_chunk {
-	uint64_t key; /* address >> VTI_CHUNK_SHIFT */
+	uint64_t key;	  /* address >> VTI_CHUNK_SHIFT */
+	uint32_t *stored; /* of each byte, the location that stored it; NULL: that of its cell */
 	struct vti_memory_cell cells[VTI_CHUNK_CELLS];
 };
 
 struct vti_cells {
+	bool by_byte;	      /* chunks have `stored`: a cell may be part of several locations */
 	struct vt_hash index; /* of chunks by key */
 	struct vti_memory_chunk *recent[VTI_RECENT];
 };
 
-void vti_cells_init(struct vti_cells *c);
+void vti_cells_init(struct vti_cells *c, bool by_byte);
 void vti_cells_fini(struct vti_cells *c);
 
 /* Forgets all chunks. */
@@ -47,8 +49,12 @@ void vti_cells_clear(struct vti_cells *c);
 /* Adds a chunk; NULL when memory runs out. */
 struct vti_memory_chunk *vti_cells_add(struct vti_cells *c, uint64_t key);
 
-/* Returns the cell of an address, which is added if it does not exist; NULL without memory. */
-static inline struct vti_memory_cell *vti_cells_at(struct vti_cells *c, uint64_t address)
+/*
+ * Returns the cell of an address, which is added if it does not exist; NULL without memory.
+ * *stored becomes what `stored` has of its 8 bytes, or NULL.
+ */
+static inline struct vti_memory_cell *vti_cells_at(struct vti_cells *c, uint64_t address,
+						   uint32_t **stored)
 {
 	uint64_t key = address >> VTI_CHUNK_SHIFT;
 	struct vti_memory_chunk *chunk = c->recent[key % VTI_RECENT];
@@ -58,6 +64,7 @@ static inline struct vti_memory_cell *vti_cells_at(struct vti_cells *c, uint64_t
 		if (!chunk)
 			return NULL;
 	}
+	*stored = chunk->stored ? &chunk->stored[address & (8 * VTI_CHUNK_CELLS - 8)] : NULL;
 	return &chunk->cells[address >> 3 & (VTI_CHUNK_CELLS - 1)];
 }
 
@@ -68,7 +75,7 @@ const struct vti_memory_cell *vti_cells_find(const struct vti_cells *c, uint64_t
  * Calls `fn` for each existing cell that [start, start + size) touches, in no certain order, with
  * the mask of the bytes of the cell that lie in the range.
  */
-typedef void vti_cell_fn(void *arg, struct vti_memory_cell *cell, uint8_t mask);
+typedef void vti_cell_fn(void *arg, struct vti_memory_cell *cell, uint32_t *stored, uint8_t mask);
 void vti_cells_each(struct vti_cells *c, uint64_t start, uint64_t size, vti_cell_fn *fn, void *arg);
 
 /* The number of chunks, and the i-th of them. */

@@ -45,7 +45,7 @@ struct vti_memory_process *vti_memory_process(struct vt_memory *m, int64_t pid)
 		return NULL;
 	}
 	p->pid = pid;
-	vti_cells_init(&p->cells);
+	vti_cells_init(&p->cells, m->o.grain != 8);
 	vt_hash_init(&p->entries, 2 * sizeof(uint64_t), sizeof(uint64_t));
 	vt_hash_init(&p->thread_ids, sizeof(struct by_id), sizeof(int64_t));
 	e->index = m->nprocesses;
@@ -268,13 +268,14 @@ static bool peek(struct vti_memory_process *p, uint64_t addr, uint64_t *value)
 	return c && c->known == 0xff && !(addr & 7);
 }
 
-static void read_iovecs(struct vti_memory_process *p, uint64_t addr, uint64_t count)
+static void read_iovecs(struct vt_memory *m, struct vti_memory_process *p, uint64_t addr,
+			uint64_t count)
 {
 	uint64_t i, base, size;
 
 	for (i = 0; i < count && i < MAX_IOVECS; i++, addr += IOVEC_SIZE)
 		if (peek(p, addr, &base) && peek(p, addr + 8, &size))
-			vti_memory_kernel_read(p, base, size);
+			vti_memory_kernel_read(m, p, base, size);
 }
 
 static int take_syscall(struct vt_memory *m, const struct vt_record *rec, struct vt_error *err)
@@ -290,11 +291,11 @@ static int take_syscall(struct vt_memory *m, const struct vt_record *rec, struct
 	if (args.count < 6)
 		return 0;
 	for (i = 0; i < 6; i++)
-		vti_memory_kernel_read(p, args.data[i], ARGUMENT_BYTES);
+		vti_memory_kernel_read(m, p, args.data[i], ARGUMENT_BYTES);
 	if ((number == SYS_WRITE || number == SYS_PWRITE64 || number == SYS_SENDTO) && result > 0)
-		vti_memory_kernel_read(p, args.data[1], (uint64_t)result);
+		vti_memory_kernel_read(m, p, args.data[1], (uint64_t)result);
 	if (number == SYS_WRITEV)
-		read_iovecs(p, args.data[1], args.data[2]);
+		read_iovecs(m, p, args.data[1], args.data[2]);
 	return vti_memory_mappings(m, p, number, args.data, result, err);
 }
 
@@ -448,9 +449,17 @@ static int add_location(struct vt_memory *m, const struct vt_memory_location *l,
 	if (vt_memory_values(m, l, h, err) < 0)
 		return -(int)err->code;
 	o->valued_loads += h->profiled;
-	if (h->nvalues)
-		o->top_loads += h->counts[0] - (h->errors ? h->errors[0] : 0);
+	o->top_loads += vt_memory_top_loads(l, h);
 	return 0;
+}
+
+uint64_t vt_memory_top_loads(const struct vt_memory_location *l, const struct vt_hot *values)
+{
+	uint64_t errors = values->nvalues && values->errors ? values->errors[0] : 0;
+	uint64_t top = values->nvalues ? values->counts[0] - errors : 0;
+
+	/* Zeros are counted one by one. */
+	return l->counts.zero > top ? l->counts.zero : top;
 }
 
 struct ranked {
@@ -492,7 +501,8 @@ static int rank_objects(struct vt_memory *m, struct vt_error *err)
 	return 0;
 }
 
-/* By rank of the object, offset: both are in the location once its object is replaced by its rank.
+/* By rank of the object, offset and size, the largest first: all are in the location once its
+ * object is replaced by its rank.
  */
 static int compare_locations(const void *a, const void *b)
 {
@@ -500,7 +510,9 @@ static int compare_locations(const void *a, const void *b)
 
 	if (x->object != y->object)
 		return x->object < y->object ? -1 : 1;
-	return (x->offset > y->offset) - (x->offset < y->offset);
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return (x->size < y->size) - (x->size > y->size);
 }
 
 /* Those with most accesses that could miss first; then by address. */

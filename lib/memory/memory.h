@@ -182,6 +182,9 @@ const struct vt_shared_thread *vt_memory_shared_thread(const struct vt_memory *m
 						       const struct vt_shared_line *l,
 						       const struct vt_shared_thread *t);
 
+/* How many loads of a location had its most frequent value, by its values: at least so many. */
+uint64_t vt_memory_top_loads(const struct vt_memory_location *l, const struct vt_hot *values);
+
 /*
  * Reads the most frequent values that were loaded from a location, as vt_hotlist_read() does.
  * Returns 0 or -VT_E_NOMEM.

@@ -160,7 +160,8 @@ int vti_memory_touch(struct vt_memory *m, struct vti_memory_process *p, struct v
 /* The kernel wrote or read memory: changes what is known of it, and counts nothing. */
 int vti_memory_kernel_wrote(struct vt_memory *m, struct vti_memory_process *p, uint64_t addr,
 			    const uint8_t *data, size_t size, struct vt_error *err);
-void vti_memory_kernel_read(struct vti_memory_process *p, uint64_t addr, uint64_t size);
+void vti_memory_kernel_read(struct vt_memory *m, struct vti_memory_process *p, uint64_t addr,
+			    uint64_t size);
 /* A range belongs to another object from now on; `dead`: what nobody loaded is lost. */
 void vti_memory_new_owner(struct vt_memory *m, struct vti_memory_process *p, uint64_t start,
 			  uint64_t size, bool dead);

@@ -141,31 +141,58 @@ find_stack(struct vti_memory_process *p, struct vti_memory_thread *t, uint64_t a
 
 #define PAGE UINT64_C(4096)
 
+/* The segments that are where they should be, if a mapping is of segment `s`. */
+static size_t count_agreeing(struct vt_memory *m, const struct vti_memory_process *p,
+			     const struct vt_map *map, const struct vt_elf_segment *list, size_t n,
+			     const struct vt_elf_segment *s)
+{
+	uint64_t bias = map->start - (s->vaddr - s->offset + vt_map_offset(map, map->start));
+	size_t i, count = 0;
+
+	for (i = 0; i < n; i++) {
+		const struct vt_map *at = vti_memory_map(m, p, bias + list[i].vaddr);
+
+		count += at && at->image == map->image &&
+			 vt_map_offset(at, bias + list[i].vaddr) == list[i].offset;
+	}
+	return count;
+}
+
 /*
  * The segment that a mapping is of: it begins at the page where the segment does, or further in.
- * The last page of a segment may be the first of the next, too.
+ * One page of the file may be of several segments: then those of which most agree.
  */
-static const struct vt_elf_segment *find_segment(const struct vt_elf *elf, const struct vt_map *map)
+static const struct vt_elf_segment *find_segment(struct vt_memory *m,
+						 const struct vti_memory_process *p,
+						 const struct vt_elf *elf, const struct vt_map *map)
 {
 	uint64_t offset = vt_map_offset(map, map->start);
 	const struct vt_elf_segment *found = NULL;
-	size_t n, i;
+	size_t n, i, most = 0;
 	const struct vt_elf_segment *list = vt_elf_segments(elf, &n);
 
-	for (i = 0; i < n; i++)
-		if ((list[i].offset & ~(PAGE - 1)) == offset)
-			found = &list[i];
-	for (i = 0; i < n && !found; i++)
-		if (offset >= list[i].offset && offset - list[i].offset < list[i].filesz)
-			found = &list[i];
+	for (i = 0; i < n; i++) {
+		const struct vt_elf_segment *s = &list[i];
+		size_t agree;
+
+		if (offset < (s->offset & ~(PAGE - 1)) ||
+		    (offset >= s->offset && offset - s->offset >= s->filesz))
+			continue;
+		agree = count_agreeing(m, p, map, list, n, s);
+		if (!found || agree > most) {
+			found = s;
+			most = agree;
+		}
+	}
 	return found;
 }
 
 /* The vaddr of an address; false if no segment is mapped there. */
-static bool find_vaddr(const struct vt_elf *elf, const struct vt_map *map, uint64_t address,
+static bool find_vaddr(struct vt_memory *m, const struct vti_memory_process *p,
+		       const struct vt_elf *elf, const struct vt_map *map, uint64_t address,
 		       uint64_t *vaddr)
 {
-	const struct vt_elf_segment *s = elf ? find_segment(elf, map) : NULL;
+	const struct vt_elf_segment *s = elf ? find_segment(m, p, elf, map) : NULL;
 
 	/* The .bss has no offset of the file, but lies behind the segment's bytes. */
 	*vaddr = s ? s->vaddr - s->offset + vt_map_offset(map, address) : 0;
@@ -230,7 +257,7 @@ static bool resolve_image(struct vt_memory *m, const struct vti_memory_process *
 	const struct vt_symbol *s = NULL;
 	struct vt_symbols *symbols;
 
-	if (!find_vaddr(elf, map, address, &vaddr)) {
+	if (!find_vaddr(m, p, elf, map, address, &vaddr)) {
 		*found = address < map->end;
 		at->low = address & ~UINT64_C(7);
 		at->high = at->low + 8;
@@ -246,6 +273,16 @@ static bool resolve_image(struct vt_memory *m, const struct vti_memory_process *
 }
 
 /* ---- all ---- */
+
+/*
+ * Whether an address of a mapping, which begins at `start`, is on the thread's own stack, deeper
+ * than any call so far.
+ */
+static bool is_deeper(const struct vti_frames *f, uint64_t start, uint64_t address)
+{
+	return f->count && start <= address && address < f->low &&
+	       f->low - address <= VTI_STACK_REACH;
+}
 
 static bool use_instance(const struct vti_instance *n, struct vti_memory_at *at)
 {
@@ -274,7 +311,7 @@ bool vti_memory_resolve(struct vt_memory *m, struct vti_memory_process *p,
 {
 	const struct vti_instance *n = vti_memory_instance(m, p, address);
 	struct vti_memory_thread *other;
-	const struct vt_map *map, *below, *above;
+	const struct vt_map *map, *below, *above, *region;
 	bool found;
 
 	*at = (struct vti_memory_at){.object = VTI_NO_OBJECT};
@@ -290,9 +327,16 @@ bool vti_memory_resolve(struct vt_memory *m, struct vti_memory_process *p,
 	if (map && map->type == VT_IMAGE_FILE &&
 	    (!resolve_image(m, p, map, address, at, &found) || found))
 		return at->object != VTI_NO_OBJECT;
+	region = vti_tree_find(p->regions, address);
+	if ((n && is_deeper(&t->frames, n->start, address) && t->frames.low < n->start + n->size) ||
+	    (!n && region && is_deeper(&t->frames, region->start, address) &&
+	     t->frames.low < region->end)) {
+		vti_frames_see(&t->frames, address);
+		return vti_memory_on_stack(m, p, t, address, at);
+	}
 	if (n)
 		return use_instance(n, at);
-	other = vti_tree_find(p->regions, address) ? NULL : find_stack(p, t, address, true);
+	other = region ? NULL : find_stack(p, t, address, true);
 	if (other) {
 		vti_frames_see(&other->frames, address);
 		return vti_memory_on_stack(m, p, other, address, at);

@@ -8,10 +8,15 @@
 /* The part of an access that lies in one location and one cell. */
 struct piece {
 	struct vti_memory_cell *cell;
+	uint32_t *stored; /* by which locations its cell's bytes were; or NULL */
 	uint32_t location;
 	uint32_t size;
-	uint8_t mask; /* of its bytes in the cell */
+	uint32_t whole; /* bytes of the access, where it has one location */
+	uint8_t mask;	/* of its bytes in the cell */
 };
+
+/* Where locations are told apart by the size of accesses, it is part of their index. */
+#define SIZE_BITS 7
 
 static uint8_t byte_mask(unsigned from, unsigned size)
 {
@@ -41,6 +46,9 @@ static void renumber_cells(struct vti_memory_process *p, const uint32_t *now)
 			if (c->location == VTI_NO_LOCATION)
 				c->owned = 0;
 		}
+		for (k = 0; chunk->stored && k < 8 * VTI_CHUNK_CELLS; k++)
+			if (chunk->stored[k] != VTI_NO_LOCATION)
+				chunk->stored[k] = now[chunk->stored[k]];
 	}
 }
 
@@ -60,29 +68,39 @@ bool vti_memory_drop(struct vt_memory *m)
 
 /* The cell of an address; beyond the limit of chunks, all is forgotten first. */
 static struct vti_memory_cell *find_cell(struct vt_memory *m, struct vti_memory_process *p,
-					 uint64_t address)
+					 uint64_t address, uint32_t **stored)
 {
 	if (vti_cells_count(&p->cells) >= VT_MEMORY_CHUNKS) {
 		vti_cells_clear(&p->cells);
 		m->totals.forgotten++;
 	}
-	return vti_cells_at(&p->cells, address);
+	return vti_cells_at(&p->cells, address, stored);
 }
 
 /* ---- what is lost ---- */
 
-/* These bytes of a cell were never loaded, and now are gone. */
-static void count_dead(struct vt_memory *m, const struct vti_memory_cell *c, uint8_t bytes)
+static void count_dead_of(struct vt_memory *m, uint32_t location, unsigned n)
 {
-	unsigned n = count_bytes(bytes);
 	struct vt_memory_location *l;
 
-	if (!n || c->location == VTI_NO_LOCATION)
+	if (!n || location == VTI_NO_LOCATION)
 		return;
-	l = &m->objects.locations[c->location];
+	l = &m->objects.locations[location];
 	l->counts.dead += n;
 	m->objects.list[l->object].counts.dead += n;
 	m->totals.counts.dead += n;
+}
+
+/* These bytes of a cell were never loaded, and now are gone. */
+static void count_dead(struct vt_memory *m, const struct vti_memory_cell *c, const uint32_t *stored,
+		       uint8_t bytes)
+{
+	unsigned i;
+
+	if (!stored)
+		count_dead_of(m, c->location, count_bytes(bytes));
+	for (i = 0; stored && i < 8; i++)
+		count_dead_of(m, stored[i], bytes >> i & 1);
 }
 
 struct change {
@@ -90,12 +108,12 @@ struct change {
 	bool dead;
 };
 
-static void change_owner(void *arg, struct vti_memory_cell *c, uint8_t mask)
+static void change_owner(void *arg, struct vti_memory_cell *c, uint32_t *stored, uint8_t mask)
 {
 	const struct change *change = arg;
 
 	if (change->dead)
-		count_dead(change->m, c, c->unread & mask);
+		count_dead(change->m, c, stored, c->unread & mask);
 	c->unread &= (uint8_t)~mask;
 	c->was_loaded &= (uint8_t)~mask;
 	if (c->owned & mask) {
@@ -141,7 +159,8 @@ int vti_memory_kernel_wrote(struct vt_memory *m, struct vti_memory_process *p, u
 {
 	while (size) {
 		unsigned from = addr & 7, n = size < 8 - from ? (unsigned)size : 8 - from;
-		struct vti_memory_cell *c = find_cell(m, p, addr);
+		uint32_t *stored;
+		struct vti_memory_cell *c = find_cell(m, p, addr, &stored);
 
 		if (!c)
 			return vt_error_nomem(err);
@@ -154,15 +173,24 @@ int vti_memory_kernel_wrote(struct vt_memory *m, struct vti_memory_process *p, u
 	return 0;
 }
 
-static void mark_read(void *arg, struct vti_memory_cell *c, uint8_t mask)
+static void mark_read(void *arg, struct vti_memory_cell *c, uint32_t *stored, uint8_t mask)
 {
-	(void)arg;
+	struct vt_memory *m = arg;
+	unsigned i;
+
+	for (i = 0; i < 8; i++) {
+		uint32_t location = stored ? stored[i] : c->location;
+
+		if (c->unread & mask & 1u << i && location != VTI_NO_LOCATION)
+			m->objects.locations[location].read |= (uint8_t)(1u << i);
+	}
 	c->unread &= (uint8_t)~mask;
 }
 
-void vti_memory_kernel_read(struct vti_memory_process *p, uint64_t addr, uint64_t size)
+void vti_memory_kernel_read(struct vt_memory *m, struct vti_memory_process *p, uint64_t addr,
+			    uint64_t size)
 {
-	vti_cells_each(&p->cells, addr, size, mark_read, NULL);
+	vti_cells_each(&p->cells, addr, size, mark_read, m);
 }
 
 /* ---- pieces ---- */
@@ -190,6 +218,9 @@ static bool place_piece(struct vt_memory *m, const struct vti_memory_at *at, uin
 	}
 	if (m->o.grain && end - addr < piece->size)
 		piece->size = (uint32_t)(end - addr);
+	/* Accesses of different sizes are of different members, or of more than one. */
+	if (!m->o.grain)
+		index = index << SIZE_BITS | (piece->whole & ((1u << SIZE_BITS) - 1));
 	piece->location = vti_objects_location(&m->objects, at->object, index, offset);
 	c->owned = vti_mask_within(cell, start > at->low ? start : at->low, end - 1);
 	c->location = piece->location;
@@ -232,7 +263,7 @@ static bool place_stack_piece(struct vt_memory *m, struct vti_memory_process *p,
 	/* Another frame was there: it is gone, and what it stored is, too. */
 	if (before.location != c->location && before.location != VTI_NO_LOCATION &&
 	    is_other_frame(m, before.location, c->location)) {
-		count_dead(m, &before, before.unread);
+		count_dead(m, &before, piece->stored, before.unread);
 		c->unread = c->was_loaded = 0;
 	}
 	return true;
@@ -260,16 +291,15 @@ static bool place_start(struct vt_memory *m, struct vti_memory_process *p,
 	struct vti_memory_cell *c = piece->cell;
 	bool on_stack = vti_frames_hold(&t->frames, a->addr);
 
-	/* One that begins at the same byte, and has no bytes beyond, is of the same object. */
-	if (!on_stack && !(piece->mask & ~c->owned) &&
-	    (piece->mask & -piece->mask) == (c->owned & -c->owned))
+	/* One of the same bytes is of the same object. */
+	if (!on_stack && piece->size == a->size && piece->mask == c->owned)
 		return true;
 	if (on_stack ? !place_stack_piece(m, p, t, a->addr, piece)
 		     : !place_new_piece(m, p, t, a->addr, piece))
 		return false;
 	if (on_stack && m->objects.list[m->objects.locations[piece->location].object].nplaces)
 		note_code(m, p, t, a, &m->objects.locations[piece->location]);
-	c->owned = piece->mask;
+	c->owned = piece->size == a->size ? piece->mask : 0;
 	return true;
 }
 
@@ -284,12 +314,13 @@ static bool find_piece(struct vt_memory *m, struct vti_memory_process *p,
 	uint64_t addr = a->addr + done;
 	unsigned from = addr & 7;
 	uint32_t size = a->size - done;
-	struct vti_memory_cell *c = find_cell(m, p, addr);
+	struct vti_memory_cell *c = find_cell(m, p, addr, &piece->stored);
 	bool ok = true;
 
 	if (!c)
 		return false;
 	piece->cell = c;
+	piece->whole = a->size;
 	piece->size = size < 8 - from ? size : 8 - from;
 	piece->mask = byte_mask(from, piece->size);
 	piece->location = c->location;
@@ -354,10 +385,14 @@ static unsigned apply_piece(struct vt_memory *m, const struct piece *p, unsigned
 {
 	struct vt_memory_location *l = &m->objects.locations[p->location];
 	struct vti_memory_cell *c = p->cell;
+	unsigned i;
 
 	if (store) {
-		count_dead(m, c, c->unread & p->mask);
+		count_dead(m, c, p->stored, c->unread & p->mask);
 		c->unread |= p->mask;
+		for (i = 0; p->stored && i < 8; i++)
+			if (p->mask >> i & 1)
+				p->stored[i] = p->location;
 		l->written |= p->mask;
 		return store_piece(c, p->mask, from, v);
 	}

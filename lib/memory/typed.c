@@ -206,10 +206,24 @@ static struct row *find_row(struct vt_typed *t, struct vt_hash *rows, const char
 	return key.name == UINT32_MAX ? NULL : vt_hash_add(rows, &key, added);
 }
 
+/* What is declared const or volatile has the type that it would have without. */
+static const char *skip_qualifiers(const char *name)
+{
+	for (;;) {
+		if (strncmp(name, "const ", 6) == 0)
+			name += 6;
+		else if (strncmp(name, "volatile ", 9) == 0)
+			name += 9;
+		else
+			return name;
+	}
+}
+
 /* The number of a type, which is added; SIZE_MAX without memory. */
 static size_t find_type(struct vt_typed *t, const struct found *f, enum vt_object_type of)
 {
-	const char *name = f->why == VT_TYPED ? f->type->name : vt_untyped_text(f->why);
+	const char *name =
+		f->why == VT_TYPED ? skip_qualifiers(f->type->name) : vt_untyped_text(f->why);
 	uint64_t size = f->why == VT_TYPED && f->type->sized ? f->type->size : 0;
 	/* A type may have the name of a reason; a reason is told of each type of objects. */
 	uint32_t why = f->why == VT_TYPED ? 0 : 1 + (uint32_t)of;
@@ -280,8 +294,7 @@ static int add_location(struct vt_typed *t, const struct vt_memory_location *l,
 		if (vt_memory_values(t->memory, l, &t->hot, err) < 0)
 			return -(int)err->code;
 		valued = t->hot.profiled;
-		if (t->hot.nvalues)
-			top = t->hot.counts[0] - (t->hot.errors ? t->hot.errors[0] : 0);
+		top = vt_memory_top_loads(l, &t->hot);
 	}
 	add_sums(&t->types[type].sums, l, top, valued);
 	/* Until its members are sorted, `first` is the object seen last, plus 1. */

@@ -325,8 +325,7 @@ static int read_top(struct list *l, const struct vt_memory_location *p, uint64_t
 	if (vt_memory_values(l->memory, p, &l->hot, err) < 0)
 		return -(int)err->code;
 	*valued = l->hot.profiled;
-	if (l->hot.nvalues)
-		*top = l->hot.counts[0] - (l->hot.errors ? l->hot.errors[0] : 0);
+	*top = vt_memory_top_loads(p, &l->hot);
 	return 0;
 }
 
@@ -334,6 +333,8 @@ static void put_top_value(struct list *l, const struct vt_memory_location *p, ui
 {
 	if (!top) {
 		vt_table_empty(l->table);
+	} else if (top == p->counts.zero) {
+		vt_table_str(l->table, "0");
 	} else if (p->size == 8 && l->hot.values[0] >= UINT64_C(1) << 32) {
 		vt_table_printf(l->table, "0x%" PRIx64, l->hot.values[0]);
 	} else {
@@ -567,7 +568,7 @@ void vt_memlist_json(const struct vt_memory *m, const struct vt_table *t, int64_
 	json_object_set_new(doc, "samples", vt_json_u64(n->samples));
 	json_object_set_new(doc, "instructions", vt_json_u64(n->insns));
 	vti_memlist_set_counts(doc, &n->counts);
-	json_object_set_new(doc, "unread_bytes", vt_json_u64(n->unread));
+	json_object_set_new(doc, "unread_at_end_bytes", vt_json_u64(n->unread));
 	json_object_set_new(doc, "accesses_without_address", vt_json_u64(n->incomplete));
 	json_object_set_new(doc, "heap_events", vt_json_u64(n->heap_events));
 	json_object_set_new(doc, "unknown_frees", vt_json_u64(n->unknown_frees));
