@@ -147,13 +147,15 @@ endef
 $(B)/libvtrace.a: $(call obj,$(STREAM_SRC)) $(B)/stamp/libvtrace
 	$(archive)
 
-# Descriptions of processors and tables of timings become strings of the library.
+# Descriptions of processors, tables of timings and microcode become strings of the library.
 CORE_TEXTS := $(sort $(wildcard lib/machine/pipeline/cores/*.core))
 TIMING_TEXTS := $(sort $(wildcard lib/machine/pipeline/timing/*.tsv))
-EMBED = scripts/embed vti_core_texts $(CORE_TEXTS) -- vti_timing_texts $(TIMING_TEXTS)
+UCODE_TEXTS := $(sort $(wildcard lib/coprocessor/programs/*.ucode))
+EMBED = scripts/embed vti_core_texts $(CORE_TEXTS) -- vti_timing_texts $(TIMING_TEXTS) \
+	-- vti_ucode_texts $(UCODE_TEXTS)
 $(eval $(call stamp,$(B)/stamp/embed,$(EMBED)))
 
-$(B)/gen/coretext.c: scripts/embed $(CORE_TEXTS) $(TIMING_TEXTS) $(B)/stamp/embed
+$(B)/gen/coretext.c: scripts/embed $(CORE_TEXTS) $(TIMING_TEXTS) $(UCODE_TEXTS) $(B)/stamp/embed
 	$(call say,EMBED,$@)
 	@mkdir -p $(@D)
 	$(Q)$(EMBED) >$@

@@ -7,6 +7,7 @@
  * is the program's main(): argv[0] is its name; returns the exit status.
  */
 int cmd_cmp(int argc, char **argv);
+int cmd_coproc(int argc, char **argv);
 int cmd_culprit(int argc, char **argv);
 int cmd_db(int argc, char **argv);
 int cmd_decode(int argc, char **argv);

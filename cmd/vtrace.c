@@ -39,6 +39,7 @@ static const struct program programs[] = {
 	{"path", "vpath", cmd_path, "find the paths that led to samples"},
 	{"replay", "vreplay", cmd_replay, "find pairs of memory accesses that conflict"},
 	{"interp", "vinterp", cmd_interp, "interpret the instructions after samples: their values"},
+	{"coproc", "vcoproc", cmd_coproc, "run a model of a profiling co-processor"},
 	{"hot", "vhot", cmd_hot, "collect hot lists of values"},
 	{"inv", "vinv", cmd_inv, "measure the invariance of values"},
 	{"cmp", "vcmp", cmd_cmp, "compare profiles of values"},

@@ -22,5 +22,5 @@ _vtrace()
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 }
 
-complete -o default -F _vtrace vtrace vcmp vculprit vdb vevent vexport vflame vfreq vhot vinterp vinv vlist vmem \
+complete -o default -F _vtrace vtrace vcmp vcoproc vculprit vdb vevent vexport vflame vfreq vhot vinterp vinv vlist vmem \
 	vpair vpath vprof vreplay vsample vsim vspec vstats

@@ -16,7 +16,7 @@ end
 
 complete -c vtrace -n 'test (count (commandline -poc)) -eq 1' -f -a '(__vtrace_subcommands)'
 complete -c vtrace -n 'test (commandline -poc)[-1] = help' -f -a '(__vtrace_subcommands)'
-for program in vtrace vcmp vculprit vdb vevent vexport vflame vfreq vhot vinterp vinv vlist vmem vpair vpath vprof \
+for program in vtrace vcmp vcoproc vculprit vdb vevent vexport vflame vfreq vhot vinterp vinv vlist vmem vpair vpath vprof \
         vreplay vsample vsim vspec vstats
     complete -c $program -n 'string match -q -- "-*" (commandline -ct)' -a '(__vtrace_options)'
 end

@@ -154,7 +154,7 @@ done
 	done
 } | "$make_stream" --script >many.vt
 for command in vhot "vhot --algo exact" vspec "vsample -n 1" vsim "vreplay" "vinv --intervals 4" "vinterp --path" \
-	"vtrace dump --blocks" "vtrace dump --values"; do
+	"vcoproc --program edge" "vtrace dump --blocks" "vtrace dump --values"; do
 	# shellcheck disable=SC2086
 	t_run $command many.vt
 	# shellcheck disable=SC2126 # lines are counted, not matches in them

@@ -117,6 +117,10 @@ json vspec/1 vspec --symfs "$symfs" --json o.vt
 json vculprit/1 vculprit --symfs "$symfs" --json f.vt
 json vculprit/1 vculprit --symfs "$symfs" --json --truth truth.vt f.vt
 vsim -m alpha21264 --symfs "$symfs" --profileme 500 --branches 32 -o paths.s "$demo/orders.vt" 2>/dev/null
+json vcoproc/1 vcoproc --program edge --symfs "$symfs" --json --top 3 o.vt
+json vcoproc-list/1 vcoproc --list --json
+json vcoproc-report/1 vcoproc --program edge --report --json o.vt
+json vcoproc-report/1 vcoproc --program edge --report --json
 json vpath/1 vpath --symfs "$symfs" --json --top 2 paths.s
 json vpath-truth/1 vpath --symfs "$symfs" --json --truth paths.s
 vpath --symfs "$symfs" -o paths.p paths.s 2>/dev/null

@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "coprocessor/feed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "machine/insn/insn.h"
+#include "stream/exec.h"
+
+#define NONE UINT32_MAX /* no slot */
+#define LANE 8		/* bytes of an operation at most */
+
+/* An operation of a block, with what each execution of it has alike. */
+struct op {
+	struct vt_sample sample;
+	uint32_t insn;
+	uint32_t value, lane; /* the slot of its value */
+	uint32_t addr;	      /* and of its address */
+	uint32_t guard;
+	bool waits;	     /* for what comes next */
+	bool pass;	     /* the filters let it, */
+	uint64_t generation; /* as of this state of them */
+};
+
+struct plan {
+	struct op *ops;
+	size_t nops, cap;
+	uint32_t no_value, no_address; /* operations left out */
+	bool made;
+};
+
+struct process {
+	int64_t pid;
+	uint64_t next; /* instruction */
+	uint64_t epoch;
+};
+
+struct thread {
+	int64_t pid, tid;
+	uint64_t epoch;
+	struct op *waiting; /* a branch whose target is the next step */
+};
+
+struct vt_feed {
+	const struct vt_context *context;
+	const struct vt_ucode *u;
+	const struct vt_filters *filters;
+	struct vt_buffer *buffer;
+	vt_warn_fn *warn;
+	void *warn_arg;
+	uint32_t reads;
+	struct plan **plans; /* by block */
+	size_t nplans;
+	struct vt_hash processes, threads, places;
+	struct vt_feed_stats stats;
+};
+
+struct vt_feed *vt_feed_new(const struct vt_context *c, const struct vt_ucode *u,
+			    const struct vt_filters *f, struct vt_buffer *b, vt_warn_fn *warn,
+			    void *warn_arg)
+{
+	struct vt_feed *feed = calloc(1, sizeof(*feed));
+
+	if (!feed)
+		return NULL;
+	feed->context = c;
+	feed->u = u;
+	feed->filters = f;
+	feed->buffer = b;
+	feed->warn = warn;
+	feed->warn_arg = warn_arg;
+	feed->reads = vt_ucode_reads(u);
+	vt_hash_init(&feed->processes, sizeof(struct process), sizeof(int64_t));
+	vt_hash_init(&feed->threads, sizeof(struct thread), offsetof(struct thread, epoch));
+	vt_hash_init(&feed->places, sizeof(struct vt_feed_place), sizeof(uint64_t));
+	return feed;
+}
+
+void vt_feed_free(struct vt_feed *f)
+{
+	size_t i;
+
+	if (!f)
+		return;
+	for (i = 0; i < f->nplans; i++) {
+		if (f->plans[i])
+			free(f->plans[i]->ops);
+		free(f->plans[i]);
+	}
+	free(f->plans);
+	vt_hash_fini(&f->processes);
+	vt_hash_fini(&f->threads);
+	vt_hash_fini(&f->places);
+	free(f);
+}
+
+const struct vt_feed_stats *vt_feed_stats(const struct vt_feed *f)
+{
+	return &f->stats;
+}
+
+const struct vt_feed_place *vt_feed_find(const struct vt_feed *f, uint64_t pc_low)
+{
+	uint64_t key = (uint32_t)pc_low;
+
+	return vt_hash_find(&f->places, &key);
+}
+
+/* ---- the operations of a block ---- */
+
+static enum vt_ucode_class branch_class(uint32_t flags)
+{
+	bool indirect = flags & VT_FACT_INDIRECT;
+
+	if (flags & VT_FACT_RETURN)
+		return VT_CLASS_RETURN;
+	if (flags & VT_FACT_CALL)
+		return indirect ? VT_CLASS_CALL_INDIRECT : VT_CLASS_CALL;
+	if (flags & VT_FACT_CONDITIONAL)
+		return VT_CLASS_BRANCH;
+	return indirect ? VT_CLASS_JUMP_INDIRECT : VT_CLASS_JUMP;
+}
+
+static enum vt_ucode_class class_of(const struct vt_facts *f)
+{
+	static const struct {
+		uint32_t fact;
+		enum vt_ucode_class class;
+	} rows[] = {
+		{VT_FACT_SYSCALL, VT_CLASS_SYSCALL},
+		{VT_FACT_ATOMIC, VT_CLASS_ATOMIC},
+		{VT_FACT_STRING, VT_CLASS_STRING},
+		{VT_FACT_NOP, VT_CLASS_NOP},
+		{VT_FACT_LEA, VT_CLASS_ADDRESS},
+		{VT_FACT_DIVIDE, VT_CLASS_DIVIDE},
+		{VT_FACT_MULTIPLY, VT_CLASS_MULTIPLY},
+		{VT_FACT_MOVE | VT_FACT_PUSH | VT_FACT_POP, VT_CLASS_MOVE},
+		{VT_FACT_FLOAT | VT_FACT_X87, VT_CLASS_FLOAT},
+		{VT_FACT_VECTOR, VT_CLASS_VECTOR},
+		{VT_FACT_COMPARE, VT_CLASS_COMPARE},
+	};
+	size_t i;
+
+	if (!f->length)
+		return VT_CLASS_OTHER;
+	if (f->flags & VT_FACT_BRANCH)
+		return branch_class(f->flags);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (f->flags & rows[i].fact)
+			return rows[i].class;
+	return VT_CLASS_INTEGER;
+}
+
+/* Without the code of a block, only its end is known. */
+static enum vt_ucode_class class_of_end(enum vt_block_end end)
+{
+	static const enum vt_ucode_class classes[VT_NENDS] = {
+		[VT_END_FALL] = VT_CLASS_OTHER,	   [VT_END_BRANCH] = VT_CLASS_BRANCH,
+		[VT_END_JUMP] = VT_CLASS_JUMP,	   [VT_END_JUMP_INDIRECT] = VT_CLASS_JUMP_INDIRECT,
+		[VT_END_CALL] = VT_CLASS_CALL,	   [VT_END_CALL_INDIRECT] = VT_CLASS_CALL_INDIRECT,
+		[VT_END_RETURN] = VT_CLASS_RETURN, [VT_END_SYSCALL] = VT_CLASS_SYSCALL,
+		[VT_END_OTHER] = VT_CLASS_OTHER,
+	};
+
+	return classes[end];
+}
+
+static uint16_t access_size(const struct vt_facts *f, bool store)
+{
+	unsigned i;
+
+	for (i = 0; i < f->nmemories; i++)
+		if (store ? f->memories[i].written : f->memories[i].read)
+			return f->memories[i].size;
+	return 0;
+}
+
+/* An operation of a class that is profiled; `size` is at most LANE. */
+static struct op *add_op(struct vt_feed *f, struct plan *p, const struct vt_bblock *b,
+			 uint32_t insn, enum vt_ucode_class class)
+{
+	uint64_t pc = vt_bblock_insn_addr(b, insn);
+	struct vt_feed_place *place;
+	struct op *op;
+	bool added;
+	const uint64_t key = (uint32_t)pc;
+	const struct vt_map *m;
+	uint32_t i;
+
+	place = vt_hash_add(&f->places, &key, &added);
+	if (!place || !vt_array_grow(&p->ops, &p->cap, p->nops + 1, sizeof(*p->ops)))
+		return NULL;
+	if (added) {
+		m = vt_addrspace_find(vt_context_space(f->context), (int32_t)b->pid, pc, 0);
+		place->pc = pc;
+		place->pid = b->pid;
+		place->image = m ? m->image : VT_UNMAPPED_IMAGE;
+		place->offset = m ? vt_map_offset(m, pc) : pc;
+	} else if (place->pc != pc) {
+		place->ambiguous = 1;
+	}
+	op = &p->ops[p->nops++];
+	*op = (struct op){.insn = insn, .value = NONE, .addr = NONE, .guard = NONE};
+	op->sample.pc = pc;
+	op->sample.next = pc + b->lengths[insn];
+	op->sample.class = (uint8_t) class;
+	for (i = 0; b->code && i < b->lengths[insn] && i < 8; i++)
+		op->sample.code |= (uint64_t)b->code[pc - b->addr + i] << 8 * i;
+	return op;
+}
+
+static bool is_profiled(const struct vt_feed *f, enum vt_ucode_class class)
+{
+	return f->u->start[class] != VT_UCODE_NO_START;
+}
+
+/* The slots of an access: NONE where it has none. */
+struct access {
+	uint32_t guard, addr, value;
+	uint16_t size;
+	bool store;
+};
+
+/* Adds the operations of an access, one for each 8 bytes.  False: out of memory. */
+static bool add_access(struct vt_feed *f, struct plan *p, const struct vt_bblock *b, uint32_t insn,
+		       const struct access *a)
+{
+	const uint32_t value = 1u << VT_OP_VALUE | 1u << VT_OP_VALUE_LO;
+	const uint32_t addr =
+		1u << VT_OP_ADDR | 1u << VT_OP_ADDR_LO | 1u << VT_OP_WORD | 1u << VT_OP_LINE;
+	enum vt_ucode_class class = a->store ? VT_CLASS_STORE : VT_CLASS_LOAD;
+	uint32_t lane = 0;
+
+	if (!is_profiled(f, class))
+		return true;
+	do {
+		uint32_t left = a->size - lane * LANE;
+		struct op *op;
+
+		if ((f->reads & value) && a->value == NONE) {
+			p->no_value++;
+			continue;
+		}
+		if ((f->reads & addr) && a->addr == NONE) {
+			p->no_address++;
+			continue;
+		}
+		op = add_op(f, p, b, insn, class);
+		if (!op)
+			return false;
+		op->guard = a->guard;
+		op->value = f->reads & value ? a->value : NONE;
+		op->addr = f->reads & addr ? a->addr : NONE;
+		op->lane = lane;
+		op->sample.size = (uint8_t)(left < LANE ? left : LANE);
+		op->sample.addr = lane * LANE;
+	} while (++lane * LANE < a->size);
+	return true;
+}
+
+static bool is_value(const struct vt_slot *s)
+{
+	return s->what == VT_WHAT_LOAD || s->what == VT_WHAT_STORE;
+}
+
+static bool is_address(const struct vt_slot *s)
+{
+	return (s->what == VT_WHAT_LOAD_ADDRESS || s->what == VT_WHAT_STORE_ADDRESS) &&
+	       s->size == 8;
+}
+
+/* The accesses of an instruction, of which slots from *slot on tell: guard, address, value. */
+static bool add_accesses(struct vt_feed *f, struct plan *p, const struct vt_bblock *b,
+			 uint32_t insn, uint32_t *slot, const struct vt_facts *facts)
+{
+	struct access a = {NONE, NONE, NONE, 0, false};
+	bool loads = false, stores = false, ok = true;
+
+	for (; *slot < b->nslots && b->slots[*slot].insn == insn && ok; ++*slot) {
+		const struct vt_slot *s = &b->slots[*slot];
+		bool last = *slot + 1 == b->nslots || b->slots[*slot + 1].insn != insn ||
+			    !is_value(&b->slots[*slot + 1]);
+
+		if (s->what == VT_WHAT_GUARD)
+			a.guard = *slot;
+		if (is_address(s))
+			a.addr = *slot;
+		if (!is_value(s) && !(is_address(s) && last))
+			continue;
+		a.store = s->what == VT_WHAT_STORE || s->what == VT_WHAT_STORE_ADDRESS;
+		a.value = is_value(s) ? *slot : NONE;
+		a.size = is_value(s) ? s->size : access_size(facts, a.store);
+		loads = loads || !a.store;
+		stores = stores || a.store;
+		ok = add_access(f, p, b, insn, &a);
+		a = (struct access){NONE, NONE, NONE, 0, false};
+	}
+	if (ok && (facts->flags & VT_FACT_LOAD) && !loads) {
+		a.size = access_size(facts, false);
+		ok = add_access(f, p, b, insn, &a);
+	}
+	if (ok && (facts->flags & VT_FACT_STORE) && !stores) {
+		a.size = access_size(facts, true);
+		a.store = true;
+		ok = add_access(f, p, b, insn, &a);
+	}
+	return ok;
+}
+
+static bool is_control(enum vt_ucode_class c)
+{
+	return c >= VT_CLASS_BRANCH && c <= VT_CLASS_RETURN;
+}
+
+static bool make_plan(struct vt_feed *f, struct plan *p, const struct vt_bblock *b)
+{
+	const uint32_t target = 1u << VT_OP_TARGET | 1u << VT_OP_TARGET_LO | 1u << VT_OP_TAKEN;
+	uint32_t insn, slot = 0, at = 0;
+	struct vt_facts facts;
+
+	for (insn = 0; insn < b->ninsns; insn++) {
+		enum vt_ucode_class class;
+		struct op *op;
+
+		memset(&facts, 0, sizeof(facts));
+		if (b->code && b->mode == 64)
+			vt_facts_decode(b->code + at, b->lengths[insn], &facts);
+		class = b->code			? class_of(&facts)
+			: insn + 1 == b->ninsns ? class_of_end(b->end)
+						: VT_CLASS_OTHER;
+		at += b->lengths[insn];
+		if (!add_accesses(f, p, b, insn, &slot, &facts))
+			return false;
+		if (!is_profiled(f, class))
+			continue;
+		op = add_op(f, p, b, insn, class);
+		if (!op)
+			return false;
+		op->waits = is_control(class) && (f->reads & target) && insn + 1 == b->ninsns;
+	}
+	p->made = true;
+	return true;
+}
+
+static struct plan *find_plan(struct vt_feed *f, const struct vt_bblock *b)
+{
+	size_t had = f->nplans;
+
+	if (b->id >= had) {
+		if (!vt_array_grow(&f->plans, &f->nplans, b->id + 1, sizeof(struct plan *)))
+			return NULL;
+		memset(f->plans + had, 0, (f->nplans - had) * sizeof(struct plan *));
+	}
+	if (!f->plans[b->id])
+		f->plans[b->id] = calloc(1, sizeof(struct plan));
+	if (!f->plans[b->id] || (!f->plans[b->id]->made && !make_plan(f, f->plans[b->id], b)))
+		return NULL;
+	return f->plans[b->id];
+}
+
+/* ---- executions ---- */
+
+static inline bool passes(const struct vt_feed *f, struct op *op)
+{
+	if (op->generation != f->filters->generation) {
+		op->pass = vt_filters_pass(f->filters, op->sample.pc);
+		op->generation = f->filters->generation;
+	}
+	return op->pass;
+}
+
+/* The branch that ended the step before went to `addr`. */
+static int finish_branch(struct vt_feed *f, struct thread *t, uint64_t addr, struct vt_error *err)
+{
+	struct op *op = t->waiting;
+	struct vt_sample s = op->sample;
+
+	t->waiting = NULL;
+	s.tid = (uint32_t)t->tid;
+	s.target = addr;
+	s.taken = s.class != VT_CLASS_BRANCH || addr != s.next;
+	return vt_buffer_offer(f->buffer, &s, 0, passes(f, op), err);
+}
+
+static inline int run_op(struct vt_feed *f, struct thread *t, struct op *op,
+			 const struct vt_step *step, struct vt_error *err)
+{
+	struct vt_sample s;
+
+	if (op->guard != NONE && !vt_step_value(step, op->guard, 0))
+		return 0;
+	if (!passes(f, op))
+		return vt_buffer_offer(f->buffer, &op->sample, op->insn - step->insn, false, err);
+	s = op->sample;
+	s.tid = (uint32_t)t->tid;
+	s.taken = s.class != VT_CLASS_BRANCH && is_control(s.class);
+	if (op->addr != NONE)
+		s.addr += vt_step_value(step, op->addr, 0);
+	if (op->value != NONE)
+		s.value = vt_step_value(step, op->value, op->lane);
+	return vt_buffer_offer(f->buffer, &s, op->insn - step->insn, true, err);
+}
+
+static int run_step(struct vt_feed *f, struct thread *t, const struct vt_step *step,
+		    struct vt_error *err)
+{
+	const struct vt_bblock *b = step->block;
+	struct plan *p = b->id < f->nplans ? f->plans[b->id] : NULL;
+	struct op *op, *end;
+	int code = 0;
+
+	if (!p) {
+		p = find_plan(f, b);
+		if (!p)
+			return vt_error_nomem(err);
+	}
+	if (t->waiting)
+		code = finish_branch(f, t, vt_bblock_insn_addr(b, step->insn), err);
+	end = p->ops + p->nops;
+	for (op = p->ops; op < end && op->insn < step->insn; op++)
+		;
+	for (; op < end && op->insn < step->insn_end && code == 0; op++) {
+		if (op->waits)
+			t->waiting = op;
+		else
+			code = run_op(f, t, op, step, err);
+	}
+	f->stats.no_value += p->no_value;
+	f->stats.no_address += p->no_address;
+	f->stats.insns += step->insn_end - step->insn;
+	return code < 0 ? code : vt_buffer_retire(f->buffer, step->insn_end - step->insn, err);
+}
+
+static void forget(struct vt_feed *f, struct thread *t)
+{
+	f->stats.no_target += t->waiting != NULL;
+	t->waiting = NULL;
+}
+
+/* The thread of a run; what it waits for is forgotten where the run does not go on. */
+static struct thread *find_thread(struct vt_feed *f, const struct vt_exec *x)
+{
+	const int64_t key[2] = {x->pid, x->tid};
+	struct process *p = vt_hash_add(&f->processes, &x->pid, NULL);
+	struct thread *t = vt_hash_add(&f->threads, key, NULL);
+
+	if (!p || !t)
+		return NULL;
+	if (x->first != p->next)
+		p->epoch++;
+	p->next = x->first + x->insns;
+	if (t->epoch != p->epoch)
+		forget(f, t);
+	t->epoch = p->epoch;
+	return t;
+}
+
+static void warn_of(const struct vt_feed *f, const struct vt_error *err)
+{
+	if (f->warn)
+		f->warn(f->warn_arg, err->text);
+}
+
+static int run_exec(struct vt_feed *f, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_exec x;
+	struct vt_step step;
+	struct thread *t;
+	int code = vt_exec_open(&x, vt_context_blocks(f->context), rec, err);
+
+	if (code < 0) {
+		warn_of(f, err);
+		return 0;
+	}
+	t = find_thread(f, &x);
+	if (!t)
+		return vt_error_nomem(err);
+	while ((code = vt_exec_next(&x, &step, err)) > 0) {
+		code = run_step(f, t, &step, err);
+		if (code < 0)
+			return code;
+	}
+	if (code < 0) {
+		warn_of(f, err);
+		forget(f, t);
+	}
+	return 0;
+}
+
+int vt_feed_record(void *feed, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_feed *f = feed;
+	size_t i;
+
+	if (rec->kind == VT_EXEC)
+		return run_exec(f, rec, err);
+	if (rec->kind == VT_SIGNAL) {
+		const int64_t key[2] = {vt_record_i64(rec, VT_SIGNAL_PID),
+					vt_record_i64(rec, VT_SIGNAL_TID)};
+		struct thread *t = vt_hash_find(&f->threads, key);
+
+		if (t)
+			forget(f, t);
+	}
+	for (i = 0; rec->kind == VT_GAP && i < f->threads.count; i++)
+		forget(f, vt_hash_at(&f->threads, i));
+	return 0;
+}
