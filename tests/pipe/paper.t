@@ -21,6 +21,10 @@ t_like "beside the paper's" '^paper +33.5 +0.3 +0.6 +99.8 +10.0 +4.8 +90.7$' log
 t_status "a command without a name" 3 "$ROOT/scripts/paper/value-profiling" -o vp -c "=x"
 t_status "a second input of nothing" 3 "$ROOT/scripts/paper/value-profiling" -o vp -c "a=true" -t "b=x"
 
+t_ok "the co-processor's values, of a recording" "$ROOT/scripts/paper/coprocessor" "$ROOT/tests/data/demo/orders.vt"
+t_like "against simple sampling with as many updates" \
+	'^\| orders \| 96021 \| 33 \| 60 \| 1600 \| 0\.0000 \| 0\.3015 \| inf \| 100% \| 91% \|' "$T_OUT"
+
 t_is "DCPI's cost of a sample, daemon and all, as ours" "$("$PYTHON" -c '
 import runpy, sys
 sys.path.insert(0, sys.argv[1])
