@@ -279,6 +279,7 @@ ENUMS = {
                     "followed"],
     "enum:path": ["unknown", "counts", "history", "history+pairs", "likely", "exact"],
     "enum:heap": ["malloc", "calloc", "realloc", "aligned", "free", "new", "delete", "mmap", "munmap", "mremap"],
+    "enum:object": ["global", "heap", "stack", "image", "mapped", "free", "unknown", "other"],
     "enum:stall": ["unexplained", "gain", "icache", "itlb", "dcache", "dtlb", "write-buffer", "forward", "mispredict", "sync", "multiplier", "divider", "unit", "dependency", "queue", "other", "slotting", "operand-a", "operand-b", "operand-c", "unit-static"],
     "enum:why": ["none", "anywhere", "steps", "displaced", "both-ways", "indirect", "returns", "store", "operands", "drains", "kernel", "called-code", "nobody", "absent", "small", "minor", "data-source", "denormal"],
     "enum:source": ["unknown", "l1", "fill-buffer", "l2", "l3", "l4", "peer-near", "peer-far", "cache", "dram", "dram-far", "pmem", "extended", "io", "uncached", "forward"],

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "memory/memory_internal.h"
+#include "memory/records_internal.h"
 #include "stream/exec.h"
 
 /* System calls that write from memory to a file: asm/unistd_64.h. */
@@ -360,6 +361,11 @@ static int take_record(void *arg, const struct vt_record *rec, struct vt_error *
 	case VT_STATE:
 		code = take_state(m, rec, &bad);
 		break;
+	case VT_ACCESSES:
+	case VT_OBJECT:
+	case VT_LOCATION:
+		code = vt_memrecords_feed(m->records, rec, &bad);
+		break;
 	default:
 		code = vt_context_refused(m->context, &bad);
 		break;
@@ -379,7 +385,8 @@ static int take_record(void *arg, const struct vt_record *rec, struct vt_error *
 
 #define WANTED                                                                                     \
 	(VT_KIND(VT_EXEC) | VT_KIND(VT_HEAP) | VT_KIND(VT_THREAD) | VT_KIND(VT_SYSCALL) |          \
-	 VT_KIND(VT_MEMORY) | VT_KIND(VT_SAMPLE) | VT_KIND(VT_STATE) | VT_KIND(VT_BLOCK))
+	 VT_KIND(VT_MEMORY) | VT_KIND(VT_SAMPLE) | VT_KIND(VT_STATE) | VT_KIND(VT_BLOCK) |         \
+	 VT_MEMRECORDS)
 
 struct vt_memory *vt_memory_new(const struct vt_memory_options *o, struct vt_context *context,
 				struct vt_error *err)
@@ -396,12 +403,15 @@ struct vt_memory *vt_memory_new(const struct vt_memory_options *o, struct vt_con
 	vti_sharing_init(&m->sharing);
 	vti_nodes_init(&m->allocation_nodes, VTI_MAX_ALLOCATIONS);
 	vti_nodes_init(&m->region_nodes, VTI_MAX_ALLOCATIONS);
-	if (vti_objects_init(&m->objects, err) < 0) {
+	m->records = vt_memrecords_new(err);
+	if (!m->records || vti_objects_init(&m->objects, err) < 0) {
 		vt_memory_free(m);
 		return NULL;
 	}
 	vt_context_add(context,
-		       &(struct vt_consumer){.record = take_record, .arg = m, .kinds = WANTED});
+		       &(struct vt_consumer){.record = take_record,
+					     .arg = m,
+					     .kinds = o->recorded ? VT_MEMRECORDS : WANTED});
 	return m;
 }
 
@@ -420,13 +430,12 @@ void vt_memory_free(struct vt_memory *m)
 	free(m->blocks);
 	free(m->instances);
 	free(m->free_instances);
-	free(m->order);
-	free(m->rank);
 	free(m->lines);
 	vti_sharing_fini(&m->sharing);
 	vti_nodes_fini(&m->allocation_nodes);
 	vti_nodes_fini(&m->region_nodes);
 	vti_objects_fini(&m->objects);
+	vt_memrecords_free(m->records);
 	free(m);
 }
 
@@ -444,7 +453,7 @@ static int add_location(struct vt_memory *m, const struct vt_memory_location *l,
 
 	o->locations++;
 	o->unread += (unsigned)__builtin_popcount(l->written & (uint8_t)~l->read);
-	if (!l->values)
+	if (!vti_location_has_values(l))
 		return 0;
 	if (vt_memory_values(m, l, h, err) < 0)
 		return -(int)err->code;
@@ -460,59 +469,6 @@ uint64_t vt_memory_top_loads(const struct vt_memory_location *l, const struct vt
 
 	/* Zeros are counted one by one. */
 	return l->counts.zero > top ? l->counts.zero : top;
-}
-
-struct ranked {
-	uint64_t accesses;
-	uint32_t object;
-};
-
-static int compare_ranked(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
-
-	if (x->accesses != y->accesses)
-		return x->accesses > y->accesses ? -1 : 1;
-	return (x->object > y->object) - (x->object < y->object);
-}
-
-static int rank_objects(struct vt_memory *m, struct vt_error *err)
-{
-	size_t n = m->objects.count, i;
-	struct ranked *list = calloc(n + 1, sizeof(*list));
-
-	m->order = calloc(n + 1, sizeof(*m->order));
-	m->rank = calloc(n + 1, sizeof(*m->rank));
-	if (!list || !m->order || !m->rank) {
-		free(list);
-		return vt_error_nomem(err);
-	}
-	for (i = 0; i < n; i++) {
-		const struct vt_memory_counts *c = &m->objects.list[i].counts;
-
-		list[i] = (struct ranked){c->loads + c->stores, (uint32_t)i};
-	}
-	qsort(list, n, sizeof(*list), compare_ranked);
-	for (i = 0; i < n; i++) {
-		m->order[i] = list[i].object;
-		m->rank[list[i].object] = (uint32_t)i;
-	}
-	free(list);
-	return 0;
-}
-
-/* By rank of the object, offset and size, the largest first: all are in the location once its
- * object is replaced by its rank.
- */
-static int compare_locations(const void *a, const void *b)
-{
-	const struct vt_memory_location *x = a, *y = b;
-
-	if (x->object != y->object)
-		return x->object < y->object ? -1 : 1;
-	if (x->offset != y->offset)
-		return x->offset < y->offset ? -1 : 1;
-	return (x->size < y->size) - (x->size > y->size);
 }
 
 /* Those with most accesses that could miss first; then by address. */
@@ -548,7 +504,7 @@ static int rank_lines(struct vt_memory *m, struct vt_error *err)
 		vti_sharing_judge(&m->sharing, l);
 		for (k = 0; k < VT_SHARING_WORDS; k++)
 			if (l->words[k].object != UINT32_MAX)
-				l->words[k].object = m->rank[l->words[k].object];
+				l->words[k].object = m->objects.rank[l->words[k].object];
 	}
 	qsort(m->lines, m->nlines, sizeof(struct vt_shared_line *), compare_lines);
 	return 0;
@@ -566,31 +522,51 @@ static int finish_processes(struct vt_memory *m, struct vt_error *err)
 	return code;
 }
 
+static bool same_image(void *arg, uint32_t image, uint32_t *number)
+{
+	(void)arg;
+	*number = image;
+	return true;
+}
+
+/* Takes over the records of a profile, which was counted before. */
+static int take_profile(struct vt_memory *m, struct vt_error *err)
+{
+	if (!vt_memrecords_given(m->records))
+		return 0;
+	if (m->totals.insns || m->totals.samples)
+		return vt_error_set(err, VT_E_MISMATCH,
+				    "both a memory profile and accesses to be counted");
+	m->o.grain = (unsigned)m->records->grain;
+	m->o.depth = (unsigned)m->records->depth;
+	return vti_memrecords_add(&m->objects, &m->totals, m->records, same_image, NULL, err);
+}
+
 int vt_memory_finish(struct vt_memory *m, struct vt_error *err)
 {
 	struct vt_hot h = {.size = 0};
 	size_t i;
 	int code = finish_processes(m, err);
 
+	if (code == 0)
+		code = take_profile(m, err);
 	for (i = 0; i < m->objects.nlocations && code == 0; i++)
 		code = add_location(m, &m->objects.locations[i], &h, err);
 	vt_hot_fini(&h);
 	if (code == 0)
-		code = rank_objects(m, err);
+		code = vti_objects_rank(&m->objects, err);
 	if (code == 0)
 		code = rank_lines(m, err);
 	if (code < 0)
 		return code;
-	for (i = 0; i < m->objects.nlocations; i++) {
-		struct vt_memory_location *l = &m->objects.locations[i];
-
-		l->object = m->rank[l->object];
-	}
-	qsort(m->objects.locations, m->objects.nlocations, sizeof(*m->objects.locations),
-	      compare_locations);
 	for (i = 0; i < m->objects.count; i++)
 		m->totals.left_out_accesses += m->objects.list[i].left_out_accesses;
 	return 0;
+}
+
+unsigned vt_memory_grain(const struct vt_memory *m)
+{
+	return m->o.grain;
 }
 
 size_t vt_memory_nobjects(const struct vt_memory *m)
@@ -600,7 +576,7 @@ size_t vt_memory_nobjects(const struct vt_memory *m)
 
 const struct vt_memory_object *vt_memory_object(const struct vt_memory *m, size_t i)
 {
-	return &m->objects.list[m->order[i]];
+	return &m->objects.list[m->objects.order[i]];
 }
 
 size_t vt_memory_nlocations(const struct vt_memory *m)
@@ -633,17 +609,5 @@ const struct vt_shared_thread *vt_memory_shared_thread(const struct vt_memory *m
 int vt_memory_values(struct vt_memory *m, const struct vt_memory_location *l, struct vt_hot *found,
 		     struct vt_error *err)
 {
-	return vt_hotlist_read(m->objects.values, l->values, found, err);
-}
-
-const char *vt_object_type_name(unsigned type)
-{
-	static const char *const names[VT_NOBJECTTYPES] = {
-		[VT_OBJECT_GLOBAL] = "global",	 [VT_OBJECT_HEAP] = "heap",
-		[VT_OBJECT_STACK] = "stack",	 [VT_OBJECT_IMAGE] = "image",
-		[VT_OBJECT_MAPPED] = "mapped",	 [VT_OBJECT_FREE] = "free",
-		[VT_OBJECT_UNKNOWN] = "unknown", [VT_OBJECT_OTHER] = "other",
-	};
-
-	return type < VT_NOBJECTTYPES ? names[type] : "?";
+	return vti_location_values(&m->objects, l, found, err);
 }

@@ -10,6 +10,7 @@
 #include "image/symbols.h"
 #include "memory/sharing.h"
 #include "profile/context.h"
+#include "stream/kinds.h"
 #include "stream/profileme.h"
 #include "stream/writer.h"
 #include "value/hot_record.h"
@@ -25,6 +26,8 @@
  *	vt_memory_finish(m, &err);
  *	for (i = 0; i < vt_memory_nobjects(m); i++) ... vt_memory_object(m, i) ...
  *
+ * Records of such profiles (memory/records.h) are read, too; then nothing else is counted.
+ *
  * Samples of single accesses with addresses (PEBS, IBS, SPE, models) are counted in the same way,
  * without values, if the stream has no executed code.
  *
@@ -36,21 +39,6 @@ struct vt_memory;
 #define VT_MEMORY_DEPTH	  16	  /* most frames of a call chain */
 #define VT_MEMORY_OBJECTS 1000000 /* further ones are counted as one, VT_OBJECT_OTHER */
 #define VT_MEMORY_CHUNKS  (1u << 22)
-
-enum vt_object_type {
-	VT_OBJECT_GLOBAL, /* a variable; places[0] is where it begins */
-	VT_OBJECT_HEAP, /* what a call chain allocates; places: return addresses, innermost first */
-	VT_OBJECT_STACK,  /* frames of the procedure that begins at places[0]; none: above all */
-	VT_OBJECT_IMAGE,  /* a section of an image, or all of it, where no variable is known */
-	VT_OBJECT_MAPPED, /* a mapping without file that no allocator made; by call chain */
-	VT_OBJECT_FREE,	  /* heap that is not allocated: the allocator's own data */
-	VT_OBJECT_UNKNOWN,
-	VT_OBJECT_OTHER, /* those beyond VT_MEMORY_OBJECTS */
-	VT_NOBJECTTYPES
-};
-
-/* "global" …; "?" for other values. */
-const char *vt_object_type_name(unsigned type);
 
 /* A place in code or data; an address without image has the image VT_UNMAPPED_IMAGE. */
 struct vt_memory_place {
@@ -89,6 +77,7 @@ struct vt_memory_object {
 	struct vt_memory_place places[VT_MEMORY_DEPTH];
 	const struct vt_symbol *symbol; /* of a variable or procedure, borrowed; or NULL */
 	const char *section;		/* of an image, likewise; untrusted */
+	const char *name; /* as a record names the symbol or section: raw, untrusted; or NULL */
 	struct vt_memory_counts counts;
 	uint64_t size;	    /* bytes of the largest instance; 0: not known */
 	uint64_t instances; /* allocations */
@@ -115,6 +104,7 @@ struct vt_memory_location {
 	uint8_t written;
 	uint8_t size;		   /* bytes of the largest access */
 	struct vt_hotlist *values; /* of its loads; NULL: none */
+	struct vt_hot *known;	   /* instead, of a record: owned; NULL: none */
 	uint64_t code;		   /* of a stack frame: offset in its image of an instruction of the
 				    * procedure that accesses it; 0: not known */
 	uint64_t latency;	   /* of samples that tell it, in sum */
@@ -129,6 +119,7 @@ struct vt_memory_options {
 	unsigned depth;		  /* frames of a call chain, 1 to VT_MEMORY_DEPTH */
 	unsigned grain;		  /* bytes of a location: 1, 2, 4 or 8; 0: see below */
 	bool sharing;		  /* look at cache lines, too */
+	bool recorded;		  /* take records of a profile alone: what follows has no meaning */
 	uint64_t limit;		  /* locations, at least 1000 */
 	struct vt_images *images; /* borrowed; the context's */
 	vt_warn_fn *warn;	  /* called for each record that contradicts itself; may be NULL */
@@ -158,10 +149,16 @@ struct vt_memory *vt_memory_new(const struct vt_memory_options *o, struct vt_con
 				struct vt_error *err);
 void vt_memory_free(struct vt_memory *m);
 
-/* After the last record: sums up and sorts the objects.  Returns 0 or -VT_E_NOMEM. */
+/*
+ * After the last record: sums up and sorts the objects.  0; -VT_E_MISMATCH: there are both records
+ * of a profile and accesses to be counted; -VT_E_NOMEM.
+ */
 int vt_memory_finish(struct vt_memory *m, struct vt_error *err);
 
 const struct vt_memory_totals *vt_memory_totals(const struct vt_memory *m);
+
+/* Bytes of a location: those of the options, or of the profile that was read. */
+unsigned vt_memory_grain(const struct vt_memory *m);
 
 /*
  * After vt_memory_finish(): objects, those with most accesses first, and locations in the order of
@@ -182,12 +179,34 @@ const struct vt_shared_thread *vt_memory_shared_thread(const struct vt_memory *m
 						       const struct vt_shared_line *l,
 						       const struct vt_shared_thread *t);
 
+/* The name of an object's symbol or section, as the image has it; "" if there is none.  Borrowed.
+ */
+const char *vt_memory_raw_name(const struct vt_memory_object *o);
+
+/* Sorts pointers to locations: the most accessed first; of equal ones, in their order. */
+void vt_memory_sort_locations(const struct vt_memory_location **list, size_t n);
+
+/* What vt_memory_write() writes. */
+struct vt_memory_written {
+	uint64_t top;	/* the first so many objects, or locations; 0: all */
+	bool locations; /* single locations, those with most accesses, with their objects */
+	bool (*wanted)(void *arg, const struct vt_memory_object *o); /* NULL: all objects */
+	void *arg;
+};
+
+/*
+ * After vt_memory_finish(): writes ACCESSES, OBJECT and LOCATION records (memory/records.h), with
+ * the image numbers of the context.  The grain is not 0.  -VT_E_NOMEM; the writer keeps its errors.
+ */
+int vt_memory_write(struct vt_memory *m, const struct vt_memory_written *o, struct vt_writer *w,
+		    struct vt_error *err);
+
 /* How many loads of a location had its most frequent value, by its values: at least so many. */
 uint64_t vt_memory_top_loads(const struct vt_memory_location *l, const struct vt_hot *values);
 
 /*
- * Reads the most frequent values that were loaded from a location, as vt_hotlist_read() does.
- * Returns 0 or -VT_E_NOMEM.
+ * Reads the most frequent values that were loaded from a location, as vt_hotlist_read() does; first
+ * the one with the highest lower bound (vt_hot_sort()).  Returns 0 or -VT_E_NOMEM.
  */
 int vt_memory_values(struct vt_memory *m, const struct vt_memory_location *l, struct vt_hot *found,
 		     struct vt_error *err);

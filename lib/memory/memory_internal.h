@@ -8,6 +8,7 @@
 #include "memory/frames.h"
 #include "memory/memory.h"
 #include "memory/objects.h"
+#include "memory/records.h"
 
 /* Live allocations and anonymous mappings of all processes together. */
 #define VTI_MAX_ALLOCATIONS (1u << 24)
@@ -78,10 +79,9 @@ struct vt_memory {
 	size_t nfree_instances;
 	size_t free_instances_cap;
 	struct vti_sharing sharing;
+	struct vt_memrecords *records; /* of a profile that was made before */
 	struct vt_memory_totals totals;
 	/* After vt_memory_finish(). */
-	uint32_t *order; /* of objects */
-	uint32_t *rank;	 /* of each object */
 	struct vt_shared_line **lines;
 	size_t nlines;
 };

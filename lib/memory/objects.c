@@ -32,16 +32,28 @@ int vti_objects_init(struct vti_objects *o, struct vt_error *err)
 	return o->values ? 0 : -(int)err->code;
 }
 
+static void free_known(struct vt_memory_location *l)
+{
+	if (l->known)
+		vt_hot_fini(l->known);
+	free(l->known);
+}
+
 void vti_objects_fini(struct vti_objects *o)
 {
 	size_t i;
 
 	for (i = 0; i < o->count; i++)
 		free(o->near[i].list);
+	for (i = 0; i < o->nlocations; i++)
+		free_known(&o->locations[i]);
 	free(o->near);
 	free(o->list);
 	free(o->locations);
 	free(o->spare);
+	free(o->order);
+	free(o->rank);
+	vt_intern_free(o->names);
 	vt_hash_fini(&o->keys);
 	vt_hash_fini(&o->far);
 	vt_hotlists_free(o->values);
@@ -92,6 +104,26 @@ uint32_t vti_objects_get(struct vti_objects *o, const struct vti_object_key *key
 	if (added)
 		e->object = o->count - 1;
 	return (uint32_t)e->object;
+}
+
+const char *vt_memory_raw_name(const struct vt_memory_object *o)
+{
+	return o->symbol ? o->symbol->name : o->section ? o->section : o->name ? o->name : "";
+}
+
+bool vti_objects_name(struct vti_objects *o, uint32_t object, const char *text, size_t size)
+{
+	struct vt_memory_object *of = &o->list[object];
+	const char *name;
+
+	if (!size)
+		return true;
+	if (!o->names)
+		o->names = vt_intern_new();
+	name = o->names ? vt_intern_copy(o->names, text, size) : NULL;
+	if (name && (!of->name || strcmp(name, of->name) < 0))
+		of->name = name;
+	return name != NULL;
 }
 
 /* ---- locations ---- */
@@ -153,12 +185,145 @@ bool vti_location_value(struct vti_objects *o, struct vt_memory_location *l, uin
 	return true;
 }
 
-/* ---- the limit ---- */
+bool vti_location_has_values(const struct vt_memory_location *l)
+{
+	return l->values || l->known;
+}
+
+int vti_hot_copy(struct vt_hot *to, const struct vt_hot *from, struct vt_error *err)
+{
+	struct vt_hot copy = *from;
+	size_t size = from->nvalues * sizeof(*from->values);
+
+	vt_hot_fini(to);
+	if (vt_hot_alloc(&copy, from->nvalues, from->errors != NULL, err) < 0) {
+		*to = (struct vt_hot){.size = 0};
+		return -(int)err->code;
+	}
+	if (size) {
+		memcpy(copy.values, from->values, size);
+		memcpy(copy.counts, from->counts, size);
+		if (copy.errors)
+			memcpy(copy.errors, from->errors, size);
+	}
+	*to = copy;
+	return 0;
+}
+
+int vti_location_values(struct vti_objects *o, const struct vt_memory_location *l,
+			struct vt_hot *found, struct vt_error *err)
+{
+	if (l->known)
+		return vti_hot_copy(found, l->known, err);
+	if (vt_hotlist_read(o->values, l->values, found, err) < 0)
+		return -(int)err->code;
+	return vt_hot_sort(found, err);
+}
+
+/* ---- the order ---- */
 
 static uint64_t location_accesses(const struct vt_memory_location *l)
 {
 	return l->counts.loads + l->counts.stores;
 }
+
+struct ranked {
+	const struct vt_memory_object *of;
+	uint32_t object;
+};
+
+static int compare_places(const struct vt_memory_object *x, const struct vt_memory_object *y)
+{
+	uint32_t i;
+
+	if (x->type != y->type)
+		return x->type < y->type ? -1 : 1;
+	for (i = 0; i < x->nplaces && i < y->nplaces; i++) {
+		if (x->places[i].image != y->places[i].image)
+			return x->places[i].image < y->places[i].image ? -1 : 1;
+		if (x->places[i].offset != y->places[i].offset)
+			return x->places[i].offset < y->places[i].offset ? -1 : 1;
+	}
+	return (x->nplaces > y->nplaces) - (x->nplaces < y->nplaces);
+}
+
+/* Those with most accesses first; of equal ones, what identifies them decides. */
+static int compare_ranked(const void *a, const void *b)
+{
+	const struct vt_memory_object *x = ((const struct ranked *)a)->of;
+	const struct vt_memory_object *y = ((const struct ranked *)b)->of;
+	uint64_t n = x->counts.loads + x->counts.stores, k = y->counts.loads + y->counts.stores;
+
+	if (n != k)
+		return n > k ? -1 : 1;
+	return compare_places(x, y);
+}
+
+static int rank_list(struct vti_objects *o, struct vt_error *err)
+{
+	struct ranked *list = calloc(o->count + 1, sizeof(*list));
+	size_t i;
+
+	o->order = calloc(o->count + 1, sizeof(*o->order));
+	o->rank = calloc(o->count + 1, sizeof(*o->rank));
+	if (!list || !o->order || !o->rank) {
+		free(list);
+		return vt_error_nomem(err);
+	}
+	for (i = 0; i < o->count; i++)
+		list[i] = (struct ranked){&o->list[i], (uint32_t)i};
+	qsort(list, o->count, sizeof(*list), compare_ranked);
+	for (i = 0; i < o->count; i++) {
+		o->order[i] = list[i].object;
+		o->rank[list[i].object] = (uint32_t)i;
+	}
+	free(list);
+	return 0;
+}
+
+/* By rank of the object, offset and size, the largest first: all are in the location once its
+ * object is replaced by its rank.
+ */
+static int compare_locations(const void *a, const void *b)
+{
+	const struct vt_memory_location *x = a, *y = b;
+
+	if (x->object != y->object)
+		return x->object < y->object ? -1 : 1;
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return (x->size < y->size) - (x->size > y->size);
+}
+
+static int compare_by_accesses(const void *a, const void *b)
+{
+	const struct vt_memory_location *x = *(const struct vt_memory_location *const *)a;
+	const struct vt_memory_location *y = *(const struct vt_memory_location *const *)b;
+	uint64_t n = location_accesses(x), k = location_accesses(y);
+
+	if (n != k)
+		return n > k ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+void vt_memory_sort_locations(const struct vt_memory_location **list, size_t n)
+{
+	qsort(list, n, sizeof(struct vt_memory_location *), compare_by_accesses);
+}
+
+int vti_objects_rank(struct vti_objects *o, struct vt_error *err)
+{
+	size_t i;
+
+	if (rank_list(o, err) < 0)
+		return -(int)err->code;
+	for (i = 0; i < o->nlocations; i++)
+		o->locations[i].object = o->rank[o->locations[i].object];
+	qsort(o->locations, o->nlocations, sizeof(*o->locations), compare_locations);
+	return 0;
+}
+
+/* ---- the limit ---- */
 
 static int compare_counts(const void *a, const void *b)
 {
@@ -182,12 +347,13 @@ static bool find_median(const struct vti_objects *o, uint64_t *median)
 	return true;
 }
 
-static bool drop_location(struct vti_objects *o, const struct vt_memory_location *l)
+static bool drop_location(struct vti_objects *o, struct vt_memory_location *l)
 {
 	struct vt_memory_object *of = &o->list[l->object];
 
 	of->left_out++;
 	of->left_out_accesses += location_accesses(l);
+	free_known(l);
 	if (!l->values)
 		return true;
 	if (!vt_array_grow(&o->spare, &o->spare_cap, o->nspare + 1, sizeof(struct vt_hotlist *)))
@@ -237,7 +403,7 @@ uint32_t *vti_objects_drop(struct vti_objects *o)
 
 	/* Of those with just the median, the older ones go. */
 	for (i = 0; ok && i < o->nlocations; i++) {
-		const struct vt_memory_location *l = &o->locations[i];
+		struct vt_memory_location *l = &o->locations[i];
 
 		if (location_accesses(l) <= median && dropped < half) {
 			now[i] = VTI_NO_LOCATION;

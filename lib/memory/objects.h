@@ -3,6 +3,7 @@
 #define VT_MEMORY_OBJECTS_H
 
 #include "base/hash.h"
+#include "base/intern.h"
 #include "memory/memory.h"
 #include "value/hot_list.h"
 
@@ -41,6 +42,10 @@ struct vti_objects {
 	struct vt_hotlist **spare; /* lists of dropped locations, empty */
 	size_t nspare;
 	size_t spare_cap;
+	struct vt_intern *names; /* of objects that records name */
+	/* After vti_objects_rank(). */
+	uint32_t *order; /* of objects */
+	uint32_t *rank;	 /* of each object */
 };
 
 /* Returns 0 or -VT_E_NOMEM. */
@@ -60,6 +65,29 @@ uint32_t vti_objects_get(struct vti_objects *o, const struct vti_object_key *key
  */
 uint32_t vti_objects_location(struct vti_objects *o, uint32_t object, uint64_t index,
 			      int64_t offset);
+
+/*
+ * Names an object as a record does, if it has no name yet; of two, the first in the alphabet stays.
+ * False when memory runs out.
+ */
+bool vti_objects_name(struct vti_objects *o, uint32_t object, const char *text, size_t size);
+
+/*
+ * Sorts the objects, those with most accesses first, into `order`, and the locations by object and
+ * offset; their `object` is its rank from now on.  -VT_E_NOMEM.
+ */
+int vti_objects_rank(struct vti_objects *o, struct vt_error *err);
+
+/*
+ * Whether a location has values of loads, and these: as vt_hotlist_read() gives them, but those
+ * that are known to be most frequent first.
+ */
+bool vti_location_has_values(const struct vt_memory_location *l);
+int vti_location_values(struct vti_objects *o, const struct vt_memory_location *l,
+			struct vt_hot *found, struct vt_error *err);
+
+/* Copies a list, whose arrays are freed first.  -VT_E_NOMEM. */
+int vti_hot_copy(struct vt_hot *to, const struct vt_hot *from, struct vt_error *err);
 
 /* Adds a loaded value.  False when memory runs out. */
 bool vti_location_value(struct vti_objects *o, struct vt_memory_location *l, uint64_t value);

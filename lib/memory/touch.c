@@ -82,11 +82,14 @@ static struct vti_memory_cell *find_cell(struct vt_memory *m, struct vti_memory_
 static void count_dead_of(struct vt_memory *m, uint32_t location, unsigned n)
 {
 	struct vt_memory_location *l;
+	uint64_t stored;
 
 	if (!n || location == VTI_NO_LOCATION)
 		return;
 	l = &m->objects.locations[location];
-	l->counts.dead += n;
+	/* A location that was dropped and added again has only its new stores. */
+	stored = l->counts.stored - l->counts.dead;
+	l->counts.dead += n < stored ? n : stored;
 	m->objects.list[l->object].counts.dead += n;
 	m->totals.counts.dead += n;
 }

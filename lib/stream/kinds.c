@@ -69,6 +69,12 @@ static const char *const heap_ops[VT_NHEAPS] = {
 	[VT_HEAP_MREMAP] = "mremap",
 };
 
+static const char *const object_types[VT_NOBJECTTYPES] = {
+	[VT_OBJECT_GLOBAL] = "global",	 [VT_OBJECT_HEAP] = "heap",	[VT_OBJECT_STACK] = "stack",
+	[VT_OBJECT_IMAGE] = "image",	 [VT_OBJECT_MAPPED] = "mapped", [VT_OBJECT_FREE] = "free",
+	[VT_OBJECT_UNKNOWN] = "unknown", [VT_OBJECT_OTHER] = "other",
+};
+
 static const char *const trace_events[VT_NTRACES] = {
 	[VT_TRACE_ENABLED] = "enabled",
 	[VT_TRACE_DISABLED] = "disabled",
@@ -186,6 +192,11 @@ const char *vt_state_reason_name(uint64_t reason)
 const char *vt_heap_op_name(uint64_t op)
 {
 	return op < VT_NHEAPS ? heap_ops[op] : "?";
+}
+
+const char *vt_object_type_name(uint64_t type)
+{
+	return type < VT_NOBJECTTYPES ? object_types[type] : "?";
 }
 
 const char *vt_trace_event_name(uint64_t event)

@@ -191,6 +191,19 @@ enum vt_heap_op {
 	VT_NHEAPS
 };
 
+/* The types of objects of memory profiles. */
+enum vt_object_type {
+	VT_OBJECT_GLOBAL, /* a variable; its place is where it begins */
+	VT_OBJECT_HEAP,	  /* what a call chain allocates; return addresses, innermost first */
+	VT_OBJECT_STACK,  /* frames of the procedure that begins at its place; none: above all */
+	VT_OBJECT_IMAGE,  /* a section of an image, or all of it, where no variable is known */
+	VT_OBJECT_MAPPED, /* a mapping without file that no allocator made; by call chain */
+	VT_OBJECT_FREE,	  /* heap that is not allocated: the allocator's own data */
+	VT_OBJECT_UNKNOWN,
+	VT_OBJECT_OTHER, /* those beyond a limit */
+	VT_NOBJECTTYPES
+};
+
 /* The events of TRACE records, with the meaning of the record's fields. */
 enum vt_trace_event {
 	VT_TRACE_ENABLED,	 /* ip: where tracing begins or resumes */
@@ -330,6 +343,7 @@ const char *vt_what_name(uint64_t what);
 const char *vt_algo_name(uint64_t algo);
 const char *vt_state_reason_name(uint64_t reason);
 const char *vt_heap_op_name(uint64_t op);
+const char *vt_object_type_name(uint64_t type);
 const char *vt_trace_event_name(uint64_t event);
 const char *vt_conflict_name(uint64_t conflict);
 const char *vt_confidence_name(uint64_t confidence);

@@ -20,6 +20,7 @@ static const struct {
 	{"enum:stall", vt_stall_name},	      {"enum:why", vt_why_name},
 	{"enum:source", vt_pm_source_name},   {"enum:stat", vt_stat_name},
 	{"enum:trap", vt_pm_trap_name},	      {"enum:heap", vt_heap_op_name},
+	{"enum:object", vt_object_type_name},
 };
 
 vt_word_fn *vt_unit_words(const char *unit)
@@ -82,6 +83,9 @@ bool vt_kind_is_estimate(uint32_t kind)
 	case VT_EVSTAT:
 	case VT_PAIRSTAT:
 	case VT_PATH:
+	case VT_ACCESSES:
+	case VT_OBJECT:
+	case VT_LOCATION:
 		return true;
 	default:
 		return false;

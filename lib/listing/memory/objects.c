@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/pattern.h"
+#include "image/demangle.h"
 #include "image/lines.h"
 #include "listing/code/source.h"
 #include "listing/json.h"
@@ -49,6 +50,12 @@ static void put_chain_name(struct vt_buf *out, struct vt_images *images,
 	}
 }
 
+static void put_raw_name(struct vt_buf *out, const char *name)
+{
+	if (!vt_demangle(out, name, false))
+		vt_buf_printf(out, "%s", name);
+}
+
 static void put_symbol_name(struct vt_buf *out, struct vt_images *images,
 			    const struct vt_memory_object *o)
 {
@@ -57,6 +64,8 @@ static void put_symbol_name(struct vt_buf *out, struct vt_images *images,
 
 	if (o->symbol)
 		vt_buf_printf(out, "%s", vt_images_display(images, p->image, 0, o->symbol));
+	else if (o->name)
+		put_raw_name(out, o->name);
 	else if (image)
 		vt_buf_printf(out, "%s+0x%" PRIx64, image->name, p->offset);
 	else
@@ -84,8 +93,8 @@ void vt_memory_name(struct vt_buf *out, struct vt_images *images, const struct v
 		break;
 	case VT_OBJECT_IMAGE:
 		vt_buf_printf(out, "%s", image ? image->name : "?");
-		if (o->section)
-			vt_buf_printf(out, " %s", o->section);
+		if (*vt_memory_raw_name(o))
+			vt_buf_printf(out, " %s", vt_memory_raw_name(o));
 		break;
 	case VT_OBJECT_FREE:
 		vt_buf_printf(out, "[not allocated]");
@@ -275,11 +284,23 @@ static const char *object_name(struct list *l, const struct vt_memory_object *o)
 	return vt_buf_str(&l->text);
 }
 
+bool vt_memlist_wants(const struct vt_memlist_options *o, struct vt_images *images,
+		      const struct vt_memory_object *object)
+{
+	struct vt_buf name = VT_BUF_INIT;
+	bool wanted = o->types >> object->type & 1 && count_accesses(&object->counts);
+
+	if (!wanted || !o->pattern)
+		return wanted;
+	vt_memory_name(&name, images, object);
+	wanted = vt_pattern_matches(o->pattern, vt_buf_str(&name));
+	vt_buf_free(&name);
+	return wanted;
+}
+
 static bool is_listed(struct list *l, const struct vt_memory_object *o)
 {
-	if (!(l->o->types >> o->type & 1) || !count_accesses(&o->counts))
-		return false;
-	return !l->o->pattern || vt_pattern_matches(l->o->pattern, object_name(l, o));
+	return vt_memlist_wants(l->o, l->images, o);
 }
 
 static void put_name(struct list *l, size_t number, const struct vt_memory_object *o)
@@ -320,7 +341,7 @@ static int read_top(struct list *l, const struct vt_memory_location *p, uint64_t
 		    uint64_t *valued, struct vt_error *err)
 {
 	*top = *valued = 0;
-	if (!p->values)
+	if (!p->values && !p->known)
 		return 0;
 	if (vt_memory_values(l->memory, p, &l->hot, err) < 0)
 		return -(int)err->code;
@@ -340,6 +361,36 @@ static void put_top_value(struct list *l, const struct vt_memory_location *p, ui
 	} else {
 		vt_table_printf(l->table, "%" PRIu64, l->hot.values[0]);
 	}
+}
+
+/* "0 90.9%, 5 1.2%": those that are shown, with their shares of the loads. */
+static void put_shown_values(struct list *l, const struct vt_memory_location *p, uint64_t top,
+			     uint64_t valued)
+{
+	const struct vt_memlist_options *o = l->o;
+	const struct vt_hot *h = &l->hot;
+	const struct vt_number_type raw = {.number = VT_NUMBER_UNSIGNED, .size = p->size, .elements = 1};
+	uint32_t i, n = valued ? h->nvalues : 0;
+
+	l->text.size = 0;
+	for (i = 0; i < n && i < o->show; i++) {
+		/* Zeros are counted one by one. */
+		double count = !i		   ? (double)top
+			       : h->values[i] == 0 ? (double)p->counts.zero
+						   : vt_hot_estimate(h, i);
+		double percent = 100 * count / (double)valued;
+
+		if (percent < o->cutoff)
+			break;
+		vt_buf_printf(&l->text, "%s", i ? ", " : "");
+		vt_value_text(&l->text, !i && top == p->counts.zero ? 0 : h->values[i], p->size,
+			      raw, o->style);
+		vt_buf_printf(&l->text, " %.1f%%", percent < 100 ? percent : 100);
+	}
+	if (i)
+		vt_table_str(l->table, vt_buf_str(&l->text));
+	else
+		vt_table_empty(l->table);
 }
 
 static int put_location(struct list *l, const struct vt_memory_location *p, struct vt_error *err)
@@ -366,7 +417,10 @@ static int put_location(struct list *l, const struct vt_memory_location *p, stru
 		put_empty(l->table, NCOLUMNS(object_columns));
 	vt_table_signed(l->table, p->offset);
 	vt_table_number(l->table, p->size);
-	put_top_value(l, p, n.top);
+	if (l->o->style)
+		put_shown_values(l, p, n.top, n.valued);
+	else
+		put_top_value(l, p, n.top);
 	if (l->o->rows == VT_MEMLIST_LAYOUT && l->o->people) {
 		put_empty(l->table, 3);
 		return 0;
@@ -447,18 +501,6 @@ static int64_t list_layout(struct list *l, struct vt_error *err)
 	return left_out;
 }
 
-/* The most accessed first; of equal ones, in the order of their numbers. */
-static int compare_locations(const void *a, const void *b)
-{
-	const struct vt_memory_location *x = *(const struct vt_memory_location *const *)a;
-	const struct vt_memory_location *y = *(const struct vt_memory_location *const *)b;
-	uint64_t n = count_accesses(&x->counts), k = count_accesses(&y->counts);
-
-	if (n != k)
-		return n > k ? -1 : 1;
-	return (x > y) - (x < y);
-}
-
 static int64_t list_locations(struct list *l, struct vt_error *err)
 {
 	size_t all = vt_memory_nlocations(l->memory), n = 0, i, shown, object = SIZE_MAX;
@@ -479,7 +521,7 @@ static int64_t list_locations(struct list *l, struct vt_error *err)
 		if (listed)
 			list[n++] = p;
 	}
-	qsort(list, n, sizeof(struct vt_memory_location *), compare_locations);
+	vt_memory_sort_locations(list, n);
 	shown = l->o->top && l->o->top < n ? (size_t)l->o->top : n;
 	for (i = 0; i < shown && code == 0; i++)
 		code = put_location(l, list[i], err);

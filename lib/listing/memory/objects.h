@@ -12,6 +12,7 @@
 #include "image/images.h"
 #include "memory/memory.h"
 #include "profile/losses.h"
+#include "profile/value_text.h"
 
 /* Lists of objects and of their locations. */
 
@@ -29,6 +30,10 @@ struct vt_memlist_options {
 	uint32_t types;	     /* bits 1 << enum vt_object_type */
 	const char *pattern; /* objects whose names match it (base/pattern.h); NULL: all */
 	bool people;	     /* for people, not for programs */
+	/* Of locations: the `show` most frequent values that `cutoff` percent of the loads had. */
+	const struct vt_value_style *style; /* NULL: the most frequent value alone, without share */
+	uint64_t show;
+	double cutoff;
 };
 
 /*
@@ -36,6 +41,10 @@ struct vt_memlist_options {
  * it are untrusted.
  */
 void vt_memory_name(struct vt_buf *out, struct vt_images *images, const struct vt_memory_object *o);
+
+/* Whether an object is of the types and the names that are asked for, and was accessed. */
+bool vt_memlist_wants(const struct vt_memlist_options *o, struct vt_images *images,
+		      const struct vt_memory_object *object);
 
 /*
  * Fills a table, which is empty.  Returns the number of rows (of a layout: objects) that are left

@@ -448,8 +448,8 @@ static void test_heap(void **state)
 	take(&t, &o, put_heap);
 	snprintf(want, sizeof(want),
 		 /* The return address was stored before any stack was known. */
-		 "unknown l1:8 s2:16 silent1 unread16 top1/1\n"
 		 "heap 77<%" PRIx64 " l1:8 s2:16 dead8 n1-1 size20 peak20 life3 unread8 top1/1\n"
+		 "unknown l1:8 s2:16 silent1 unread16 top1/1\n"
 		 "heap 88<%" PRIx64 " l1:8 s1:4 n1-1 size16 peak16 life2 unread4 top1/1\n"
 		 "heap 99<%" PRIx64 " l2:16 s0:0 again1 n1-1 size100 peak100 life2 top2/2\n"
 		 "heap 66<%" PRIx64 " l1:8 s0:0 n1-0 size8 peak8 life0 top1/1\n",
@@ -548,9 +548,9 @@ static void test_stack(void **state)
 	/* Return addresses are in the frame of the caller. */
 	check(put_stack,
 	      "stack 404800 l2:16 s3:24 zero1 silent1 top2/2\n"
-	      "stack 404400 l0:0 s1:4 dead4 unread4\n"
+	      "stack l1:8 s0:0 top1/1\n"
 	      "stack 400800 l1:8 s0:0 top1/1\n"
-	      "stack l1:8 s0:0 top1/1\n",
+	      "stack 404400 l0:0 s1:4 dead4 unread4\n",
 	      NULL);
 }
 
@@ -608,8 +608,8 @@ static void test_processes(void **state)
 	(void)state;
 	check(put_processes,
 	      "heap 77 l2:16 s1:8 n1-0 size8 peak8 life0 top2/2\n"
-	      "unknown l1:8 s0:0 top1/1\n"
-	      "heap 88 l1:8 s0:0 n1-0 size8 peak8 life0 top1/1\n",
+	      "heap 88 l1:8 s0:0 n1-0 size8 peak8 life0 top1/1\n"
+	      "unknown l1:8 s0:0 top1/1\n",
 	      NULL);
 }
 

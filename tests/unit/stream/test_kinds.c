@@ -23,7 +23,7 @@ static void names_of_numbers(void **state)
 		{vt_state_reason_name, VT_NSTATES}, {vt_trace_event_name, VT_NTRACES},
 		{vt_conflict_name, VT_NCONFLICTS},  {vt_confidence_name, VT_NCONFIDENCES},
 		{vt_method_name, VT_NMETHODS},	    {vt_stall_name, VT_NSTALLS},
-		{vt_heap_op_name, VT_NHEAPS},
+		{vt_heap_op_name, VT_NHEAPS},	    {vt_object_type_name, VT_NOBJECTTYPES},
 	};
 	size_t i;
 	uint64_t v;
@@ -40,8 +40,9 @@ static void names_of_numbers(void **state)
 /* What no slice or filter of samples can take a part of. */
 static void estimates(void **state)
 {
-	static const uint32_t yes[] = {VT_FREQ,	 VT_EDGE,   VT_STALL,	 VT_REGION, VT_MISPREDICT,
-				       VT_LOADS, VT_EVSTAT, VT_PAIRSTAT, VT_PATH};
+	static const uint32_t yes[] = {VT_FREQ,	      VT_EDGE,	   VT_STALL,  VT_REGION,
+				       VT_MISPREDICT, VT_LOADS,	   VT_EVSTAT, VT_PAIRSTAT,
+				       VT_PATH,	      VT_ACCESSES, VT_OBJECT, VT_LOCATION};
 	uint32_t k, n = 0;
 	size_t i;
 
