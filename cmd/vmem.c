@@ -4,6 +4,7 @@
 
 #include "cmd/common/app.h"
 #include "cmd/common/images.h"
+#include "cmd/common/memory.h"
 #include "cmd/common/options.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
@@ -29,10 +30,10 @@ static const char *const grain_words[] = {"8", "4", "2", "1", NULL};
 
 struct options {
 	int by; /* of by_words */
-	bool layout, sharing, type, each_given, grain_given;
+	bool layout, sharing, type, records, each_given, grain_given, depth_given, top_given;
 	int grain; /* of grain_words */
 	uint64_t top, each, depth, limit;
-	const char *object, *in, *symfs;
+	const char *object, *in, *symfs, *compress;
 	struct app_form form;
 };
 
@@ -41,6 +42,7 @@ struct job {
 	const struct options *o;
 	struct app_context in;
 	struct vt_reader *reader;
+	struct vt_writer *writer; /* of --records */
 	struct vt_memory *memory;
 	uint32_t types; /* bits 1 << enum vt_object_type */
 };
@@ -78,12 +80,48 @@ static bool check_vmem_options(struct app *a, const struct options *o, uint32_t 
 		{o->type && (o->in || o->grain_given),
 		 "--type lists types: it goes with neither --in nor --grain"},
 		{o->each_given && !o->layout, "--each goes with --layout"},
+		{o->records && (o->layout || o->type || o->sharing),
+		 "--records writes objects and locations: it goes with none of --layout, --type "
+		 "and --sharing"},
+		{o->records && app_form_count(&o->form),
+		 "--records writes a stream: it goes with none of --json, --csv and --tsv"},
+		{o->compress && !o->records, "--compress goes with --records"},
 	};
 
 	return APP_CHECK_RULES(a, rules) && parse_types(a, o->in, types);
 }
 
 /* ---- the input ---- */
+
+/* The records that names of objects need, and those that describe the recording. */
+#define PASSED_ON                                                                                  \
+	(VT_KIND(VT_IMAGE) | VT_KIND(VT_META) | VT_KIND(VT_LOST) | VT_KIND(VT_GAP) |               \
+	 VT_KIND(VT_FILE) | VT_KIND(VT_SYMBOL) | VT_KIND(VT_LINE))
+
+static int pass_on(void *arg, const struct vt_record *rec, struct vt_error *err)
+{
+	struct job *j = arg;
+
+	vt_writer_copy(j->writer, rec);
+	return vt_writer_error(j->writer, err);
+}
+
+static bool open_streams(struct job *j)
+{
+	const struct options *o = j->o;
+
+	if (o->records)
+		app_make_stream(j->app, o->form.output);
+	j->reader = app_open_reader(j->app, j->app->argc ? j->app->argv[0] : NULL);
+	if (!j->reader || !o->records)
+		return j->reader != NULL;
+	j->writer = app_open_writer(j->app, o->form.output, o->compress, &j->reader, 1);
+	if (j->writer)
+		vt_context_add(
+			j->in.context,
+			&(struct vt_consumer){.record = pass_on, .arg = j, .kinds = PASSED_ON});
+	return j->writer != NULL;
+}
 
 static bool read_accesses(struct job *j)
 {
@@ -101,10 +139,11 @@ static bool read_accesses(struct job *j)
 	j->memory = vt_memory_new(&mo, j->in.context, &err);
 	if (!j->memory)
 		return app_fail(j->app, &err);
-	j->reader = app_open_reader(j->app, j->app->argc ? j->app->argv[0] : NULL);
-	if (!j->reader || !app_each_run(j->app, j->reader, vt_context_feed, j->in.context))
+	if (!open_streams(j) || !app_each_run(j->app, j->reader, vt_context_feed, j->in.context))
 		return false;
-	return vt_memory_finish(j->memory, &err) == 0 || app_fail(j->app, &err);
+	if (vt_memory_finish(j->memory, &err) == 0)
+		return true;
+	return app_fail_stream(j->app, j->reader, &err);
 }
 
 /* Without executed code, samples of single accesses are listed. */
@@ -142,6 +181,25 @@ static bool check_accesses(struct job *j)
 	return true;
 }
 
+/* A profile that was made before has what it was made for. */
+static bool check_profile(struct job *j)
+{
+	const struct options *o = j->o;
+	const char *name = vt_reader_name(j->reader);
+
+	if (!app_saw(j->app, VT_ACCESSES))
+		return check_accesses(j);
+	if (o->type || o->sharing)
+		return app_lacks(j->app, name,
+				 "a memory profile has neither types nor cache lines: --type and "
+				 "--sharing need the recording");
+	if ((o->grain_given && vt_memory_grain(j->memory) != 8u >> o->grain) || o->depth_given)
+		return app_lacks(j->app, name,
+				 "a memory profile has the --grain and the --depth that it was "
+				 "made with");
+	return true;
+}
+
 static void tell_vmem_losses(struct job *j)
 {
 	const struct vt_memory_totals *t = vt_memory_totals(j->memory);
@@ -164,7 +222,8 @@ static void tell_vmem_losses(struct job *j)
 	if (t->left_out)
 		app_say(j->app,
 			"%s: %" PRIu64 " locations with %" PRIu64
-			" accesses are left out of their objects' lists: more than --limit",
+			" accesses are left out of their objects' lists: more than --limit, or "
+			"than --top of the --records",
 			name, t->left_out, t->left_out_accesses);
 	if (t->lines_left_out)
 		app_say_lossy(j->app,
@@ -180,45 +239,17 @@ static void tell_vmem_losses(struct job *j)
 
 /* ---- the output ---- */
 
-/* What is listed, and how. */
-struct listing {
-	int64_t (*fill)(struct vt_table *t, struct vt_memory *m, struct vt_images *images,
-			const struct vt_memlist_options *o, struct vt_error *err);
-	void (*header)(const struct vt_memory *m, struct vt_output *out);
-	void (*json)(const struct vt_memory *m, const struct vt_table *t, int64_t left_out,
-		     const struct vt_losses *losses, struct vt_output *out);
-};
-
-static const struct listing objects = {vt_memlist_table, vt_memlist_header, vt_memlist_json};
-static const struct listing types = {vt_memlist_types, vt_memlist_header, vt_memlist_types_json};
-static const struct listing lines = {vt_memlist_lines, vt_memlist_lines_header,
-				     vt_memlist_lines_json};
-
-static bool print_listing(struct job *j, const struct listing *l, const struct vt_table *t,
-			  int64_t left_out)
-{
-	const struct app_form *form = &j->o->form;
-	struct vt_output *out = app_text(j->app, form->output);
-
-	if (!out)
-		return false;
-	if (form->json) {
-		l->json(j->memory, t, left_out, &j->app->losses, out);
-		return true;
-	}
-	if (app_form_is_text(form))
-		l->header(j->memory, out);
-	if (!app_print_table(j->app, t, form, out))
-		return false;
-	if (app_form_is_text(form))
-		vt_table_print_left_out(out, (uint64_t)left_out);
-	return true;
-}
+static const struct app_memory_listing types = {vt_memlist_types, vt_memlist_header,
+						vt_memlist_types_json};
+static const struct app_memory_listing lines = {vt_memlist_lines, vt_memlist_lines_header,
+						vt_memlist_lines_json};
 
 static bool list_memory(struct job *j)
 {
 	const struct options *o = j->o;
-	const struct listing *l = o->sharing ? &lines : o->type ? &types : &objects;
+	const struct app_memory_listing *l = o->sharing ? &lines
+					     : o->type	? &types
+							: &app_memory_objects;
 	const struct vt_memlist_options lo = {
 		.rows = o->layout ? VT_MEMLIST_LAYOUT
 			: o->by	  ? VT_MEMLIST_LOCATIONS
@@ -229,17 +260,27 @@ static bool list_memory(struct job *j)
 		.pattern = o->object,
 		.people = app_form_is_text(&o->form),
 	};
-	struct vt_table *t = vt_table_new();
-	struct vt_error err = VT_ERROR_INIT;
-	int64_t left_out;
-	bool ok;
 
-	if (!t)
-		return app_no_memory(j->app);
-	left_out = l->fill(t, j->memory, j->in.images.store, &lo, &err);
-	ok = left_out >= 0 ? print_listing(j, l, t, left_out) : app_fail(j->app, &err);
-	vt_table_free(t);
-	return ok;
+	return app_list_memory(j->app, &o->form, l, j->memory, j->in.images.store, &lo);
+}
+
+static bool wants_object(void *arg, const struct vt_memory_object *object)
+{
+	const struct job *j = arg;
+	const struct vt_memlist_options lo = {.types = j->types, .pattern = j->o->object};
+
+	return vt_memlist_wants(&lo, j->in.images.store, object);
+}
+
+static bool write_memory(struct job *j)
+{
+	const struct vt_memory_written what = {.top = j->o->top_given ? j->o->top : 0,
+					       .locations = j->o->by,
+					       .wanted = wants_object,
+					       .arg = j};
+	struct vt_error err = VT_ERROR_INIT;
+
+	return vt_memory_write(j->memory, &what, j->writer, &err) == 0 || app_fail(j->app, &err);
 }
 
 static void run_vmem(struct app *a, const struct options *o)
@@ -248,10 +289,14 @@ static void run_vmem(struct app *a, const struct options *o)
 
 	if (!check_vmem_options(a, o, &j.types))
 		return;
-	if (read_accesses(&j) && check_accesses(&j)) {
+	if (read_accesses(&j) && check_profile(&j)) {
 		tell_vmem_losses(&j);
-		list_memory(&j);
+		if (o->records)
+			write_memory(&j);
+		else
+			list_memory(&j);
 	}
+	app_close_writer(a, j.writer);
 	vt_memory_free(j.memory);
 	app_close_reader(a, j.reader);
 	app_context_close(&j.in);
@@ -269,7 +314,10 @@ int cmd_mem(int argc, char **argv)
 			 "list types, by debug information; with --layout, their members"),
 		APP_FLAG(0, "sharing", o.sharing,
 			 "list the cache lines that several threads access and one stores to"),
-		{'n', "top", VT_OPT_U64, &o.top, .arg = "N",
+		APP_FLAG(0, "records", o.records,
+			 "write OBJECT and LOCATION records, for vlist --values, vtrace merge and "
+			 "vmem"),
+		{'n', "top", VT_OPT_U64, &o.top, .arg = "N", .given = &o.top_given,
 		 .help = "the first N objects (or locations, or lines) only; 0: all (default 20)"},
 		{0, "each", VT_OPT_U64, &o.each, .arg = "N", .given = &o.each_given,
 		 .help = "with --layout: the first N locations of each; 0: all (default 20)"},
@@ -279,6 +327,7 @@ int cmd_mem(int argc, char **argv)
 		APP_STRING(0, "in", o.in, "TYPES",
 			   "only objects of these types: global,heap,stack,image,mapped,free,..."),
 		{0, "depth", VT_OPT_U64, &o.depth, .arg = "N", .min = 1, .max = VT_MEMORY_DEPTH,
+		 .given = &o.depth_given,
 		 .help = "callers by which allocations are told apart, up to 16 (default 3)"},
 		{0, "grain", VT_OPT_CHOICE, &o.grain, .arg = "BYTES", .choices = grain_words,
 		 .given = &o.grain_given, .help = "bytes of a location: 8 (default), 4, 2 or 1"},
@@ -287,11 +336,13 @@ int cmd_mem(int argc, char **argv)
 			 "fewer accesses is dropped"},
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_FORM(o.form),
+		APP_OPT_COMPRESS(o.compress),
 		{.name = NULL},
 	};
 	const struct vt_opt_page page = {
 		.program = "vmem",
-		.usage = "[--by location | --type | --sharing] [--layout] [options] [FILE]",
+		.usage = "[--by location | --type | --sharing] [--layout] [options] [FILE]\n"
+			 "--records [--by location] [options] [FILE]",
 		.about = "Lists the memory of a program by object: who is accessed how often, and "
 			 "how\nits values behave.",
 		.opts = opts,

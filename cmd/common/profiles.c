@@ -8,6 +8,7 @@
 #include "cmd/common/stream.h"
 #include "events/code.h"
 #include "events/gather.h"
+#include "memory/memory.h"
 #include "stream/kinds.h"
 
 /* Whether it is a META record of this key whose value begins so. */
@@ -130,6 +131,8 @@ bool app_profile_read_chains(struct app *a, struct app_profile *p, const char *p
 bool app_profile_read_values(struct app *a, struct app_profile *p, const char *path,
 			     const char *symfs)
 {
+	const struct vt_memory_options mo = {
+		.recorded = true, .warn = app_bad_record, .warn_arg = a};
 	struct vt_error err = VT_ERROR_INIT;
 
 	*p = (struct app_profile){0};
@@ -140,10 +143,19 @@ bool app_profile_read_values(struct app *a, struct app_profile *p, const char *p
 		return app_no_memory(a);
 	vt_context_add(p->in.context,
 		       &(struct vt_consumer){.take = vt_hotprofile_feed, .arg = p->lists});
+	p->locations = vt_memory_new(&mo, p->in.context, &err);
+	if (!p->locations)
+		return app_fail(a, &err);
 	if (!read_profile_stream(a, p, path))
 		return false;
 	if (vt_hotprofile_end(p->lists, &err) < 0 || vt_blockcode_finish(p->code, &err) < 0)
 		return app_fail(a, &err);
+	if (vt_memory_finish(p->locations, &err) < 0)
+		return app_fail(a, &err);
+	if (app_saw(a, VT_ACCESSES) && !vt_hotprofile_count(p->lists))
+		return true;
+	vt_memory_free(p->locations);
+	p->locations = NULL;
 	if (!vt_profile_nplaces(p->profile) &&
 	    vt_hotprofile_count_executions(p->lists, p->profile, &err) < 0)
 		return app_fail(a, &err);
@@ -221,6 +233,7 @@ void app_profile_end(struct app_profile *p)
 	vt_profile_free(p->profile);
 	vt_callgather_free(p->chains);
 	vt_hotprofile_free(p->lists);
+	vt_memory_free(p->locations);
 	vt_blockcode_free(p->code);
 	app_context_close(&p->in);
 }

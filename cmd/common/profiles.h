@@ -17,12 +17,15 @@
 #include "profile/ranking.h"
 #include "value/hot_profile.h"
 
+struct vt_memory;
+
 /* A stream's profile and the images that its places are in. */
 struct app_profile {
 	const char *name; /* the path, or "standard input" */
 	struct app_context in;
 	struct vt_profile *profile;
 	struct vt_hotprofile *lists;  /* NULL unless asked for */
+	struct vt_memory *locations;  /* of LOCATION records, if there are no lists */
 	struct vt_callgather *chains; /* NULL unless asked for */
 	struct vt_blockcode *code;
 	struct vt_freqprofile *freqs;	   /* NULL unless asked for */
@@ -63,8 +66,9 @@ bool app_profile_read_chains(struct app *a, struct app_profile *p, const char *p
 			     const char *symfs, struct vt_groups *groups);
 
 /*
- * The same, and keeps the stream's hot lists, and the code of its blocks, in `lists` and `code`.  A
- * stream without hot lists is an error.
+ * The same, and keeps the stream's hot lists, and the code of its blocks, in `lists` and `code`; in
+ * `locations` the profile of memory of a stream without hot lists.  A stream that has neither is an
+ * error.
  */
 bool app_profile_read_values(struct app *a, struct app_profile *p, const char *path,
 			     const char *symfs);

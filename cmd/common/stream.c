@@ -270,6 +270,10 @@ bool app_need_samples(struct app *a, const char *name)
 	 */
 	if (app_saw(a, VT_EVENT) && !a->incomplete)
 		return true;
+	if (app_saw(a, VT_ACCESSES))
+		return app_lacks(
+			a, name,
+			"no samples, but a memory profile: vmem and vlist --values list it");
 	return app_lacks(a, name, APP_NO_SAMPLES);
 }
 

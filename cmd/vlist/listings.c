@@ -218,8 +218,11 @@ void vlist_list_procedures(struct app *a, struct vlist_options *o)
 	struct vt_listreport r = {0};
 
 	o->listing.sources = vt_sources_new(o->dirs.items, o->dirs.count);
-	if (read_listed_profile(a, o, &data, &followed) &&
-	    choose_listed(a, o, &data, &r, &events) && need_procedures(a, o, &data, &r)) {
+	if (!read_listed_profile(a, o, &data, &followed)) {
+		/* The reason has been told. */
+	} else if (data.locations) {
+		vlist_list_locations(a, o, &data);
+	} else if (choose_listed(a, o, &data, &r, &events) && need_procedures(a, o, &data, &r)) {
 		if (o->with_events)
 			list_events(a, o, &data, &followed, &r.found);
 		else if (o->cycles.view)

@@ -56,4 +56,10 @@ void vlist_list_paths(struct app *a, const struct vlist_options *o);
 /* Lists procedures with what pairs of samples tell of their instructions. */
 void vlist_list_pairs(struct app *a, struct vlist_options *o);
 
+struct app_profile;
+
+/* Lists memory locations with their values. */
+void vlist_list_locations(struct app *a, const struct vlist_options *o,
+			  const struct app_profile *data);
+
 #endif

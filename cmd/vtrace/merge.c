@@ -70,8 +70,8 @@ static bool add_inputs(struct merge *m)
 	if (vt_merge_bad(m->merge))
 		app_say_lossy(m->app,
 			      "%" PRIu64
-			      " records of executed code, of packed images or of estimates "
-			      "that contradict themselves, left out",
+			      " records of executed code, of packed images, of estimates or of "
+			      "memory profiles that contradict themselves, left out",
 			      vt_merge_bad(m->merge));
 	return true;
 }
@@ -120,7 +120,8 @@ int cmd_merge(int argc, char **argv)
 			 "are,\n"
 			 "samples by image, offset and event, hot lists (HOT) by place and kind of "
 			 "value,\n"
-			 "estimates (EVSTAT) by image, offset, event and what they are of.\n"
+			 "estimates (EVSTAT) by image, offset, event and what they are of, memory\n"
+			 "profiles by object and location.\n"
 			 "With --chains, call chains are added up, too: chains with equal places.",
 		.opts = opts,
 		.max_operands = UINT_MAX,

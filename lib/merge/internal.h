@@ -144,7 +144,9 @@ struct vt_merge {
 	struct vt_evstats *groups;	/* the same by something else than places */
 	struct vt_evstats *own_groups;
 	struct vti_followed followed;
-	struct vti_trees *trees;    /* NULL: without call trees */
+	struct vt_memrecords *memory;
+	struct vt_memrecords *own_memory; /* of the current stream */
+	struct vti_trees *trees;	  /* NULL: without call trees */
 	const uint32_t *own_events; /* while a stream ends: the index of each event of the tally */
 };
 
@@ -244,6 +246,18 @@ bool vti_declare_followed(struct vt_merge *m);
  */
 int vti_join_followed(struct vt_merge *m, const uint32_t *events, const char *stream,
 		      struct vt_error *err);
+
+/* Takes a record of a memory profile of the current stream.  False: out of memory. */
+bool vti_feed_memory(struct vt_merge *m, const struct vt_record *rec);
+
+/*
+ * Adds the memory profile of the current stream to those before.
+ * -VT_E_MISMATCH: it was made with other options; -VT_E_NOMEM.
+ */
+int vti_join_memory(struct vt_merge *m, struct vt_error *err);
+
+/* Writes the sum, once images have ids.  -VT_E_NOMEM. */
+int vti_write_memory(struct vt_merge *m, struct vt_writer *w, struct vt_error *err);
 
 void vti_init_pairstats(struct vti_pairstats *p);
 void vti_fini_pairstats(struct vti_pairstats *p);

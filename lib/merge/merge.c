@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "image/packs.h"
+#include "memory/records.h"
 #include "merge/internal.h"
 #include "value/hot_record.h"
 
@@ -34,6 +35,7 @@ static void init_tables(struct vt_merge *m)
 struct vt_merge *vt_merge_new(uint64_t seed)
 {
 	struct vt_merge *m = calloc(1, sizeof(*m));
+	struct vt_error err = VT_ERROR_INIT;
 	bool ok;
 
 	if (!m)
@@ -48,9 +50,11 @@ struct vt_merge *vt_merge_new(uint64_t seed)
 	m->own_evstats = vt_evstats_new();
 	m->groups = vt_evstats_new();
 	m->own_groups = vt_evstats_new();
+	m->memory = vt_memrecords_new(&err);
+	m->own_memory = vt_memrecords_new(&err);
 	ok = vt_tally_init(&m->tally, m->strings);
 	if (ok && m->strings && m->hots && m->packs && m->evstats && m->own_evstats && m->groups &&
-	    m->own_groups)
+	    m->own_groups && m->memory && m->own_memory)
 		return m;
 	vt_merge_free(m);
 	return NULL;
@@ -80,6 +84,8 @@ void vt_merge_free(struct vt_merge *m)
 	vt_evstats_free(m->own_evstats);
 	vt_evstats_free(m->groups);
 	vt_evstats_free(m->own_groups);
+	vt_memrecords_free(m->memory);
+	vt_memrecords_free(m->own_memory);
 	vti_trees_free(m->trees);
 	free(m);
 }
@@ -108,11 +114,12 @@ int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t 
 {
 	struct vt_merge *m = arg;
 	bool (*feed)(struct vt_merge * m, const struct vt_record *rec) =
-		b->kind == VT_META	 ? feed_meta
-		: b->kind == VT_CONFLICT ? vti_feed_conflict
-		: b->kind == VT_PATH	 ? vti_feed_path
-		: b->kind == VT_PAIRSTAT ? vti_feed_pairstat
-					 : NULL;
+		b->kind == VT_META					  ? feed_meta
+		: b->kind == VT_CONFLICT				  ? vti_feed_conflict
+		: b->kind == VT_PATH					  ? vti_feed_path
+		: b->kind == VT_PAIRSTAT				  ? vti_feed_pairstat
+		: b->kind < VT_NKINDS && VT_KIND(b->kind) & VT_MEMRECORDS ? vti_feed_memory
+									  : NULL;
 	struct vt_record rec = {b, b->kind, first};
 
 	for (; feed && rec.row < first + count; rec.row++)
@@ -360,6 +367,8 @@ static int join_stream(struct vt_merge *m, const char *name, struct vt_error *er
 		code = vt_error_nomem(err);
 	if (code == 0)
 		code = vti_join_evstats(m, events, err);
+	if (code == 0)
+		code = vti_join_memory(m, err);
 	free(events);
 	return code;
 }
@@ -646,7 +655,7 @@ int vt_merge_write(struct vt_merge *m, struct vt_writer *w, struct vt_error *err
 	}
 	if (write_trees(m, w, err) < 0 || vti_write_conflicts(m, w, err) < 0 ||
 	    vti_write_paths(m, w, err) < 0 || vti_write_evstats(m, w, err) < 0 ||
-	    vti_write_pairstats(m, w, err) < 0)
+	    vti_write_pairstats(m, w, err) < 0 || vti_write_memory(m, w, err) < 0)
 		return -(int)err->code;
 	vt_plugin_names_write(vt_hotprofile_plugins(m->hots), w);
 	return write_hots(m, w, err);

@@ -12,8 +12,8 @@
 
 /*
  * Sums the profiles of several streams: counts of events, hot lists, pairs of conflicting accesses
- * (CONFLICT records), and estimates from followed instructions (EVSTAT), whose intervals are those
- * of the sums.
+ * (CONFLICT records), estimates from followed instructions (EVSTAT), whose intervals are those of
+ * the sums, and memory profiles (memory/records.h).
  *
  *	m = vt_merge_new(seed);
  *	for each stream: vt_merge_feed() with its records, then vt_merge_end_stream();
@@ -66,8 +66,9 @@ int vt_merge_add_estimates(struct vt_merge *m, const struct vt_evstats *places,
  * Ends the current stream and adds its sums to those before; messages call it `name`.  0;
  * -VT_E_NOMEM; -VT_E_LIMIT: a sum is impossibly high; -VT_E_MISMATCH: its hot lists were kept in a
  * different way, or its estimates, sums of pairs, paths or pairs of accesses depend on a setting of
- * their stream (META) that is another one, or its estimates of an event are of other settings, or
- * go with samples of single instructions of that event, or sums of pairs with samples of pairs.
+ * their stream (META) that is another one, or its memory profile was made with other options, or
+ * its estimates of an event are of other settings, or go with samples of single instructions of
+ * that event, or sums of pairs with samples of pairs.
  */
 int vt_merge_end_stream(struct vt_merge *m, const char *name, struct vt_error *err);
 
@@ -85,8 +86,8 @@ const struct vt_hot_damage *vt_merge_damage(const struct vt_merge *m);
 
 /*
  * Writes EVENT, IMAGE with what is packed of it, LOST, GAP, COUNT, CHAIN, CONFLICT, EVSTAT, META,
- * MODULE, LABEL and HOT records, ordered by name, path, image and offset.  Errors of the writer
- * stick to it; -VT_E_NOMEM.
+ * ACCESSES, OBJECT, LOCATION, MODULE, LABEL and HOT records, ordered by name, path, image and
+ * offset.  Errors of the writer stick to it; -VT_E_NOMEM.
  */
 int vt_merge_write(struct vt_merge *m, struct vt_writer *w, struct vt_error *err);
 

@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# vmem --records: what is read again is what was written, sums of several streams are the sums of
+# their counts, and vlist --values lists the same locations.
+
+. "$(dirname "$0")/../lib.sh"
+
+t_need valgrind
+
+for n in 200 300; do
+	vtrace record --full --mem --values loads,stores --heap -o $n.vt -- \
+		"$VT_BUILD/tests/tools/rec_memory" $n >/dev/null 2>&1 || t_fail "recording"
+done
+
+# ---- there and back ----
+
+same_again()
+{
+	vmem "$@" --csv --top 0 --layout --each 0 200.vt >direct.csv 2>/dev/null
+	vmem "$@" --records 200.vt 2>/dev/null | vmem --csv --top 0 --layout --each 0 >again.csv \
+		2>/dev/null
+	[ -s direct.csv ] && cmp direct.csv again.csv
+}
+
+t_ok "what is read again is what was written" same_again
+t_ok "so it is with small locations" same_again --grain 2
+t_ok "and with other callers" same_again --depth 1
+
+vmem --records 200.vt >200.mem 2>/dev/null
+vmem --records 300.vt >300.mem 2>/dev/null
+vmem --records 200.mem 2>/dev/null >again.mem
+vmem --csv --top 0 --layout --each 0 200.mem >first.csv 2>/dev/null
+vmem --csv --top 0 --layout --each 0 again.mem >second.csv 2>/dev/null
+t_same "a profile that was read is written as it was" first.csv second.csv
+
+vmem --csv --by location --top 7 200.vt >direct.csv 2>/dev/null
+vmem --records --by location --top 7 200.vt 2>/dev/null | vmem --csv --by location >again.csv 2>said
+# Objects are numbered anew.
+cut -d, -f 1-14,16- direct.csv >a.csv
+cut -d, -f 1-14,16- again.csv >b.csv
+t_same "single locations" a.csv b.csv
+t_like "the others are told" "[0-9]+ locations with [0-9]+ accesses are left out" said
+vmem --csv --top 0 --in global --object '*stored*' 200.vt >direct.csv 2>/dev/null
+vmem --records --in global --object '*stored*' 200.vt 2>/dev/null | vmem --csv >again.csv 2>/dev/null
+cut -d, -f 1-10,23- direct.csv >a.csv
+cut -d, -f 1-10,23- again.csv >b.csv
+t_same "objects of a type and a name" a.csv b.csv
+t_is "there are two" "$(tail -n +2 again.csv | wc -l)" 2
+
+# ---- sums ----
+
+vtrace merge 200.mem 300.mem >sum.mem
+t_ok "counts of several streams are added up" python3 - <<'END'
+import csv, subprocess
+
+def rows(name, *args):
+    out = subprocess.run(['vmem', '--csv', '--top', '0', *args, name], check=True,
+                         capture_output=True, text=True).stdout
+    return list(csv.DictReader(out.splitlines()))
+
+def number(text):
+    return float(text) if text else 0
+
+def by_name(name):
+    return {(r['type'], r['name']): r for r in rows(name)}
+
+a, b, both = by_name('200.mem'), by_name('300.mem'), by_name('sum.mem')
+assert both.keys() == a.keys() | b.keys() and len(both) > 20
+for key, r in both.items():
+    of = [x[key] for x in (a, b) if key in x]
+    for column in ('loads', 'stores', 'loaded_bytes', 'stored_bytes', 'allocations', 'freed',
+                   'bytes'):
+        assert number(r[column]) == sum(number(x[column]) for x in of), (key, column)
+    for column in ('size', 'peak'):
+        assert number(r[column]) == max(number(x[column]) for x in of), (key, column)
+    for column, of_what in (('zero', 'loads'), ('redundant', 'loads'), ('silent', 'stores'),
+                            ('dead', 'stored_bytes')):
+        want = sum(number(x[column]) * number(x[of_what]) for x in of)
+        assert abs(number(r[column]) * number(r[of_what]) - want) < 1e-3 * max(want, 1), (key, column)
+# By arithmetic: tests/tools/rec_memory.c, 10 walks over n nodes.
+node = next(r for (t, n), r in both.items() if n.startswith('make_node'))
+assert (node['loads'], node['stores'], node['allocations']) == ('15000', '2000', '500')
+END
+t_pipe "the order of streams does not matter" 'vtrace merge 300.mem 200.mem | vmem --csv --top 0 \
+	--layout --each 0 >b.csv 2>/dev/null; vmem --csv --top 0 --layout --each 0 sum.mem >a.csv \
+	2>/dev/null; cmp a.csv b.csv'
+
+vmem --records --grain 4 300.vt >small.mem 2>/dev/null
+t_run vtrace merge 200.mem small.mem
+t_is "locations of another size are not added" "$T_STATUS $(tail -n 1 "$T_ERR")" \
+	"3 vtrace merge: small.mem: its memory profile has locations of 4 bytes, those before of 8 (vmem --grain)"
+
+# ---- vlist ----
+
+vmem --csv --by location --top 9 200.vt 2>/dev/null | cut -d, -f 1-13 >direct.csv
+vmem --records --by location --top 9 200.vt 2>/dev/null | vlist --values --csv 2>/dev/null |
+	cut -d, -f 1-13 >listed.csv
+t_same "vlist --values lists the same locations" direct.csv listed.csv
+vmem --records --in global --object never_stored 200.vt 2>/dev/null | vlist --values >listed 2>&1
+t_like "with their values" " 5 100.0%  global  never_stored$" listed
+vmem --records 200.vt 2>/dev/null | vlist --values --top 3 >listed 2>/dev/null
+t_like "what is left out is counted" "^\([0-9]+ more rows\)$" listed
+t_run vlist 200.mem
+t_like "without --values vlist says who lists it" "no samples, but a memory profile: vmem" "$T_ERR"
+t_status "locations have no procedures" 2 vlist --values 200.mem main
+t_status "and no kinds of values" 2 vlist --values --what loads 200.mem
+
+# ---- what cannot be ----
+
+t_status "records are no layout" 2 vmem --records --layout 200.vt
+t_status "records are no JSON" 2 vmem --records --json 200.vt
+t_status "records have no types" 2 vmem --records --type 200.vt
+t_status "a profile has the size of its locations" 3 vmem --grain 4 200.mem
+t_status "and its callers" 3 vmem --depth 9 200.mem
+t_status "a profile has no cache lines" 3 vmem --sharing 200.mem
+t_status "a profile has no types" 3 vmem --type 200.mem
+
+# ---- damage ----
+
+t_ok "damaged records end no program by a signal" python3 - <<'END'
+import random, subprocess
+
+data = open('200.mem', 'rb').read()
+random.seed(1)
+for i in range(60):
+    bad = bytearray(data)
+    for _ in range(random.choice((1, 3, 20))):
+        bad[random.randrange(100, len(bad))] = random.randrange(256)
+    if i % 4 == 3:
+        del bad[random.randrange(len(bad)):]
+    open('bad.mem', 'wb').write(bad)
+    for command in (['vmem', '--layout', '-n', '0'], ['vlist', '--values'], ['vtrace', 'merge']):
+        done = subprocess.run([*command, 'bad.mem'], capture_output=True)
+        assert 0 <= done.returncode <= 3, (i, command, done.returncode)
+END
+
+t_done
