@@ -9,8 +9,6 @@
 #include "profile/event_choice.h"
 #include "stream/exec.h"
 
-#define NONE UINT32_MAX /* no slot */
-
 /* Of executed code, the profile counts nothing here; of mappings, it would load patched images. */
 #define PROFILED (VT_KIND(VT_EVENT) | VT_KIND(VT_SAMPLE) | VT_KIND(VT_COUNT))
 
@@ -49,76 +47,30 @@ static uint32_t number_place(struct vt_replay *rp, int64_t pid, uint64_t ip)
 
 /* ---- recorded executions: what is known of a block ---- */
 
-static bool is_value(const struct vt_slot *s)
+/* The accesses of one instruction. */
+static bool add_block_accesses(struct vti_block *k, struct vt_access_cursor *c, uint32_t insn,
+			       const struct vt_facts *f)
 {
-	return s->what == VT_WHAT_LOAD || s->what == VT_WHAT_STORE;
-}
+	size_t before = k->naccesses;
+	struct vt_access_slots a;
 
-static bool is_address(const struct vt_slot *s)
-{
-	return s->what == VT_WHAT_LOAD_ADDRESS || s->what == VT_WHAT_STORE_ADDRESS;
-}
-
-/* The bytes that an instruction's load or store covers, where nothing was recorded of it. */
-static uint16_t access_size(const struct vt_facts *f, bool store)
-{
-	unsigned i;
-
-	for (i = 0; i < f->nmemories; i++)
-		if (store ? f->memories[i].written : f->memories[i].read)
-			return f->memories[i].size;
-	return 0;
-}
-
-static void add_block_access(struct vti_block *k, struct vti_access a)
-{
-	uint32_t n, same = 1;
-
-	for (n = k->naccesses; n && k->accesses[n - 1].insn == a.insn; n--)
-		same++;
-	if (same > k->most)
-		k->most = same;
-	k->accesses[k->naccesses++] = a;
-}
-
-/* The accesses of one instruction, whose slots these are: guard, address, value, each optional. */
-static uint32_t take_slots(struct vti_block *k, const struct vt_bblock *b, uint32_t insn,
-			   uint32_t slot, const struct vt_facts *f)
-{
-	struct vti_access a = {.address = NONE, .guard = NONE, .insn = (uint16_t)insn};
-	bool loaded = false, stored = false;
-
-	for (; slot < b->nslots && b->slots[slot].insn == insn; slot++) {
-		const struct vt_slot *s = &b->slots[slot];
-		bool last = slot + 1 == b->nslots || b->slots[slot + 1].insn != insn ||
-			    !is_value(&b->slots[slot + 1]);
-
-		if (s->what == VT_WHAT_GUARD)
-			a.guard = slot;
-		if (is_address(s) && s->size == 8)
-			a.address = slot;
-		if (!is_value(s) && !(is_address(s) && last))
-			continue;
-		a.store = s->what == VT_WHAT_STORE || s->what == VT_WHAT_STORE_ADDRESS;
-		a.size = is_value(s) ? s->size : access_size(f, a.store);
-		loaded = loaded || !a.store;
-		stored = stored || a.store;
-		add_block_access(k, a);
-		a.address = a.guard = NONE;
+	vt_access_start(c, insn, f);
+	while (vt_access_next(c, &a)) {
+		if (!vt_array_grow(&k->accesses, &k->accesses_cap, k->naccesses + 1,
+				   sizeof(*k->accesses)))
+			return false;
+		k->accesses[k->naccesses++] = a;
 	}
-	if ((f->flags & VT_FACT_LOAD) && !loaded)
-		add_block_access(k, (struct vti_access){NONE, NONE, (uint16_t)insn,
-							access_size(f, false), false});
-	if ((f->flags & VT_FACT_STORE) && !stored)
-		add_block_access(k, (struct vti_access){NONE, NONE, (uint16_t)insn,
-							access_size(f, true), true});
-	return slot;
+	if (k->naccesses - before > k->most)
+		k->most = k->naccesses - before;
+	return true;
 }
 
 static bool make_code(struct vt_replay *rp, struct vti_block *k, const struct vt_bblock *b)
 {
-	uint32_t i, slot = 0, at = 0;
+	struct vt_access_cursor c = {.block = b};
 	struct vt_facts f;
+	uint32_t i, at = 0;
 
 	for (i = 0; i < b->ninsns; i++) {
 		memset(&f, 0, sizeof(f));
@@ -127,9 +79,8 @@ static bool make_code(struct vt_replay *rp, struct vti_block *k, const struct vt
 			vt_facts_decode(b->code + at, b->lengths[i], &f);
 		vt_conflict_code_make(&k->code[i], &f);
 		k->code[i].place = number_place(rp, b->pid, b->addr + at);
-		if (k->code[i].place == UINT32_MAX)
+		if (k->code[i].place == UINT32_MAX || !add_block_accesses(k, &c, i, &f))
 			return false;
-		slot = take_slots(k, b, i, slot, &f);
 		at += b->lengths[i];
 	}
 	return true;
@@ -148,10 +99,8 @@ static struct vti_block *block_of(struct vt_replay *rp, const struct vt_bblock *
 	k = &rp->blocks[b->id];
 	if (k->code)
 		return k;
-	/* Each instruction has at most two accesses that no slot contains. */
-	k->accesses = calloc(b->nslots + 2 * (size_t)b->ninsns, sizeof(*k->accesses));
 	k->code = calloc(b->ninsns, sizeof(*k->code));
-	if (!k->accesses || !k->code || !make_code(rp, k, b) ||
+	if (!k->code || !make_code(rp, k, b) ||
 	    !vt_array_grow(&rp->accesses, &rp->accesses_cap, k->most + 1, sizeof(*rp->accesses)))
 		return NULL;
 	return k;
@@ -160,17 +109,19 @@ static struct vti_block *block_of(struct vt_replay *rp, const struct vt_bblock *
 /* ---- recorded executions ---- */
 
 /* The accesses of an instruction in this execution; a shut guard says that one did not happen. */
-static size_t collect_recorded_accesses(const struct vt_step *step, const struct vti_access *a,
-					size_t n, struct vt_access *out)
+static size_t collect_recorded_accesses(const struct vt_step *step, const struct vti_block *k,
+					size_t at, size_t end, struct vt_access *out)
 {
-	size_t i, count = 0;
+	size_t count = 0;
 
-	for (i = 0; i < n; i++) {
-		if (a[i].guard != NONE && !vt_step_value(step, a[i].guard, 0))
+	for (; at < end; at++) {
+		const struct vt_access_slots *a = &k->accesses[at];
+
+		if (a->guard != VT_ACCESS_NO_SLOT && !vt_step_value(step, a->guard, 0))
 			continue;
-		out[count] = (struct vt_access){.size = a[i].size, .store = a[i].store};
-		if (a[i].address != NONE) {
-			out[count].addr = vt_step_value(step, a[i].address, 0);
+		out[count] = (struct vt_access){.size = a->size, .store = a->store};
+		if (a->address != VT_ACCESS_NO_SLOT) {
+			out[count].addr = vt_step_value(step, a->address, 0);
 			out[count].known = true;
 		}
 		count++;
@@ -181,7 +132,8 @@ static size_t collect_recorded_accesses(const struct vt_step *step, const struct
 static int replay_step(struct vt_replay *rp, const struct vt_step *step, struct vt_error *err)
 {
 	const struct vti_block *k = block_of(rp, step->block);
-	uint32_t i, at = 0, end;
+	size_t at = 0, end;
+	uint32_t i;
 	int code = 0;
 
 	if (!k)
@@ -193,7 +145,7 @@ static int replay_step(struct vt_replay *rp, const struct vt_step *step, struct 
 
 		for (end = at; end < k->naccesses && k->accesses[end].insn == i; end++)
 			;
-		n = collect_recorded_accesses(step, &k->accesses[at], end - at, rp->accesses);
+		n = collect_recorded_accesses(step, k, at, end, rp->accesses);
 		code = vt_conflicts_insn(rp->conflicts, &k->code[i], rp->accesses, n, err);
 		at = end;
 	}
@@ -253,8 +205,8 @@ static void decode_replay_insn(struct vt_replay *rp, struct insn *insn, const ui
 	/* Addresses of 32 bits are only a part of their registers. */
 	if (has_short_addresses(bytes, size))
 		insn->load.base = insn->store.base = VT_REG_NONE;
-	insn->load_size = access_size(&f, false);
-	insn->store_size = access_size(&f, true);
+	insn->load_size = vt_access_size(&f, false);
+	insn->store_size = vt_access_size(&f, true);
 	insn->code.place = number_place(rp, insn->pid, insn->ip);
 }
 

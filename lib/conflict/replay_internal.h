@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "conflict/replay.h"
 #include "interpret/interpret.h"
+#include "machine/insn/access.h"
 #include "profile/profile.h"
 
 /*
@@ -62,21 +63,13 @@ struct vti_place {
 	uint32_t pid; /* of code in no image, else 0 */
 };
 
-/* One access of an instruction of a block, from the block's slots. */
-struct vti_access {
-	uint32_t address; /* slot, or UINT32_MAX */
-	uint32_t guard;	  /* slot, or UINT32_MAX */
-	uint16_t insn;
-	uint16_t size;
-	bool store;
-};
-
 /* The decoded instructions and accesses of a block. */
 struct vti_block {
-	struct vt_conflict_code *code; /* of each instruction */
-	struct vti_access *accesses;   /* in the order of instructions */
-	uint32_t naccesses;
-	uint32_t most; /* of one instruction */
+	struct vt_conflict_code *code;	  /* of each instruction */
+	struct vt_access_slots *accesses; /* in the order of instructions */
+	size_t naccesses;
+	size_t accesses_cap;
+	size_t most; /* of one instruction */
 };
 
 /* A pair of instructions in the output. */

@@ -6,11 +6,12 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "machine/insn/access.h"
 #include "machine/insn/insn.h"
 #include "stream/exec.h"
 
-#define NONE UINT32_MAX /* no slot */
-#define LANE 8		/* bytes of an operation at most */
+#define NONE VT_ACCESS_NO_SLOT
+#define LANE 8 /* bytes of an operation at most */
 
 /* An operation of a block, with what each execution of it has alike. */
 struct op {
@@ -167,16 +168,6 @@ static enum vt_ucode_class class_of_end(enum vt_block_end end)
 	return classes[end];
 }
 
-static uint16_t access_size(const struct vt_facts *f, bool store)
-{
-	unsigned i;
-
-	for (i = 0; i < f->nmemories; i++)
-		if (store ? f->memories[i].written : f->memories[i].read)
-			return f->memories[i].size;
-	return 0;
-}
-
 /* An operation of a class that is profiled; `size` is at most LANE. */
 static struct op *add_op(struct vt_feed *f, struct plan *p, const struct vt_bblock *b,
 			 uint32_t insn, enum vt_ucode_class class)
@@ -216,16 +207,9 @@ static bool is_profiled(const struct vt_feed *f, enum vt_ucode_class class)
 	return f->u->start[class] != VT_UCODE_NO_START;
 }
 
-/* The slots of an access: NONE where it has none. */
-struct access {
-	uint32_t guard, addr, value;
-	uint16_t size;
-	bool store;
-};
-
 /* Adds the operations of an access, one for each 8 bytes.  False: out of memory. */
-static bool add_access(struct vt_feed *f, struct plan *p, const struct vt_bblock *b, uint32_t insn,
-		       const struct access *a)
+static bool add_access(struct vt_feed *f, struct plan *p, const struct vt_bblock *b,
+		       const struct vt_access_slots *a)
 {
 	const uint32_t value = 1u << VT_OP_VALUE | 1u << VT_OP_VALUE_LO;
 	const uint32_t addr =
@@ -243,70 +227,21 @@ static bool add_access(struct vt_feed *f, struct plan *p, const struct vt_bblock
 			p->no_value++;
 			continue;
 		}
-		if ((f->reads & addr) && a->addr == NONE) {
+		if ((f->reads & addr) && a->address == NONE) {
 			p->no_address++;
 			continue;
 		}
-		op = add_op(f, p, b, insn, class);
+		op = add_op(f, p, b, a->insn, class);
 		if (!op)
 			return false;
 		op->guard = a->guard;
 		op->value = f->reads & value ? a->value : NONE;
-		op->addr = f->reads & addr ? a->addr : NONE;
+		op->addr = f->reads & addr ? a->address : NONE;
 		op->lane = lane;
 		op->sample.size = (uint8_t)(left < LANE ? left : LANE);
 		op->sample.addr = lane * LANE;
 	} while (++lane * LANE < a->size);
 	return true;
-}
-
-static bool is_value(const struct vt_slot *s)
-{
-	return s->what == VT_WHAT_LOAD || s->what == VT_WHAT_STORE;
-}
-
-static bool is_address(const struct vt_slot *s)
-{
-	return (s->what == VT_WHAT_LOAD_ADDRESS || s->what == VT_WHAT_STORE_ADDRESS) &&
-	       s->size == 8;
-}
-
-/* The accesses of an instruction, of which slots from *slot on tell: guard, address, value. */
-static bool add_accesses(struct vt_feed *f, struct plan *p, const struct vt_bblock *b,
-			 uint32_t insn, uint32_t *slot, const struct vt_facts *facts)
-{
-	struct access a = {NONE, NONE, NONE, 0, false};
-	bool loads = false, stores = false, ok = true;
-
-	for (; *slot < b->nslots && b->slots[*slot].insn == insn && ok; ++*slot) {
-		const struct vt_slot *s = &b->slots[*slot];
-		bool last = *slot + 1 == b->nslots || b->slots[*slot + 1].insn != insn ||
-			    !is_value(&b->slots[*slot + 1]);
-
-		if (s->what == VT_WHAT_GUARD)
-			a.guard = *slot;
-		if (is_address(s))
-			a.addr = *slot;
-		if (!is_value(s) && !(is_address(s) && last))
-			continue;
-		a.store = s->what == VT_WHAT_STORE || s->what == VT_WHAT_STORE_ADDRESS;
-		a.value = is_value(s) ? *slot : NONE;
-		a.size = is_value(s) ? s->size : access_size(facts, a.store);
-		loads = loads || !a.store;
-		stores = stores || a.store;
-		ok = add_access(f, p, b, insn, &a);
-		a = (struct access){NONE, NONE, NONE, 0, false};
-	}
-	if (ok && (facts->flags & VT_FACT_LOAD) && !loads) {
-		a.size = access_size(facts, false);
-		ok = add_access(f, p, b, insn, &a);
-	}
-	if (ok && (facts->flags & VT_FACT_STORE) && !stores) {
-		a.size = access_size(facts, true);
-		a.store = true;
-		ok = add_access(f, p, b, insn, &a);
-	}
-	return ok;
 }
 
 static bool is_control(enum vt_ucode_class c)
@@ -317,8 +252,10 @@ static bool is_control(enum vt_ucode_class c)
 static bool make_plan(struct vt_feed *f, struct plan *p, const struct vt_bblock *b)
 {
 	const uint32_t target = 1u << VT_OP_TARGET | 1u << VT_OP_TARGET_LO | 1u << VT_OP_TAKEN;
-	uint32_t insn, slot = 0, at = 0;
+	struct vt_access_cursor cursor = {.block = b};
+	struct vt_access_slots access;
 	struct vt_facts facts;
+	uint32_t insn, at = 0;
 
 	for (insn = 0; insn < b->ninsns; insn++) {
 		enum vt_ucode_class class;
@@ -331,8 +268,10 @@ static bool make_plan(struct vt_feed *f, struct plan *p, const struct vt_bblock 
 			: insn + 1 == b->ninsns ? class_of_end(b->end)
 						: VT_CLASS_OTHER;
 		at += b->lengths[insn];
-		if (!add_accesses(f, p, b, insn, &slot, &facts))
-			return false;
+		vt_access_start(&cursor, insn, &facts);
+		while (vt_access_next(&cursor, &access))
+			if (!add_access(f, p, b, &access))
+				return false;
 		if (!is_profiled(f, class))
 			continue;
 		op = add_op(f, p, b, insn, class);

@@ -5,11 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "machine/insn/access.h"
 #include "stream/bblock.h"
 
-/* Which slots of a basic block make up its memory accesses. */
-
-#define VTI_NO_SLOT UINT32_MAX
+/* The memory accesses of a basic block whose addresses and values were recorded. */
 
 enum vti_access_role {
 	VTI_ACCESS_DATA,
@@ -18,13 +17,8 @@ enum vti_access_role {
 };
 
 struct vti_block_access {
-	uint32_t address; /* slot */
-	uint32_t value;	  /* slot */
-	uint32_t guard;	  /* slot, or VTI_NO_SLOT: 0 there means that the access did not happen */
-	uint32_t insn;
-	uint16_t size; /* in bytes */
-	bool store;
-	uint8_t role; /* enum vti_access_role */
+	struct vt_access_slots slots; /* with an address and a value */
+	uint8_t role;		      /* enum vti_access_role */
 };
 
 struct vti_block_accesses {

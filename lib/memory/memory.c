@@ -170,14 +170,15 @@ static int take_access(struct vt_memory *m, struct vti_memory_process *p,
 		       const struct vti_block_access *a, struct vt_error *err)
 {
 	const struct vt_slot *slots = step->block->slots;
-	struct vti_touch touch = {.size = a->size, .store = a->store};
+	const struct vt_access_slots *s = &a->slots;
+	struct vti_touch touch = {.size = s->size, .store = s->store};
 	int code;
 
-	if (a->guard != VTI_NO_SLOT && !vt_step_value(step, a->guard, 0))
+	if (s->guard != VT_ACCESS_NO_SLOT && !vt_step_value(step, s->guard, 0))
 		return 0;
-	touch.addr = vt_step_value(step, a->address, 0);
-	touch.ip = vt_bblock_insn_addr(step->block, a->insn);
-	touch.value = step->data + (slots[a->value].offset - step->data_offset);
+	touch.addr = vt_step_value(step, s->address, 0);
+	touch.ip = vt_bblock_insn_addr(step->block, s->insn);
+	touch.value = step->data + (slots[s->value].offset - step->data_offset);
 	/* The return address is counted in the frame of the caller, which stores it. */
 	if (a->role == VTI_ACCESS_RETURN)
 		vti_frames_return(&t->frames, touch.addr);
@@ -209,7 +210,7 @@ static int take_step(struct vt_memory *m, struct vti_memory_process *p, struct v
 	m->totals.insns += step->insn_end - step->insn;
 	m->totals.incomplete += k->incomplete;
 	for (i = 0; i < k->count && code == 0; i++)
-		if (k->list[i].insn >= step->insn && k->list[i].insn < step->insn_end)
+		if (k->list[i].slots.insn >= step->insn && k->list[i].slots.insn < step->insn_end)
 			code = take_access(m, p, t, step, &k->list[i], err);
 	return code;
 }

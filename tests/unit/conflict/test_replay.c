@@ -123,7 +123,7 @@ static void test_slots(void **state)
 		struct vt_buf text = VT_BUF_INIT;
 
 		for (n = 0; n < k->naccesses; n++) {
-			const struct vti_access *a = &k->accesses[n];
+			const struct vt_access_slots *a = &k->accesses[n];
 
 			vt_buf_printf(&text, "%s%u%c%u", n ? " " : "", a->insn,
 				      a->store ? 's' : 'l', a->size);
@@ -134,7 +134,7 @@ static void test_slots(void **state)
 		}
 		if (strcmp(vt_buf_str(&text), slot_rows[i].want) != 0 ||
 		    k->most != slot_rows[i].most)
-			fail_msg("row %zu: %s, %u at most", i, vt_buf_str(&text), k->most);
+			fail_msg("row %zu: %s, %zu at most", i, vt_buf_str(&text), k->most);
 		vt_buf_free(&text);
 	}
 	replayed_drop(&s);

@@ -35,19 +35,19 @@ static void pairs(void **state)
 	(void)state;
 	assert_int_equal(a.count, 3);
 	assert_int_equal(a.incomplete, 0);
-	assert_int_equal(a.list[0].address, 0);
-	assert_int_equal(a.list[0].value, 1);
-	assert_int_equal(a.list[0].size, 4);
-	assert_int_equal(a.list[0].guard, VTI_NO_SLOT);
-	assert_false(a.list[0].store);
-	assert_int_equal(a.list[1].address, 4);
-	assert_int_equal(a.list[1].value, 5);
-	assert_int_equal(a.list[1].size, 16);
-	assert_int_equal(a.list[1].guard, 3);
-	assert_true(a.list[1].store);
-	assert_int_equal(a.list[2].insn, 1);
+	assert_int_equal(a.list[0].slots.address, 0);
+	assert_int_equal(a.list[0].slots.value, 1);
+	assert_int_equal(a.list[0].slots.size, 4);
+	assert_int_equal(a.list[0].slots.guard, VT_ACCESS_NO_SLOT);
+	assert_false(a.list[0].slots.store);
+	assert_int_equal(a.list[1].slots.address, 4);
+	assert_int_equal(a.list[1].slots.value, 5);
+	assert_int_equal(a.list[1].slots.size, 16);
+	assert_int_equal(a.list[1].slots.guard, 3);
+	assert_true(a.list[1].slots.store);
+	assert_int_equal(a.list[2].slots.insn, 1);
 	/* The guard was of one access only. */
-	assert_int_equal(a.list[2].guard, VTI_NO_SLOT);
+	assert_int_equal(a.list[2].slots.guard, VT_ACCESS_NO_SLOT);
 	free(a.list);
 }
 
