@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "machine/insn/access.h"
 #include "machine/insn/insn.h"
 #include "pairs/pairs.h"
 #include "simulate/internal.h"
@@ -12,7 +13,7 @@
 /* PERF_SAMPLE_BRANCH_USER and _ANY of linux/perf_event.h. */
 #define BRANCHES (1u << 0 | 1u << 3)
 
-/* What a store writes if nothing tells. */
+/* What an access takes if nothing tells. */
 #define USUAL_SIZE 8
 
 /* Bytes of a line of the host's caches, more or less. */
@@ -90,76 +91,41 @@ static void write_sampling(struct vt_simulate *s)
 
 /* ---- accesses ---- */
 
-/* A store's address comes without its value where values of stores are not recorded. */
-static uint32_t stored_size(const uint8_t *code, size_t size)
+static void add_access(struct vti_simblock *k, const struct vt_access_slots *a, uint32_t *count)
 {
-	struct vt_facts f;
-	unsigned i;
-
-	if (code && vt_facts_decode(code, size, &f))
-		for (i = 0; i < f.nmemories; i++)
-			if (f.memories[i].written && f.memories[i].size)
-				return f.memories[i].size;
-	return USUAL_SIZE;
-}
-
-/* The slot with the value that goes with the address in slot `i`, or NULL. */
-static const struct vt_slot *value_slot(const struct vt_bblock *b, uint32_t i)
-{
-	const struct vt_slot *a = &b->slots[i], *v = a + 1;
-	uint8_t what = a->what == VT_WHAT_LOAD_ADDRESS ? VT_WHAT_LOAD : VT_WHAT_STORE;
-
-	return i + 1 < b->nslots && v->insn == a->insn && v->what == what ? v : NULL;
-}
-
-static void add_slot_access(struct vti_simblock *k, uint32_t slot, uint16_t guard, uint32_t *count)
-{
-	const struct vt_slot *a = &k->b->slots[slot], *v = value_slot(k->b, slot);
-	struct vti_siminsn *insn = &k->insns[a->insn];
-	bool store = a->what == VT_WHAT_STORE_ADDRESS;
-	uint64_t at = vt_bblock_insn_addr(k->b, a->insn) - k->b->addr;
-	uint32_t size = v ? v->size : USUAL_SIZE;
-
-	if (!v && store)
-		size = stored_size(k->b->code ? k->b->code + at : NULL, k->b->size - at);
-	if (!insn->naccesses)
-		insn->access = *count;
-	insn->naccesses++;
+	k->insns[a->insn].naccesses++;
+	k->whole &= a->guard == VT_ACCESS_NO_SLOT;
 	k->slots[(*count)++] = (struct vti_simslot){
-		.slot = (uint16_t)slot,
-		.guard = guard,
-		.offset = a->offset,
-		.size = size,
-		.store = store,
+		.slot = (uint16_t)a->address,
+		.guard = a->guard == VT_ACCESS_NO_SLOT ? UINT16_MAX : (uint16_t)a->guard,
+		.offset = k->b->slots[a->address].offset,
+		.size = a->size ? a->size : USUAL_SIZE,
+		.store = a->store,
 	};
 }
 
-/* Slots come in the order of instructions, which the dictionary has checked. */
+/* The accesses whose addresses were recorded. */
 static bool add_accesses(struct vti_simblock *k)
 {
 	const struct vt_bblock *b = k->b;
-	uint16_t guard = UINT16_MAX;
-	uint32_t i, count = 0;
+	struct vt_access_cursor c = {.block = b};
+	struct vt_access_slots a;
+	uint32_t i, at = 0, count = 0;
 
 	k->whole = true;
 	k->slots = calloc((size_t)b->nslots + 1, sizeof(*k->slots));
 	if (!k->slots)
 		return false;
-	for (i = 0; i < b->nslots; i++) {
-		const struct vt_slot *s = &b->slots[i];
+	for (i = 0; i < b->ninsns; at += b->lengths[i++]) {
+		struct vt_facts f;
 
-		if (s->what == VT_WHAT_GUARD) {
-			guard = (uint16_t)i;
-			continue;
-		}
-		if ((s->what != VT_WHAT_LOAD_ADDRESS && s->what != VT_WHAT_STORE_ADDRESS) ||
-		    s->size != sizeof(uint64_t))
-			continue;
-		if (guard != UINT16_MAX && b->slots[guard].insn != s->insn)
-			guard = UINT16_MAX;
-		add_slot_access(k, i, guard, &count);
-		k->whole &= guard == UINT16_MAX;
-		guard = UINT16_MAX;
+		if (b->code)
+			vt_facts_decode(b->code + at, b->lengths[i], &f);
+		k->insns[i].access = count;
+		vt_access_start(&c, i, b->code ? &f : NULL);
+		while (vt_access_next(&c, &a))
+			if (a.address != VT_ACCESS_NO_SLOT)
+				add_access(k, &a, &count);
 	}
 	k->nslots = count;
 	return true;

@@ -158,10 +158,12 @@ static const struct {
 	{{0x89, 0x06}, 2, 2, {STORES(0), SLOT(0, VT_WHAT_STORE, 2)}, 0x1f, true},
 	{{0x8b, 0x06}, 2, 2, {LOADS(0), SLOT(0, VT_WHAT_LOAD, 2)}, 0x1e, false},
 	{{0x8b, 0x06}, 2, 2, {LOADS(0), SLOT(0, VT_WHAT_LOAD, 2)}, 0x1f, true},
-	/* Of a load without a value, 8 bytes; another value is none. */
-	{{0x8b, 0x06}, 2, 1, {LOADS(0)}, 0x19, true},
-	{{0x8b, 0x06}, 2, 1, {LOADS(0)}, 0x18, false},
-	{{0x8b, 0x06}, 2, 2, {LOADS(0), SLOT(0, VT_WHAT_RESULT, 2)}, 0x19, true},
+	/* Loads likewise; another value is none. */
+	{{0x8b, 0x06}, 2, 1, {LOADS(0)}, 0x1d, true},
+	{{0x8b, 0x06}, 2, 1, {LOADS(0)}, 0x1c, false},
+	{{0x48, 0x8b, 0x06}, 3, 1, {LOADS(0)}, 0x19, true},
+	{{0x48, 0x8b, 0x06}, 3, 1, {LOADS(0)}, 0x18, false},
+	{{0x8b, 0x06}, 2, 2, {LOADS(0), SLOT(0, VT_WHAT_RESULT, 2)}, 0x1d, true},
 };
 
 static unsigned size_row;
