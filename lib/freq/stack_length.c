@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "image/imagedata.h"
+#include "image/procdata.h"
 #include "machine/insn/insn.h"
 
 static const struct {
@@ -80,8 +81,8 @@ uint16_t vt_stacklength_decode(struct vt_images *images, const struct vt_map *m,
 	uint32_t n;
 
 	if (images && m->type == VT_IMAGE_FILE)
-		data = vt_images_data(images, m->image);
-	if (!data || !vt_imagedata_bias(data, m->start, vt_map_offset(m, m->start), &bias))
+		data = vt_procdata_code(images, m, &bias);
+	if (!data)
 		return 0;
 	for (at = first, n = 1; at < last && n <= UINT16_MAX; n++, at += flow.length)
 		if (!vt_flow_decode(code, vt_imagedata_code(data, at - bias, code, sizeof(code)),

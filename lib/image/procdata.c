@@ -12,12 +12,24 @@
 /* Maximum distance, in mappings, of an image's code from its others; linkers make four or five. */
 #define MAX_STEPS 8
 
+#define PAGE UINT64_C(4096)
+
 /* An image and its load bias according to one of its mappings. */
 struct image_place {
 	const struct vt_imagedata *data;
 	uint32_t image;
 	uint64_t bias;
 };
+
+const struct vt_imagedata *vt_procdata_code(struct vt_images *im, const struct vt_map *map,
+					    uint64_t *bias)
+{
+	const struct vt_imagedata *data = vt_images_data(im, map->image);
+
+	if (!data || !vt_imagedata_bias(data, map->start, vt_map_offset(map, map->start), bias))
+		return NULL;
+	return data;
+}
 
 static bool get_image_place(struct vt_images *im, const struct vt_map *map, struct image_place *p)
 {
@@ -26,9 +38,8 @@ static bool get_image_place(struct vt_images *im, const struct vt_map *map, stru
 	    (map->prot && !(map->prot & CAN_EXEC)))
 		return false;
 	p->image = map->image;
-	p->data = vt_images_data(im, map->image);
-	return p->data &&
-	       vt_imagedata_bias(p->data, map->start, vt_map_offset(map, map->start), &p->bias);
+	p->data = vt_procdata_code(im, map, &p->bias);
+	return p->data != NULL;
 }
 
 static bool covers_address(const struct image_place *p, uint64_t address)
@@ -111,6 +122,47 @@ bool vt_procdata_find(struct vt_images *im, struct vt_addrspace *as, int32_t pid
 	*image = p.image;
 	*bias = p.bias;
 	return true;
+}
+
+/* How many segments are mapped where they should be. */
+static size_t count_agreeing(struct vt_addrspace *as, int32_t pid, const struct vt_map *map,
+			     const struct vt_elf_segment *list, size_t n, uint64_t bias)
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < n; i++) {
+		uint64_t address = bias + list[i].vaddr;
+		const struct vt_map *at = vt_addrspace_find(as, pid, address, MODE_USER);
+
+		count += at && at->image == map->image &&
+			 vt_map_offset(at, address) == list[i].offset;
+	}
+	return count;
+}
+
+bool vt_procdata_bias(const struct vt_elf *elf, struct vt_addrspace *as, int32_t pid,
+		      const struct vt_map *map, uint64_t *bias)
+{
+	uint64_t offset = vt_map_offset(map, map->start);
+	size_t n, i, agree, most = 0;
+	const struct vt_elf_segment *s = vt_elf_segments(elf, &n);
+	bool found = false;
+
+	for (i = 0; i < n; i++) {
+		uint64_t by = map->base + s[i].offset - s[i].vaddr;
+
+		/* It begins at the page where the segment does, or further in. */
+		if (offset < s[i].offset / PAGE * PAGE ||
+		    (offset >= s[i].offset && offset - s[i].offset >= s[i].filesz))
+			continue;
+		agree = count_agreeing(as, pid, map, s, n, by);
+		if (!found || agree > most) {
+			*bias = by;
+			most = agree;
+			found = true;
+		}
+	}
+	return found;
 }
 
 bool vt_procdata_return(struct vt_images *im, struct vt_addrspace *as, int32_t pid, uint64_t pc,

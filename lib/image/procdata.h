@@ -30,6 +30,21 @@ bool vt_procdata_find(struct vt_images *im, struct vt_addrspace *as, int32_t pid
 		      uint32_t *image, uint64_t *bias);
 
 /*
+ * Finds the load bias of what a mapping maps of an image, by its code: the image's content.  NULL,
+ * if the file was not found, or the mapping is of no code that it has.
+ */
+const struct vt_imagedata *vt_procdata_code(struct vt_images *im, const struct vt_map *map,
+					    uint64_t *bias);
+
+/*
+ * Finds the load bias by a mapping of any segment of the image `elf`, its data for example.  One
+ * page of the file may be of several segments: then it is that by which most segments are mapped
+ * where they should be.  Returns false if the mapping is of no segment.
+ */
+bool vt_procdata_bias(const struct vt_elf *elf, struct vt_addrspace *as, int32_t pid,
+		      const struct vt_map *map, uint64_t *bias);
+
+/*
  * Like vt_unwind_find(), for the procedure with the instruction at `pc`, which is executed next;
  * f->entry is an address.
  */

@@ -213,13 +213,8 @@ static bool is_patched(const struct vti_spaces *s, const struct vt_map *m,
 static const struct vt_imagedata *find_mapped_code(struct vti_spaces *s, const struct vt_map *m,
 						   uint64_t *bias, enum vt_withheld *why)
 {
-	const struct vt_imagedata *data;
-
 	*why = is_file(m) ? image_withheld(s, m->image) : VT_WITHHELD_NOT;
-	if (!is_file(m) || *why)
-		return NULL;
-	data = vt_images_data(s->images, m->image);
-	return vt_imagedata_bias(data, m->start, vt_map_offset(m, m->start), bias) ? data : NULL;
+	return is_file(m) && !*why ? vt_procdata_code(s->images, m, bias) : NULL;
 }
 
 enum vt_withheld vti_spaces_code_withheld(struct vti_spaces *s, int64_t pid, uint64_t addr)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "image/images.h"
+#include "image/procdata.h"
 #include "memory/memory_internal.h"
 
 /* What vti_memory_process.entries remembers: the object of a procedure's frames. */
@@ -139,66 +140,6 @@ find_stack(struct vti_memory_process *p, struct vti_memory_thread *t, uint64_t a
 
 /* ---- images ---- */
 
-#define PAGE UINT64_C(4096)
-
-/* The segments that are where they should be, if a mapping is of segment `s`. */
-static size_t count_agreeing(struct vt_memory *m, const struct vti_memory_process *p,
-			     const struct vt_map *map, const struct vt_elf_segment *list, size_t n,
-			     const struct vt_elf_segment *s)
-{
-	uint64_t bias = map->start - (s->vaddr - s->offset + vt_map_offset(map, map->start));
-	size_t i, count = 0;
-
-	for (i = 0; i < n; i++) {
-		const struct vt_map *at = vti_memory_map(m, p, bias + list[i].vaddr);
-
-		count += at && at->image == map->image &&
-			 vt_map_offset(at, bias + list[i].vaddr) == list[i].offset;
-	}
-	return count;
-}
-
-/*
- * The segment that a mapping is of: it begins at the page where the segment does, or further in.
- * One page of the file may be of several segments: then those of which most agree.
- */
-static const struct vt_elf_segment *find_segment(struct vt_memory *m,
-						 const struct vti_memory_process *p,
-						 const struct vt_elf *elf, const struct vt_map *map)
-{
-	uint64_t offset = vt_map_offset(map, map->start);
-	const struct vt_elf_segment *found = NULL;
-	size_t n, i, most = 0;
-	const struct vt_elf_segment *list = vt_elf_segments(elf, &n);
-
-	for (i = 0; i < n; i++) {
-		const struct vt_elf_segment *s = &list[i];
-		size_t agree;
-
-		if (offset < (s->offset & ~(PAGE - 1)) ||
-		    (offset >= s->offset && offset - s->offset >= s->filesz))
-			continue;
-		agree = count_agreeing(m, p, map, list, n, s);
-		if (!found || agree > most) {
-			found = s;
-			most = agree;
-		}
-	}
-	return found;
-}
-
-/* The vaddr of an address; false if no segment is mapped there. */
-static bool find_vaddr(struct vt_memory *m, const struct vti_memory_process *p,
-		       const struct vt_elf *elf, const struct vt_map *map, uint64_t address,
-		       uint64_t *vaddr)
-{
-	const struct vt_elf_segment *s = elf ? find_segment(m, p, elf, map) : NULL;
-
-	/* The .bss has no offset of the file, but lies behind the segment's bytes. */
-	*vaddr = s ? s->vaddr - s->offset + vt_map_offset(map, address) : 0;
-	return s != NULL;
-}
-
 static bool use_image_key(struct vt_memory *m, const struct vt_map *map, enum vt_object_type type,
 			  uint64_t base, struct vti_memory_at *at)
 {
@@ -253,16 +194,19 @@ static bool resolve_image(struct vt_memory *m, const struct vti_memory_process *
 	enum vt_unknown why;
 	const struct vt_elf *elf =
 		m->o.images ? vt_images_elf(m->o.images, map->image, &why) : NULL;
-	uint64_t vaddr, until = UINT64_MAX;
+	uint64_t bias, vaddr, until = UINT64_MAX;
 	const struct vt_symbol *s = NULL;
 	struct vt_symbols *symbols;
 
-	if (!find_vaddr(m, p, elf, map, address, &vaddr)) {
+	if (!elf ||
+	    !vt_procdata_bias(elf, vt_context_space(m->context), (int32_t)p->pid, map, &bias)) {
 		*found = address < map->end;
 		at->low = address & ~UINT64_C(7);
 		at->high = at->low + 8;
 		return !*found || use_image_key(m, map, VT_OBJECT_IMAGE, map->base, at);
 	}
+	/* The .bss has no offset of the file, but lies behind the segment's bytes. */
+	vaddr = address - bias;
 	symbols = vt_images_symbols(m->o.images, map->image, (int32_t)p->pid, &why);
 	if (symbols)
 		s = vt_symbols_find_until(symbols, vaddr, &until);

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "image/imagedata.h"
+#include "image/procdata.h"
 #include "profile/executions.h"
 #include "profile/tally.h"
 
@@ -471,12 +472,13 @@ int vt_profile_finish(struct vt_profile *p, struct vt_error *err)
 /* The dynamic linker writes once to text with relocations, which stays as in the file. */
 static bool is_relocated_map(struct vt_profile *p, const struct vt_map *m)
 {
-	const struct vt_imagedata *data = vt_images_data(vt_context_images(p->context), m->image);
+	const struct vt_imagedata *data;
 	uint64_t bias;
 
-	return !m->found && m->writes == 1 && data &&
-	       vt_imagedata_bias(data, m->start, vt_map_offset(m, m->start), &bias) &&
-	       vt_imagedata_is_relocated(data, m->start - bias);
+	if (m->found || m->writes != 1)
+		return false;
+	data = vt_procdata_code(vt_context_images(p->context), m, &bias);
+	return data && vt_imagedata_is_relocated(data, m->start - bias);
 }
 
 /* Marks code as patched if the program could write to it, as a mapping record shows. */

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/prefetch.h"
 #include "image/imagedata.h"
+#include "image/procdata.h"
 #include "simulate/internal.h"
 
 struct process_entry {
@@ -68,10 +69,8 @@ static size_t read_wrong_path(void *arg, uint64_t addr, uint8_t *code, size_t si
 
 	if (!m || m->type != VT_IMAGE_FILE)
 		return 0;
-	data = vt_images_data(vt_context_images(p->s->o.context), m->image);
-	if (!data || !vt_imagedata_bias(data, m->start, vt_map_offset(m, m->start), &bias))
-		return 0;
-	return vt_imagedata_code(data, addr - bias, code, size);
+	data = vt_procdata_code(vt_context_images(p->s->o.context), m, &bias);
+	return data ? vt_imagedata_code(data, addr - bias, code, size) : 0;
 }
 
 /* ---- who runs ---- */

@@ -103,7 +103,8 @@ static int remove_image(void **state)
 
 struct mapping {
 	uint64_t start, length, offset;
-	unsigned image; /* 1: the image; 2: a VDSO; 3: anonymous; 4: no file */
+	unsigned image; /* 1: the image; 2: a VDSO; 3: anonymous; 4: no file;
+			 * 5: the VDSO's file */
 	unsigned prot;
 };
 
@@ -114,9 +115,9 @@ struct process {
 
 static struct process make_process(const struct mapping *maps, size_t n)
 {
-	static const unsigned types[] = {VT_IMAGE_FILE, VT_IMAGE_VDSO, VT_IMAGE_ANON,
+	static const unsigned types[] = {VT_IMAGE_FILE, VT_IMAGE_VDSO, VT_IMAGE_ANON, VT_IMAGE_FILE,
 					 VT_IMAGE_FILE};
-	static const char *const names[] = {"p", "v", "p", "gone"};
+	static const char *const names[] = {"p", "v", "p", "gone", "v"};
 	const struct vt_images_options opt = {.find = {.symfs = NULL}};
 	struct vt_error err = VT_ERROR_INIT;
 	struct process p = {vt_images_new(&opt, &err), vt_addrspace_new()};
@@ -331,6 +332,68 @@ static void returns(void **state)
 	end_process(&p);
 }
 
+/* The file of the VDSO has a page that is of two segments, which is mapped twice. */
+#define SHARED	     0x21000
+#define SHARED_VADDR 0x22000
+
+static void biases(void **state)
+{
+	static const struct {
+		struct mapping maps[2];
+		uint64_t address;
+		uint64_t any;  /* the bias by any mapping; 1: none */
+		uint64_t code; /* by one of code */
+	} rows[] = {
+		{{{BIAS + CODE, PAGE, CODE, 1, RX}}, BIAS + CODE, BIAS, BIAS},
+		{{{CODE, PAGE, CODE, 1, RX}}, CODE, 0, 0},
+		{{{BIAS + NAMES, CODE - NAMES, NAMES, 1, R}}, BIAS + NAMES, BIAS, 1},
+		{{{BIAS + CONST, END - CONST, CONST, 1, R}}, BIAS + CONST, BIAS, 1},
+		{{{BIAS + END + PAGE, PAGE, END, 1, R | W}}, BIAS + END + PAGE, BIAS, 1},
+		/* Further in: one page, and the last. */
+		{{{BIAS + CONST + PAGE, PAGE, CONST + PAGE, 1, R}}, BIAS + CONST + PAGE, BIAS, 1},
+		{{{BIAS + CONST + 16 * PAGE, PAGE, CONST + 16 * PAGE, 1, R}},
+		 BIAS + CONST + 16 * PAGE,
+		 BIAS,
+		 1},
+		/* Before all, and behind all. */
+		{{{BIAS, PAGE, 0, 1, R}}, BIAS, 1, 1},
+		{{{BIAS + END + PAGE, PAGE, END + PAGE, 1, R}}, BIAS + END + PAGE, 1, 1},
+		/* Shared: by what else is mapped; the first one, if both are as likely. */
+		{{{BIAS, SHARED + PAGE, 0, 5, RX}, {BIAS + SHARED_VADDR, PAGE, SHARED, 5, R | W}},
+		 BIAS + SHARED_VADDR,
+		 BIAS,
+		 BIAS + PAGE},
+		{{{BIAS + SHARED_VADDR, PAGE, SHARED, 5, R | W}},
+		 BIAS + SHARED_VADDR,
+		 BIAS,
+		 BIAS + PAGE},
+		{{{BIAS, SHARED, 0, 5, RX}, {BIAS + SHARED, PAGE, SHARED, 5, RX}},
+		 BIAS + SHARED,
+		 BIAS,
+		 BIAS},
+		{{{BIAS + CODE, PAGE, CODE, 4, RX}}, BIAS + CODE, 1, 1},
+	};
+	enum vt_unknown why;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(rows); i++) {
+		struct process p = make_process(rows[i].maps, 2);
+		const struct vt_map *map = vt_addrspace_find(p.space, PID, rows[i].address, 2);
+		const struct vt_elf *elf = vt_images_elf(p.images, map->image, &why);
+		uint64_t any = 1, code = 1;
+
+		assert_int_equal(elf && vt_procdata_bias(elf, p.space, PID, map, &any),
+				 rows[i].any != 1);
+		assert_ptr_equal(vt_procdata_code(p.images, map, &code),
+				 rows[i].code == 1 ? NULL : vt_images_data(p.images, map->image));
+		if (rows[i].any != any || (rows[i].code != 1 && rows[i].code != code))
+			fail_msg("row %zu: 0x%llx, 0x%llx", i, (unsigned long long)any,
+				 (unsigned long long)code);
+		end_process(&p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -338,6 +401,7 @@ int main(void)
 		cmocka_unit_test(how_far_code_may_be),
 		cmocka_unit_test(ends_of_segments),
 		cmocka_unit_test(returns),
+		cmocka_unit_test(biases),
 	};
 
 	return cmocka_run_group_tests(tests, make_image, remove_image);
