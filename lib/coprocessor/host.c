@@ -83,8 +83,10 @@ void vt_host_free(struct vt_host *h)
 
 /* ---- the co-processor's state ---- */
 
-void vti_host_rearm(struct vt_host *h)
+void vti_host_restart(struct vt_host *h)
 {
+	vt_coproc_invalidate(h->c);
+	vt_coproc_clear(h->c);
 	vt_coproc_restart(h->c);
 	/* Index registers, two special operations, mask and match, and to go on. */
 	h->stats.stores += (h->u->nindexes * 2u + 7) / 8 + 2 + 1 + 1;
@@ -150,9 +152,7 @@ static int take_counts(struct vt_host *h, struct vt_error *err)
 	for (k = 0; k < h->ncolumns; k++)
 		bytes += h->columns[k] ? h->columns[k]->bits / 8u : h->u->cam_bits / 8u;
 	h->stats.reads += words_of(bytes * h->u->slots);
-	vt_coproc_invalidate(h->c);
-	vt_coproc_clear(h->c);
-	vti_host_rearm(h);
+	vti_host_restart(h);
 	return 0;
 }
 

@@ -48,7 +48,10 @@ bool vti_host_add_value(struct vt_host *h, struct vt_host_site *s, uint64_t valu
 /* The value profiler's handler: host_values.c. */
 int vti_host_values(struct vt_host *h, bool turn, bool last, struct vt_error *err);
 
-/* Stores that set the registers anew and let the co-processor go on: fewer than 10 (3.5). */
-void vti_host_rearm(struct vt_host *h);
+/*
+ * Empties the co-processor's memory, but what programs keep, and lets it go on: stores that set its
+ * registers anew, fewer than 10 (3.5).
+ */
+void vti_host_restart(struct vt_host *h);
 
 #endif

@@ -247,8 +247,6 @@ int vti_host_values(struct vt_host *h, bool turn, bool last, struct vt_error *er
 			join_regions(h);
 		load_masks(h);
 	}
-	vt_coproc_invalidate(h->c);
-	vt_coproc_clear(h->c);
-	vti_host_rearm(h);
+	vti_host_restart(h);
 	return 0;
 }

@@ -147,6 +147,10 @@ bool vti_type_size(struct vt_types *t, Dwarf_Die *die, int depth, uint64_t *size
 
 void vti_type_free(struct vti_type *type);
 
+/* Appends the name of a member, with a dot between names. */
+void vti_type_add_name(struct vt_buf *path, const char *name);
+/* What stands for the bytes of a structure that are of no member. */
+const char *vti_type_gap_name(const struct vti_type *type);
 /* Appends "[]" for each dimension of an array. */
 void vti_type_brackets(const struct vti_type *array, struct vt_buf *path);
 

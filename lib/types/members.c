@@ -32,11 +32,14 @@ static void add_member(struct member_walk *w, const struct vt_typemember *m)
 	}
 }
 
-static void push_name(struct vt_buf *b, const char *name)
+/* Adds a member without members. */
+static void add_plain(struct member_walk *w, const struct vti_type *type, uint64_t offset,
+		      uint64_t count)
 {
-	if (name[0] && b->size && b->data[b->size - 1] != ':')
-		vt_buf_printf(b, ".");
-	vt_buf_printf(b, "%s", name);
+	const struct vt_typemember m = {
+		.type = &type->pub, .offset = offset, .size = type->pub.size, .count = count};
+
+	add_member(w, &m);
 }
 
 /* Adds the bytes [from, to) of a structure at `offset` that belong to no member. */
@@ -49,7 +52,7 @@ static void add_gap(struct member_walk *w, const struct vti_type *type, uint64_t
 
 	if (from >= to)
 		return;
-	push_name(&w->path, type->opaque ? "(unknown)" : "(padding)");
+	vti_type_add_name(&w->path, vti_type_gap_name(type));
 	add_member(w, &m);
 	w->path.size = before;
 }
@@ -60,7 +63,7 @@ static void list_field(struct member_walk *w, const struct vti_field *f, uint64_
 	size_t before = w->path.size;
 	uint64_t first = f->bit / 8, end = (f->bit + f->bits + 7) / 8;
 
-	push_name(&w->path, f->name);
+	vti_type_add_name(&w->path, f->name);
 	if (f->bitfield) {
 		const struct vt_typemember m = {.type = &f->type->pub,
 						.offset = offset + first,
@@ -106,11 +109,7 @@ static void list_elements(struct member_walk *w, struct vti_type *type, uint64_t
 	uint64_t n = 0;
 
 	if (!element || !element->pub.sized || !element->pub.size) {
-		const struct vt_typemember m = {.type = &type->pub,
-						.offset = offset,
-						.size = type->pub.size,
-						.count = count};
-		add_member(w, &m);
+		add_plain(w, type, offset, count);
 		return;
 	}
 	if (type->pub.sized)
@@ -134,11 +133,7 @@ static void list_type(struct member_walk *w, struct vti_type *type, uint64_t off
 		   (type->nfields || type->opaque)) {
 		list_fields(w, type, offset, count, depth);
 	} else {
-		const struct vt_typemember m = {.type = &type->pub,
-						.offset = offset,
-						.size = type->pub.size,
-						.count = count};
-		add_member(w, &m);
+		add_plain(w, type, offset, count);
 	}
 }
 

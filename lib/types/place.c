@@ -36,13 +36,6 @@ static void finish(struct place_walk *w, struct vti_type *type, uint64_t offset,
 	w->n++;
 }
 
-static void append_name(struct vt_buf *b, const char *name)
-{
-	if (name[0] && b->size && b->data[b->size - 1] != ':')
-		vt_buf_printf(b, ".");
-	vt_buf_printf(b, "%s", name);
-}
-
 static const char *shown_name(const struct vti_field *f)
 {
 	return f->name[0] ? f->name : "(anonymous)";
@@ -76,17 +69,12 @@ static void enter_field(struct place_walk *w, const struct vti_field *f, uint64_
 {
 	size_t before = w->path.size;
 
-	append_name(&w->path, f->name);
+	vti_type_add_name(&w->path, f->name);
 	if (f->bitfield)
 		finish(w, f->type, 0, false);
 	else
 		descend(w, f->type, offset - f->bit / 8, size, depth + 1);
 	w->path.size = before;
-}
-
-static const char *name_of_gap(const struct vti_type *type)
-{
-	return type->opaque ? "(unknown)" : "(padding)";
 }
 
 /* Several members next to each other, perhaps with padding before or behind them. */
@@ -98,8 +86,9 @@ static void finish_several(struct place_walk *w, struct vti_type *type, const st
 
 	get_bytes(a, &first, &end);
 	get_bytes(b, &last, &behind);
-	append_name(&w->path, first > offset ? name_of_gap(type) : shown_name(a));
-	vt_buf_printf(&w->path, "..%s", behind < offset + size ? name_of_gap(type) : shown_name(b));
+	vti_type_add_name(&w->path, first > offset ? vti_type_gap_name(type) : shown_name(a));
+	vt_buf_printf(&w->path, "..%s",
+		      behind < offset + size ? vti_type_gap_name(type) : shown_name(b));
 	finish(w, type, offset, true);
 	w->path.size = before;
 }
@@ -139,7 +128,7 @@ static void enter_members(struct place_walk *w, struct vti_type *type, uint64_t 
 		touched++;
 	}
 	if (!touched) {
-		append_name(&w->path, name_of_gap(type));
+		vti_type_add_name(&w->path, vti_type_gap_name(type));
 		finish(w, NULL, 0, false);
 		w->path.size = before;
 	} else if (touched == 1 && last->bitfield) {

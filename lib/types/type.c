@@ -171,6 +171,18 @@ static void read_type(struct vt_types *t, struct vti_type *type)
 		count_elements(&type->bare, &type->dimensions, &count);
 }
 
+void vti_type_add_name(struct vt_buf *path, const char *name)
+{
+	if (name[0] && path->size && path->data[path->size - 1] != ':')
+		vt_buf_printf(path, ".");
+	vt_buf_printf(path, "%s", name);
+}
+
+const char *vti_type_gap_name(const struct vti_type *type)
+{
+	return type->opaque ? "(unknown)" : "(padding)";
+}
+
 void vti_type_brackets(const struct vti_type *array, struct vt_buf *path)
 {
 	unsigned i;
