@@ -4,14 +4,11 @@
 
 #include "cmd/common/app.h"
 #include "cmd/common/images.h"
-#include "cmd/common/memory.h"
 #include "cmd/common/options.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
 #include "cmd/programs.h"
-#include "listing/memory/objects.h"
-#include "listing/memory/sharing.h"
-#include "listing/memory/types.h"
+#include "listing/memory/print.h"
 #include "memory/memory.h"
 
 #define DEFAULT_LIMIT (UINT64_C(1) << 21) /* some 700 MB of locations */
@@ -239,17 +236,12 @@ static void tell_vmem_losses(struct job *j)
 
 /* ---- the output ---- */
 
-static const struct app_memory_listing types = {vt_memlist_types, vt_memlist_header,
-						vt_memlist_types_json};
-static const struct app_memory_listing lines = {vt_memlist_lines, vt_memlist_lines_header,
-						vt_memlist_lines_json};
-
 static bool list_memory(struct job *j)
 {
 	const struct options *o = j->o;
-	const struct app_memory_listing *l = o->sharing ? &lines
-					     : o->type	? &types
-							: &app_memory_objects;
+	const struct vt_memlist *l = o->sharing ? &vt_memlist_sharing
+				     : o->type	? &vt_memlist_by_type
+						: &vt_memlist_objects;
 	const struct vt_memlist_options lo = {
 		.rows = o->layout ? VT_MEMLIST_LAYOUT
 			: o->by	  ? VT_MEMLIST_LOCATIONS
@@ -260,8 +252,18 @@ static bool list_memory(struct job *j)
 		.pattern = o->object,
 		.people = app_form_is_text(&o->form),
 	};
+	struct vt_memlist_form form = {
+		.form = app_table_form(&o->form),
+		.json = o->form.json,
+		.losses = &j->app->losses,
+		.out = app_text(j->app, o->form.output),
+	};
+	struct vt_error err = VT_ERROR_INIT;
 
-	return app_list_memory(j->app, &o->form, l, j->memory, j->in.images.store, &lo);
+	form.color = form.out && app_form_color(j->app, &o->form);
+	return form.out &&
+	       (vt_memlist_print(l, j->memory, j->in.images.store, &lo, &form, &err) == 0 ||
+		app_fail(j->app, &err));
 }
 
 static bool wants_object(void *arg, const struct vt_memory_object *object)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cmd/common/memory.h"
 #include "cmd/common/profiles.h"
 #include "cmd/vlist/listings.h"
+#include "listing/memory/print.h"
 
 /* Without --top, as vmem. */
 #define TOP_OF_LOCATIONS 20
@@ -32,8 +32,18 @@ void vlist_list_locations(struct app *a, const struct vlist_options *o,
 		.show = o->values.show,
 		.cutoff = o->values.cutoff,
 	};
+	struct vt_memlist_form form = {
+		.form = app_table_form(&o->form),
+		.json = o->form.json,
+		.losses = &a->losses,
+	};
+	struct vt_error err = VT_ERROR_INIT;
 
-	if (check_location_options(a, o))
-		app_list_memory(a, &o->form, &app_memory_objects, data->locations,
-				data->in.images.store, &lo);
+	if (!check_location_options(a, o))
+		return;
+	form.out = app_text(a, o->form.output);
+	form.color = form.out && app_form_color(a, &o->form);
+	if (form.out && vt_memlist_print(&vt_memlist_objects, data->locations,
+					 data->in.images.store, &lo, &form, &err) < 0)
+		app_fail(a, &err);
 }

@@ -369,7 +369,8 @@ static void put_shown_values(struct list *l, const struct vt_memory_location *p,
 {
 	const struct vt_memlist_options *o = l->o;
 	const struct vt_hot *h = &l->hot;
-	const struct vt_number_type raw = {.number = VT_NUMBER_UNSIGNED, .size = p->size, .elements = 1};
+	const struct vt_number_type raw = {
+		.number = VT_NUMBER_UNSIGNED, .size = p->size, .elements = 1};
 	uint32_t i, n = valued ? h->nvalues : 0;
 
 	l->text.size = 0;
