@@ -30,7 +30,7 @@ struct options {
 	uint64_t slots, cam, data, buffer, filter, max_words, turn, trace, top;
 	uint64_t mask_times, mask_samples, least, resample;
 	int partition_hash, table_hash;
-	bool list, report, slots_given, trace_given, top_given;
+	bool list, report, trace_given, top_given, ipc_given;
 	struct vt_coproc_options run;
 	struct vt_host_costs costs;
 	struct app_form form;
@@ -207,6 +207,7 @@ static bool make_options(struct app *a, struct options *o)
 					    .data_bytes = (uint32_t)o->data};
 	r->warn = app_bad_record;
 	r->warn_arg = a;
+	r->timed = !o->ipc_given;
 	r->max_words = o->max_words;
 	r->turn = o->turn;
 	r->partition_hash = (enum vt_filter_hash)o->partition_hash;
@@ -489,8 +490,9 @@ int cmd_coproc(int argc, char **argv)
 		HARDWARE_OPTIONS(o),
 		APP_STRING(0, "clock", o.clock, "A/B",
 			   "the co-processor's clock, by the main processor's (default 1)"),
-		APP_F64(0, "ipc", o.run.ipc, "N",
-			"instructions that the main processor retires a cycle (default 2)"),
+		{0, "ipc", VT_OPT_F64, &o.run.ipc, .arg = "N", .given = &o.ipc_given,
+		 .help = "instructions that the main processor retires a cycle (default: at the\n"
+			 "recording's cycles, or 2 where it has none)"},
 		{0, "max-words", VT_OPT_U64, &o.max_words, .arg = "N", .min = 1,
 		 .help = "stop a routine that executes more (default 10000)"},
 		HOST_OPTIONS(o, masking),

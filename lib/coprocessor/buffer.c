@@ -6,6 +6,9 @@
 
 #define TICKS 65536 /* in a cycle of the co-processor */
 
+/* A time at which all begin anew at 0, far from where they overflow. */
+#define LATE (UINT64_C(1) << 62)
+
 struct vt_buffer {
 	struct vt_coproc *m;
 	struct vt_buffer_options o;
@@ -13,6 +16,8 @@ struct vt_buffer {
 	uint32_t entries; /* as many as the ring has */
 	uint32_t head, count;
 	uint64_t per_insn; /* ticks */
+	uint64_t usual;	   /* ticks, at the rate of the options */
+	uint64_t paced;	   /* instructions until that is the rate again */
 	uint64_t now;	   /* ticks */
 	uint64_t free_at;  /* when the co-processor is done with the sample before */
 	uint64_t turn;	   /* retired instructions at the end of the turn */
@@ -71,7 +76,8 @@ struct vt_buffer *vt_buffer_new(struct vt_coproc *m, const struct vt_ucode *u,
 	b->m = m;
 	b->o = *o;
 	b->entries = entries;
-	b->per_insn = (uint64_t)(TICKS * o->clock / o->ipc + .5);
+	b->usual = (uint64_t)(TICKS * o->clock / o->ipc + .5);
+	b->per_insn = b->usual;
 	b->turn = o->turn ? o->turn : UINT64_MAX;
 	return b;
 }
@@ -132,14 +138,43 @@ static inline int process_until(struct vt_buffer *b, uint64_t time, struct vt_er
 	return 0;
 }
 
+void vt_buffer_pace(struct vt_buffer *b, uint64_t n, double cycles)
+{
+	b->per_insn = (uint64_t)(TICKS * b->o.clock * cycles / (double)n + .5);
+	b->paced = n;
+	b->stats.timed += n;
+	b->stats.cycles += cycles;
+}
+
+/* Lets the time begin anew. */
+static int restart_time(struct vt_buffer *b, struct vt_error *err)
+{
+	int code = process_until(b, b->now, err);
+	uint32_t i;
+
+	/* What is left waits for the co-processor: when it arrived does not matter any longer. */
+	for (i = 0; i < b->entries; i++)
+		b->ring[i].arrival = 0;
+	b->free_at = b->free_at > b->now ? b->free_at - b->now : 0;
+	b->now = 0;
+	return code;
+}
+
 int vt_buffer_retire(struct vt_buffer *b, uint64_t n, struct vt_error *err)
 {
-	int code;
+	int code = 0;
 
 	b->stats.retired += n;
 	b->now += n * b->per_insn;
-	if (b->stats.retired < b->turn)
-		return 0;
+	if (b->paced) {
+		b->paced = b->paced > n ? b->paced - n : 0;
+		if (!b->paced)
+			b->per_insn = b->usual;
+	}
+	if (b->now >= LATE)
+		code = restart_time(b, err);
+	if (code < 0 || b->stats.retired < b->turn)
+		return code;
 	code = process_until(b, b->now, err);
 	if (code < 0)
 		return code;

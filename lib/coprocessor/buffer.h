@@ -6,10 +6,10 @@
 
 /*
  * The sample buffer between the main processor and the co-processor (3.2), and their clocks.  The
- * main processor retires instructions at a steady rate; each operation that passes the filters is
- * put into the buffer, or dropped if that is full.  The co-processor takes them in order; the place
- * of one is free when its routine is done.  While the main processor handles an interrupt, it
- * retires nothing, so that no time passes here.
+ * main processor retires instructions at a steady rate, or at that of its recorded cycles; each
+ * operation that passes the filters is put into the buffer, or dropped if that is full.  The
+ * co-processor takes them in order; the place of one is free when its routine is done.  While the
+ * main processor handles an interrupt, it retires nothing, so that no time passes here.
  */
 #define VT_BUFFER_BYTES 1024 /* table 1: 1 kB */
 
@@ -22,7 +22,8 @@ typedef int vt_buffer_host_fn(void *arg, bool turn, struct vt_error *err);
 struct vt_buffer_options {
 	uint32_t bytes;
 	double clock;	    /* of the co-processor, by the main processor's; above 0 */
-	double ipc;	    /* instructions that the main processor retires in a cycle of its own */
+	double ipc;	    /* instructions that the main processor retires in a cycle of its own,
+			     * where vt_buffer_pace() does not tell */
 	uint64_t max_words; /* of a routine */
 	uint64_t turn;	    /* instructions after which the host is called; 0: never */
 	vt_buffer_host_fn *host;
@@ -31,6 +32,8 @@ struct vt_buffer_options {
 
 struct vt_buffer_stats {
 	uint64_t retired;  /* instructions */
+	uint64_t timed;	   /* of them, those of vt_buffer_pace() */
+	double cycles;	   /* of the main processor, that these took */
 	uint64_t offered;  /* operations of the classes that are profiled */
 	uint64_t filtered; /* of them, those that a filter by pc excludes */
 	uint64_t dropped;  /* those that met a full buffer */
@@ -45,7 +48,15 @@ struct vt_buffer *vt_buffer_new(struct vt_coproc *m, const struct vt_ucode *u,
 				const struct vt_buffer_options *o, struct vt_error *err);
 void vt_buffer_free(struct vt_buffer *b);
 
-/* Moves the time on by n instructions.  Returns 0 or a negative error of the host or a routine. */
+/*
+ * The next n instructions take so many cycles of the main processor, above 0 and at most
+ * VT_BUFFER_MAX_PACE for each; after them, the rate is `ipc` again.
+ */
+#define VT_BUFFER_MAX_PACE 1048576
+void vt_buffer_pace(struct vt_buffer *b, uint64_t n, double cycles);
+
+/* Moves the time on by n instructions, of one rate.  Returns 0 or a negative error of the host or a
+ * routine. */
 int vt_buffer_retire(struct vt_buffer *b, uint64_t n, struct vt_error *err);
 
 /*

@@ -9,6 +9,7 @@
 #include "machine/insn/access.h"
 #include "machine/insn/insn.h"
 #include "stream/exec.h"
+#include "stream/marks.h"
 
 #define NONE VT_ACCESS_NO_SLOT
 #define LANE 8 /* bytes of an operation at most */
@@ -55,6 +56,9 @@ struct vt_feed {
 	struct plan **plans; /* by block */
 	size_t nplans;
 	struct vt_hash processes, threads, places;
+	bool use_cycles;
+	struct vt_marks marks; /* of the run */
+	size_t mark;	       /* the next one */
 	struct vt_feed_stats stats;
 };
 
@@ -75,6 +79,7 @@ struct vt_feed *vt_feed_new(const struct vt_context *c, const struct vt_ucode *u
 	feed->reads = vt_ucode_reads(u);
 	vt_hash_init(&feed->processes, sizeof(struct process), sizeof(int64_t));
 	vt_hash_init(&feed->threads, sizeof(struct thread), offsetof(struct thread, epoch));
+	vt_marks_init(&feed->marks);
 	vt_hash_init(&feed->places, sizeof(struct vt_feed_place), sizeof(uint64_t));
 	return feed;
 }
@@ -94,7 +99,13 @@ void vt_feed_free(struct vt_feed *f)
 	vt_hash_fini(&f->processes);
 	vt_hash_fini(&f->threads);
 	vt_hash_fini(&f->places);
+	vt_marks_fini(&f->marks);
 	free(f);
+}
+
+void vt_feed_use_cycles(struct vt_feed *f)
+{
+	f->use_cycles = true;
 }
 
 const struct vt_feed_stats *vt_feed_stats(const struct vt_feed *f)
@@ -402,11 +413,42 @@ static void warn_of(const struct vt_feed *f, const struct vt_error *err)
 		f->warn(f->warn_arg, err->text);
 }
 
+/* Finds the cycles of a run; one that contradicts itself has none, which is said. */
+static int find_cycles(struct vt_feed *f, const struct vt_exec *x, struct vt_error *err)
+{
+	int code;
+
+	f->mark = 0;
+	if (!f->use_cycles)
+		return 0;
+	code = vt_marks_find(&f->marks, x, err);
+	if (code == -VT_E_FORMAT)
+		warn_of(f, err);
+	return code == -VT_E_NOMEM ? code : 0;
+}
+
+/* Where a mark is behind so many instructions of the run, those up to the next take its cycles. */
+static inline void set_pace(struct vt_feed *f, uint64_t insns)
+{
+	const struct vt_mark *m;
+
+	if (f->mark + 1 >= f->marks.n)
+		return;
+	m = &f->marks.marks[f->mark];
+	if (m->insns != insns)
+		return;
+	f->mark++;
+	/* What takes longer did not run. */
+	if (m->pace <= VT_BUFFER_MAX_PACE)
+		vt_buffer_pace(f->buffer, m[1].insns - m->insns, m[1].cycle - m->cycle);
+}
+
 static int run_exec(struct vt_feed *f, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_exec x;
 	struct vt_step step;
 	struct thread *t;
+	uint64_t insns = 0;
 	int code = vt_exec_open(&x, vt_context_blocks(f->context), rec, err);
 
 	if (code < 0) {
@@ -414,9 +456,11 @@ static int run_exec(struct vt_feed *f, const struct vt_record *rec, struct vt_er
 		return 0;
 	}
 	t = find_thread(f, &x);
-	if (!t)
+	if (!t || find_cycles(f, &x, err) < 0)
 		return vt_error_nomem(err);
 	while ((code = vt_exec_next(&x, &step, err)) > 0) {
+		set_pace(f, insns);
+		insns += step.insn_end - step.insn;
 		code = run_step(f, t, &step, err);
 		if (code < 0)
 			return code;

@@ -28,6 +28,10 @@ struct vt_feed_stats {
 struct vt_feed *vt_feed_new(const struct vt_context *c, const struct vt_ucode *u,
 			    const struct vt_filters *f, struct vt_buffer *b, vt_warn_fn *warn,
 			    void *warn_arg);
+
+/* From here on, instructions retire at the cycles that EXEC records have, where they have them. */
+void vt_feed_use_cycles(struct vt_feed *f);
+
 void vt_feed_free(struct vt_feed *f);
 
 /* A vt_consume_record_fn for the kinds of VT_FEED_KINDS. */

@@ -33,6 +33,8 @@ int vt_coproc_run_init(struct vt_coproc_run *r, const struct vt_ucode *u, struct
 	r->feed = vt_feed_new(c, u, &r->filters, r->buffer, o->warn, o->warn_arg);
 	if (!r->feed)
 		return vt_error_nomem(err);
+	if (o->timed)
+		vt_feed_use_cycles(r->feed);
 	vt_context_add(c, &(struct vt_consumer){.record = vt_feed_record,
 						.arg = r->feed,
 						.kinds = VT_FEED_KINDS});
@@ -58,5 +60,7 @@ int vt_coproc_run_finish(struct vt_coproc_run *r, struct vt_error *err)
 
 double vt_coproc_run_cycles(const struct vt_coproc_run *r)
 {
-	return (double)vt_buffer_stats(r->buffer)->retired / r->o.ipc;
+	const struct vt_buffer_stats *s = vt_buffer_stats(r->buffer);
+
+	return s->cycles + (double)(s->retired - s->timed) / r->o.ipc;
 }

@@ -13,6 +13,7 @@
 struct vt_coproc_options {
 	struct vt_coproc_sizes sizes;
 	double clock, ipc;
+	bool timed; /* the recording's cycles count, where it has some, and not `ipc` */
 	uint64_t max_words, turn;
 	enum vt_filter_hash partition_hash, table_hash;
 	struct vt_host_masking masking;

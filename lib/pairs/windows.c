@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "pairs/internal.h"
 #include "stream/exec.h"
+#include "stream/marks.h"
 
 /*
  * Instructions whose windows overlap are alike: those that were executed one after the other make a
@@ -13,40 +14,19 @@
 #define GROUP_INSNS   1024
 #define GROUP_WINDOWS 4
 
-/* No run takes longer; a double has all cycles, and fractions of them. */
-#define MAX_SPAN (UINT64_C(1) << 44)
-
-/* A block began at a cycle, after so many instructions of the run. */
-struct mark {
-	uint64_t insns;
-	double cycle; /* from the first mark on */
-	double pace;  /* cycles of an instruction up to the next mark */
-	double rate;  /* instructions of a cycle */
-	bool far;     /* the next one is farther away than a window is long */
-};
-
 /* What a group adds to a sum. */
 struct part {
 	double x, y;
 	uint64_t insns;
 };
 
-struct thread {
-	int64_t pid;
-	int64_t tid;
-	uint64_t cycles; /* the last time of its last run */
-};
-
 struct vti_windows {
-	double half;	    /* cycles from the middle of a window to its end */
-	struct mark *marks; /* of the run */
-	uint64_t first;	    /* cycles at the first mark, */
-	uint64_t last;	    /* and at the last one */
-	struct vt_hash threads;
-	uint32_t **rows;    /* by block id: the sums of the block's instructions */
-	struct part *parts; /* by sum */
-	uint32_t *touched;  /* sums with a part */
-	size_t nmarks, marks_cap, rows_cap, parts_cap, touched_cap, ntouched;
+	double half;	       /* cycles from the middle of a window to its end */
+	struct vt_marks marks; /* of the run */
+	uint32_t **rows;       /* by block id: the sums of the block's instructions */
+	struct part *parts;    /* by sum */
+	uint32_t *touched;     /* sums with a part */
+	size_t rows_cap, parts_cap, touched_cap, ntouched;
 	uint64_t insns; /* of the group, */
 	double begin;	/* and the cycle of its first one */
 };
@@ -58,7 +38,7 @@ struct vti_windows *vti_windows_new(uint64_t cycles)
 	if (!w)
 		return NULL;
 	w->half = (double)cycles + .5;
-	vt_hash_init(&w->threads, sizeof(struct thread), offsetof(struct thread, cycles));
+	vt_marks_init(&w->marks);
 	return w;
 }
 
@@ -70,9 +50,8 @@ void vti_windows_free(struct vti_windows *w)
 		return;
 	for (i = 0; i < w->rows_cap; i++)
 		free(w->rows[i]);
-	vt_hash_fini(&w->threads);
+	vt_marks_fini(&w->marks);
 	free(w->rows);
-	free(w->marks);
 	free(w->parts);
 	free(w->touched);
 	free(w);
@@ -175,85 +154,22 @@ static const uint32_t *get_block_rows(struct vti_windows *w, struct vt_pairs *p,
 	return w->rows[b->id];
 }
 
-/* ---- marks ---- */
-
-static int set_bad_times(struct vt_error *err, const char *why)
-{
-	return vt_error_set(err, VT_E_FORMAT, "executed blocks: %s", why);
-}
-
-/*
- * Adds the mark of a block.  Of several at one cycle the last one counts: what lies between them
- * retired up to then.  A cycle of 0 is unknown.
- */
-static int add_mark(struct vti_windows *w, uint64_t insns, uint64_t cycles, struct vt_error *err)
-{
-	if (!cycles)
-		return 0;
-	if (!w->nmarks)
-		w->first = cycles;
-	else if (cycles < w->last)
-		return set_bad_times(err, "cycles that go backwards");
-	if (cycles - w->first > MAX_SPAN)
-		return set_bad_times(err, "cycles that no run takes");
-	if (!w->nmarks || cycles > w->last) {
-		if (!vt_array_grow(&w->marks, &w->marks_cap, w->nmarks + 1, sizeof(*w->marks)))
-			return vt_error_nomem(err);
-		w->nmarks++;
-	}
-	w->marks[w->nmarks - 1] =
-		(struct mark){.insns = insns, .cycle = (double)(cycles - w->first)};
-	w->last = cycles;
-	return 0;
-}
-
-static void measure_marks(struct vti_windows *w)
-{
-	size_t i;
-
-	for (i = 0; i + 1 < w->nmarks; i++) {
-		struct mark *m = &w->marks[i];
-		double insns = (double)(m[1].insns - m->insns), cycles = m[1].cycle - m->cycle;
-
-		m->pace = cycles / insns;
-		m->rate = insns / cycles;
-		m->far = cycles > 2 * w->half;
-	}
-}
-
-/* Finds the marks of a run that begins at a cycle, and checks all of it. */
-static int find_marks(struct vti_windows *w, struct vt_exec *x, uint64_t cycles,
-		      struct vt_error *err)
-{
-	uint64_t insns = 0, block = 0;
-	struct vt_step step;
-	size_t i = 0;
-	int code;
-
-	w->nmarks = 0;
-	code = add_mark(w, 0, cycles, err);
-	while (code >= 0 && (code = vt_exec_next(x, &step, err)) > 0) {
-		if (block && i < x->time_cycles.count && x->time_at.data[i] == block)
-			code = add_mark(w, insns, x->time_cycles.data[i++], err);
-		insns += step.insn_end - step.insn;
-		block++;
-	}
-	if (code < 0)
-		return code;
-	if (i < x->time_cycles.count)
-		return set_bad_times(err, "times of blocks that are not there, or in no order");
-	measure_marks(w);
-	return 0;
-}
-
 /* ---- windows ---- */
+
+/* Whether the next mark is farther away than a window is long. */
+static bool is_far(const struct vti_windows *w, size_t at)
+{
+	const struct vt_mark *m = &w->marks.marks[at];
+
+	return m[1].cycle - m->cycle > 2 * w->half;
+}
 
 /* Instructions that retire before a cycle; `at` is the mark before that, and moves forwards. */
 static double count_before(const struct vti_windows *w, size_t *at, double cycle)
 {
-	const struct mark *m = &w->marks[*at];
+	const struct vt_mark *m = &w->marks.marks[*at];
 
-	for (; *at + 2 < w->nmarks && m[1].cycle < cycle; m++)
+	for (; *at + 2 < w->marks.n && m[1].cycle < cycle; m++)
 		(*at)++;
 	return (double)m->insns + (cycle - m->cycle) * m->rate;
 }
@@ -270,21 +186,21 @@ struct position {
 static bool count_around(const struct vti_windows *w, struct position *at, uint64_t insn,
 			 struct window *in)
 {
-	const struct mark *m = &w->marks[at->own];
+	const struct vt_mark *m = &w->marks.marks[at->own];
 	double low, high;
 
-	for (; at->own + 2 < w->nmarks && m[1].insns <= insn; m++)
+	for (; at->own + 2 < w->marks.n && m[1].insns <= insn; m++)
 		at->own++;
 	if (insn < m->insns || insn >= m[1].insns)
 		return false;
 	in->cycle = m->cycle + ((double)(insn - m->insns) + .5) * m->pace;
 	low = in->cycle - w->half;
 	high = in->cycle + w->half;
-	if (m->far || low < 0 || high > w->marks[w->nmarks - 1].cycle)
+	if (is_far(w, at->own) || low < 0 || high > w->marks.marks[w->marks.n - 1].cycle)
 		return false;
 	in->insns = -count_before(w, &at->low, low);
 	in->insns += count_before(w, &at->high, high);
-	return !w->marks[at->low].far && !w->marks[at->high].far;
+	return !is_far(w, at->low) && !is_far(w, at->high);
 }
 
 static int measure_run(struct vti_windows *w, struct vt_pairs *p, struct vt_exec *x,
@@ -303,7 +219,7 @@ static int measure_run(struct vti_windows *w, struct vt_pairs *p, struct vt_exec
 		if (!rows)
 			return -(int)err->code;
 		for (i = step.insn; i < step.insn_end; i++, insn++) {
-			if (w->nmarks > 1 && count_around(w, &at, insn, &in))
+			if (w->marks.n > 1 && count_around(w, &at, insn, &in))
 				add_window(w, p, rows[i], &in);
 			else
 				leave_out(p, rows[i]);
@@ -313,35 +229,14 @@ static int measure_run(struct vti_windows *w, struct vt_pairs *p, struct vt_exec
 	return code;
 }
 
-/* ---- runs ---- */
-
-/*
- * The cycle at which a run begins; 0: unknown.  Where it goes on with the run before, decoders give
- * the last time of that, which is older.
- */
-static int find_marks_of_thread(struct vti_windows *w, struct vt_exec x, struct vt_error *err)
-{
-	const struct thread key = {.pid = x.pid, .tid = x.tid};
-	struct thread *t = vt_hash_add(&w->threads, &key, NULL);
-	int code;
-
-	if (!t)
-		return vt_error_nomem(err);
-	code = find_marks(w, &x, x.cycles == t->cycles ? 0 : x.cycles, err);
-	if (code == 0 && w->nmarks)
-		t->cycles = w->last;
-	return code;
-}
-
 int vti_windows_feed(struct vti_windows *w, struct vt_pairs *p, const struct vt_record *rec,
 		     struct vt_error *err)
 {
 	struct vt_exec x;
 	int code = vt_exec_open(&x, vt_context_blocks(p->context), rec, err);
 
-	w->nmarks = 0;
-	if (code == 0 && (x.cycles || x.time_cycles.count))
-		code = find_marks_of_thread(w, x, err);
+	if (code == 0)
+		code = vt_marks_find(&w->marks, &x, err);
 	if (code == 0)
 		code = measure_run(w, p, &x, err);
 	p->totals.bad += code == -VT_E_FORMAT;

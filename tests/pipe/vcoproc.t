@@ -93,6 +93,48 @@ t_ok "a trace" vcoproc --program edge --trace 5 "$orders"
 t_is "has a line for each word, and its state" "$(grep -c '^    [a-z]' "$T_OUT") $(grep -c '^        word' "$T_OUT")" "5 5"
 t_like "with the sample" '^sample 1: branch pc=0x[0-9a-f]+ ' "$T_OUT"
 
+# ---- cycles ----
+
+# A routine of 4 cycles for each branch, and a buffer for 2.  40 blocks of 2 instructions, at 2 a cycle:
+# the branches at .5 and 1.5, and at 4.5, 8.5 and so on to 36.5.
+printf '.class branch -> s\ns: mov -, pc.lo\n nop\n nop\n nop | go done\n' >slow.ucode
+# run [FIELD ...]: a run of 40 blocks, with these fields of an EXEC.
+run()
+{
+	"$VT_BUILD/tests/tools/stream_make" <<-END
+		BLOCK id=0 pid=5 addr=0x1000 size=2 insns=2 end=branch lengths=0101
+		EXEC pid=5 tid=5 blocks=40 insns=80 ids=$(printf '00%.0s' {1..80}) width=2 $*
+	END
+}
+# told FILE [OPTION ...]
+told()
+{
+	vcoproc --program slow.ucode --buffer 8 --report --json "$@" 2>told |
+		jq -c '[.instructions, .timed, (.ipc * 10 | floor), .main_cycles, .samples, .dropped]'
+}
+run >steady.vt
+t_is "without times, 2 instructions retire in a cycle" "$(told steady.vt)" "[80,0,20,40,11,29]"
+# Of 20 blocks in 160 cycles all; then, from 160 on, those at .5, 1.5, 4.5, 8.5, 12.5 and 16.5.
+run cycles=1000 time_at=20 time_tsc=0 time_cycles=1160 >timed.vt
+t_is "cycles that are recorded count" "$(told timed.vt)" "[80,40,20,180,26,14]"
+t_is "unless a rate is given" "$(told timed.vt --ipc 2)" "[80,0,20,40,11,29]"
+t_ok "the report" vcoproc --program slow.ucode --report timed.vt
+t_like "says for how many" '^ +40  of them at the cycles that were recorded$' "$T_OUT"
+t_like "and what of the others" '^ +2.00  of the others in a cycle$' "$T_OUT"
+run cycles=1000 time_at=20,30 time_tsc=0,0 time_cycles=1160,1159 >back.vt
+t_is "of cycles that go backwards, none" "$(told back.vt)" "[80,0,20,40,11,29]"
+t_like "which is said" 'back.vt: .*cycles that go backwards' told
+run cycles=1 time_at=1 time_tsc=0 time_cycles=2097154 >wait.vt
+t_is "nor what no instruction takes" "$(told wait.vt)" "[80,0,20,40,11,29]"
+run cycles=1 time_at=1 time_tsc=0 time_cycles=2097153 >long.vt
+t_is "but as long as one may take" "$(told long.vt | jq -c '.[1, 3]' | tr '\n' ' ')" "2 2097191 "
+# A trace whose instructions take 2 cycles each, with a time at each branch.
+vtrace encode --perf-data --mtc 3 --cyc --tnt-bits 1 --cpi 2 -o cyc.data "$orders" 2>err
+vtrace decode --symfs "$ROOT/tests/data/demo/symfs" -o cyc.vt cyc.data 2>err
+vcoproc --program edge --report --json cyc.vt >cyc.json 2>err
+t_is "of Intel PT with 2 cycles for each instruction, that is what nearly all take" \
+	"$(jq '[.timed > .9 * .instructions, .main_cycles == (2 * .timed + (.instructions - .timed) / 2 | floor)] | all' cyc.json)" true
+
 # ---- values ----
 
 # The true values: the low 32 bits of each 8 bytes that are loaded.

@@ -59,6 +59,8 @@ unsigned vt_coproc_facts(const struct vt_coproc_run *r, const struct vt_host_cos
 		{"entry_bytes", "bytes of a sample in the buffer", vt_buffer_entry_bytes(r->u), 0},
 		{"entries", "samples that the buffer holds", vt_buffer_entries(r->buffer), 0},
 		{"instructions", "instructions retired", (double)b->retired, 0},
+		{"timed", "of them at the cycles that were recorded", (double)b->timed, 0},
+		{"ipc", b->timed ? "of the others in a cycle" : "of them in a cycle", r->o.ipc, 2},
 		{"main_cycles", "cycles of the main processor", cycles, 0},
 		{"operations", "operations of the classes profiled", (double)b->offered, 0},
 		{"filtered", "excluded by a filter of pcs", (double)b->filtered, 0},

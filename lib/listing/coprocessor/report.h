@@ -19,7 +19,7 @@ struct vt_coproc_fact {
 	int digits; /* behind the point */
 };
 
-#define VT_COPROC_FACTS 26
+#define VT_COPROC_FACTS 28
 
 /* Fills facts[] and returns how many there are. */
 unsigned vt_coproc_facts(const struct vt_coproc_run *r, const struct vt_host_costs *costs,

@@ -416,6 +416,47 @@ static void drops(void **state)
 	vt_coproc_free(m);
 }
 
+/*
+ * The same routine and buffer.  40 instructions of 4 cycles each, as told, are all taken, the last
+ * one from 156 to 160.  Of 40 more, at 2 a cycle, are those at 160, 160.5, and 164, 168, 172 and
+ * 176.
+ */
+static void cycles_that_are_told(void **state)
+{
+	struct vt_coproc *m = make(".class load -> s\ns: mov -, pc.lo\nnop\nnop\nnop | go done\n");
+	struct vt_buffer_options o = {.bytes = 8, .clock = 1, .ipc = 2, .max_words = 100};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_buffer *b = vt_buffer_new(m, &program, &o, &err);
+	const struct vt_sample load = {.pc = 1};
+	unsigned i;
+
+	(void)state;
+	vt_buffer_pace(b, 40, 160);
+	for (i = 0; i < 80; i++) {
+		assert_int_equal(vt_buffer_offer(b, &load, 0, true, &err), 0);
+		assert_int_equal(vt_buffer_retire(b, 1, &err), 0);
+		if (i == 39)
+			assert_int_equal(vt_buffer_stats(b)->dropped, 0);
+	}
+	assert_int_equal(vt_buffer_stats(b)->dropped, 34);
+	assert_int_equal(vt_buffer_stats(b)->timed, 40);
+	assert_true(vt_buffer_stats(b)->cycles == 160);
+	vt_buffer_free(b);
+
+	/* A time of more than 64 bits: 2^20 cycles of a clock of 1000 in 2^16 parts, 300000 times.
+	 */
+	o.clock = 1000;
+	b = vt_buffer_new(m, &program, &o, &err);
+	for (i = 0; i < 300000; i++) {
+		vt_buffer_pace(b, 1, VT_BUFFER_MAX_PACE);
+		assert_int_equal(vt_buffer_offer(b, &load, 0, true, &err), 0);
+		assert_int_equal(vt_buffer_retire(b, 1, &err), 0);
+	}
+	assert_int_equal(vt_buffer_stats(b)->dropped, 0);
+	vt_buffer_free(b);
+	vt_coproc_free(m);
+}
+
 static void interrupts_and_stuck_routines(void **state)
 {
 	struct vt_coproc *m = make(".class load -> s\n.class store -> t\ns: go interrupt\n"
@@ -457,6 +498,7 @@ int main(void)
 		cmocka_unit_test(transistors),
 		cmocka_unit_test(hashes),
 		cmocka_unit_test(drops),
+		cmocka_unit_test(cycles_that_are_told),
 		cmocka_unit_test(interrupts_and_stuck_routines),
 	};
 
