@@ -484,6 +484,8 @@ int cmd_coproc(int argc, char **argv)
 		 .help = "print the first N words executed, with the state behind each"},
 		{0, "top", VT_OPT_U64, &o.top, .arg = "N", .given = &o.top_given,
 		 .help = "print the N rows with the highest counts; 0, the default: all"},
+		{0, "count", VT_OPT_U64, &o.run.count, .arg = "N", .min = 1,
+		 .help = "profile the first N instructions, not all"},
 		APP_LIST(0, "set", o.sets, "NAME=N", "another value of a constant of the program"),
 		{0, "slots", VT_OPT_U64, &o.slots, .arg = "N", .min = 1, .max = VT_UCODE_MAX_SLOTS,
 		 .help = "entries of the associative array that the program uses"},

@@ -56,6 +56,7 @@ struct vt_feed {
 	struct plan **plans; /* by block */
 	size_t nplans;
 	struct vt_hash processes, threads, places;
+	uint64_t limit; /* instructions that are played */
 	bool use_cycles;
 	struct vt_marks marks; /* of the run */
 	size_t mark;	       /* the next one */
@@ -77,6 +78,7 @@ struct vt_feed *vt_feed_new(const struct vt_context *c, const struct vt_ucode *u
 	feed->warn = warn;
 	feed->warn_arg = warn_arg;
 	feed->reads = vt_ucode_reads(u);
+	feed->limit = UINT64_MAX;
 	vt_hash_init(&feed->processes, sizeof(struct process), sizeof(int64_t));
 	vt_hash_init(&feed->threads, sizeof(struct thread), offsetof(struct thread, epoch));
 	vt_marks_init(&feed->marks);
@@ -106,6 +108,11 @@ void vt_feed_free(struct vt_feed *f)
 void vt_feed_use_cycles(struct vt_feed *f)
 {
 	f->use_cycles = true;
+}
+
+void vt_feed_limit(struct vt_feed *f, uint64_t insns)
+{
+	f->limit = insns;
 }
 
 const struct vt_feed_stats *vt_feed_stats(const struct vt_feed *f)
@@ -449,8 +456,11 @@ static int run_exec(struct vt_feed *f, const struct vt_record *rec, struct vt_er
 	struct vt_step step;
 	struct thread *t;
 	uint64_t insns = 0;
-	int code = vt_exec_open(&x, vt_context_blocks(f->context), rec, err);
+	int code;
 
+	if (f->stats.insns >= f->limit)
+		return 0;
+	code = vt_exec_open(&x, vt_context_blocks(f->context), rec, err);
 	if (code < 0) {
 		warn_of(f, err);
 		return 0;
@@ -458,7 +468,7 @@ static int run_exec(struct vt_feed *f, const struct vt_record *rec, struct vt_er
 	t = find_thread(f, &x);
 	if (!t || find_cycles(f, &x, err) < 0)
 		return vt_error_nomem(err);
-	while ((code = vt_exec_next(&x, &step, err)) > 0) {
+	while (f->stats.insns < f->limit && (code = vt_exec_next(&x, &step, err)) > 0) {
 		set_pace(f, insns);
 		insns += step.insn_end - step.insn;
 		code = run_step(f, t, &step, err);

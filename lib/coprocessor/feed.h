@@ -32,6 +32,9 @@ struct vt_feed *vt_feed_new(const struct vt_context *c, const struct vt_ucode *u
 /* From here on, instructions retire at the cycles that EXEC records have, where they have them. */
 void vt_feed_use_cycles(struct vt_feed *f);
 
+/* Play so many instructions, and the rest of a block; what comes behind is passed over. */
+void vt_feed_limit(struct vt_feed *f, uint64_t insns);
+
 void vt_feed_free(struct vt_feed *f);
 
 /* A vt_consume_record_fn for the kinds of VT_FEED_KINDS. */

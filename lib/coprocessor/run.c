@@ -33,6 +33,8 @@ int vt_coproc_run_init(struct vt_coproc_run *r, const struct vt_ucode *u, struct
 	r->feed = vt_feed_new(c, u, &r->filters, r->buffer, o->warn, o->warn_arg);
 	if (!r->feed)
 		return vt_error_nomem(err);
+	if (o->count)
+		vt_feed_limit(r->feed, o->count);
 	if (o->timed)
 		vt_feed_use_cycles(r->feed);
 	vt_context_add(c, &(struct vt_consumer){.record = vt_feed_record,

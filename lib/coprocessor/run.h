@@ -15,6 +15,7 @@ struct vt_coproc_options {
 	double clock, ipc;
 	bool timed; /* the recording's cycles count, where it has some, and not `ipc` */
 	uint64_t max_words, turn;
+	uint64_t count; /* instructions that are profiled; 0: all */
 	enum vt_filter_hash partition_hash, table_hash;
 	struct vt_host_masking masking;
 	vt_warn_fn *warn; /* see vt_feed_new() */

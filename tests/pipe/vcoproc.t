@@ -128,6 +128,9 @@ run cycles=1 time_at=1 time_tsc=0 time_cycles=2097154 >wait.vt
 t_is "nor what no instruction takes" "$(told wait.vt)" "[80,0,20,40,11,29]"
 run cycles=1 time_at=1 time_tsc=0 time_cycles=2097153 >long.vt
 t_is "but as long as one may take" "$(told long.vt | jq -c '.[1, 3]' | tr '\n' ' ')" "2 2097191 "
+t_is "of the first 20 blocks, these alone" "$(told timed.vt --count 40)" "[40,40,20,160,20,0]"
+t_is "to the end of a block" "$(told timed.vt --count 41)" "[42,40,20,161,21,0]"
+
 # A trace whose instructions take 2 cycles each, with a time at each branch.
 vtrace encode --perf-data --mtc 3 --cyc --tnt-bits 1 --cpi 2 -o cyc.data "$orders" 2>err
 vtrace decode --symfs "$ROOT/tests/data/demo/symfs" -o cyc.vt cyc.data 2>err
