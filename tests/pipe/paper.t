@@ -25,6 +25,20 @@ t_ok "the co-processor's values, of a recording" "$ROOT/scripts/paper/coprocesso
 t_like "against simple sampling with as many updates" \
 	'^\| orders \| 96021 \| 33 \| 60 \| 1600 \| 0\.0000 \| 0\.3015 \| inf \| 100% \| 91% \|' "$T_OUT"
 
+t_ok "its figures" "$ROOT/scripts/paper/coprocessor" --figures figures --points 2 --sizes "$ROOT/tests/data/demo/orders.vt"
+t_is "are these" "$(cd figures && echo *)" \
+	"$(for f in 1a 1b 1c 5 7a 7b 7c 8a 8b 8c; do printf 'orders-figure%s.svg\n' $f; done | tr '\n' ' ' | sed 's/ $//')"
+# Of every series of figure 7, the points of half of the run and of all of it; x of the latter is the edge.
+t_is "have a line for each method, with a point for each part of the run" \
+	"$(grep -o 'points="420.0,[0-9.]* 770.0,[0-9.]*"' figures/orders-figure7a.svg | wc -l)" 4
+t_is "and a dot for each value that is frequent and invariant" \
+	"$(grep -o ' d="M[^"]*h0"' figures/orders-figure5.svg | sed '$d' | grep -o h0 | wc -l)" 11
+t_like "with few samples, the overhead is small" '^Simple sampling each 32,000 instructions: 0\.[0-2][0-9]+ % of' "$T_OUT"
+printf 'title T\nx 10 X\ny 1 Y\nseries a\n0 0\n10 1\n5 0.5\n' | "$tools/chart_draw" >chart.svg
+t_like "a chart has its points where they belong" 'points="70.0,400.0 770.0,40.0 420.0,220.0"' chart.svg
+printf 'title T\nx 10 X\ny 1 Y\n1 2\n' >no-series
+t_status "points without a series" 2 "$tools/chart_draw" <no-series
+
 t_is "DCPI's cost of a sample, daemon and all, as ours" "$("$PYTHON" -c '
 import runpy, sys
 sys.path.insert(0, sys.argv[1])
