@@ -27,7 +27,7 @@ static const char *const grain_words[] = {"8", "4", "2", "1", NULL};
 
 struct options {
 	int by; /* of by_words */
-	bool layout, sharing, type, records, each_given, grain_given, depth_given, top_given;
+	bool layout, loads, sharing, type, records, each_given, grain_given, depth_given, top_given;
 	int grain; /* of grain_words */
 	uint64_t top, each, depth, limit;
 	const char *object, *in, *symfs, *compress;
@@ -76,10 +76,14 @@ static bool check_vmem_options(struct app *a, const struct options *o, uint32_t 
 		 "--type lists types: it goes with neither --sharing nor --by location"},
 		{o->type && (o->in || o->grain_given),
 		 "--type lists types: it goes with neither --in nor --grain"},
+		{o->loads && (o->layout || o->by || o->sharing || o->type),
+		 "--loads lists loads: it goes with none of --layout, --by location, --sharing and "
+		 "--type"},
+		{o->loads && o->object, "--loads lists loads: it goes not with --object"},
 		{o->each_given && !o->layout, "--each goes with --layout"},
-		{o->records && (o->layout || o->type || o->sharing),
-		 "--records writes objects and locations: it goes with none of --layout, --type "
-		 "and --sharing"},
+		{o->records && (o->layout || o->type || o->sharing || o->loads),
+		 "--records writes objects and locations: it goes with none of --layout, --type, "
+		 "--sharing and --loads"},
 		{o->records && app_form_count(&o->form),
 		 "--records writes a stream: it goes with none of --json, --csv and --tsv"},
 		{o->compress && !o->records, "--compress goes with --records"},
@@ -125,6 +129,7 @@ static bool read_accesses(struct job *j)
 	struct vt_memory_options mo = {.depth = (unsigned)j->o->depth,
 				       .grain = j->o->type ? 0 : 8u >> j->o->grain,
 				       .sharing = j->o->sharing,
+				       .loads = j->o->loads,
 				       .limit = j->o->limit,
 				       .warn = app_bad_record,
 				       .warn_arg = j->app};
@@ -149,8 +154,10 @@ static bool check_samples(struct job *j)
 	const struct vt_memory_totals *t = vt_memory_totals(j->memory);
 	const char *name = vt_reader_name(j->reader);
 
-	if (t->sampled.samples)
+	if (t->sampled.samples && !j->o->loads)
 		return true;
+	if (t->sampled.samples)
+		return app_lacks(j->app, name, VT_NO_EXECUTED_CODE);
 	if (app_saw(j->app, VT_EXEC))
 		return app_lacks(j->app, name, VT_NO_EXECUTED_CODE);
 	return app_lacks(j->app, name,
@@ -186,15 +193,40 @@ static bool check_profile(struct job *j)
 
 	if (!app_saw(j->app, VT_ACCESSES))
 		return check_accesses(j);
-	if (o->type || o->sharing)
+	if (o->type || o->sharing || o->loads)
 		return app_lacks(j->app, name,
-				 "a memory profile has neither types nor cache lines: --type and "
-				 "--sharing need the recording");
+				 "a memory profile has neither types nor cache lines nor single "
+				 "loads: --type, --sharing and --loads need the recording");
 	if ((o->grain_given && vt_memory_grain(j->memory) != 8u >> o->grain) || o->depth_given)
 		return app_lacks(j->app, name,
 				 "a memory profile has the --grain and the --depth that it was "
 				 "made with");
 	return true;
+}
+
+static void tell_load_losses(struct job *j)
+{
+	static const char *const what[VT_NDISTINCT] = {"addresses", "locations"};
+	const struct vt_memory_totals *t = vt_memory_totals(j->memory);
+	const char *name = vt_reader_name(j->reader);
+	uint64_t n[VT_NDISTINCT] = {0};
+	size_t i;
+	unsigned k;
+
+	for (i = 0; i < vt_memory_nloads(j->memory); i++)
+		for (k = 0; k < VT_NDISTINCT; k++)
+			n[k] += vt_memory_load(j->memory, i)->distinct[k].at_least;
+	for (k = 0; k < VT_NDISTINCT; k++)
+		if (n[k])
+			app_say(j->app,
+				"%s: of %" PRIu64 " static loads, not all %s are counted: more "
+				"than --limit",
+				name, n[k], what[k]);
+	if (t->loads_left_out)
+		app_say_lossy(j->app,
+			      "%s: %" PRIu64 " loads by further instructions are left out: there "
+			      "are too many",
+			      name, t->loads_left_out);
 }
 
 static void tell_vmem_losses(struct job *j)
@@ -227,6 +259,7 @@ static void tell_vmem_losses(struct job *j)
 			      "%s: %" PRIu64 " accesses to further cache lines are left out: there "
 			      "are too many",
 			      name, t->lines_left_out);
+	tell_load_losses(j);
 	if (t->forgotten)
 		app_say_lossy(j->app,
 			      "%s: the contents of memory were forgotten %" PRIu64
@@ -241,6 +274,7 @@ static bool list_memory(struct job *j)
 	const struct options *o = j->o;
 	const struct vt_memlist *l = o->sharing ? &vt_memlist_sharing
 				     : o->type	? &vt_memlist_by_type
+				     : o->loads ? &vt_memlist_static_loads
 						: &vt_memlist_objects;
 	const struct vt_memlist_options lo = {
 		.rows = o->layout ? VT_MEMLIST_LAYOUT
@@ -319,8 +353,12 @@ int cmd_mem(int argc, char **argv)
 		APP_FLAG(0, "records", o.records,
 			 "write OBJECT and LOCATION records, for vlist --values, vtrace merge and "
 			 "vmem"),
+		APP_FLAG(0, "loads", o.loads,
+			 "list the instructions that load: from how many addresses, and which "
+			 "values"),
 		{'n', "top", VT_OPT_U64, &o.top, .arg = "N", .given = &o.top_given,
-		 .help = "the first N objects (or locations, or lines) only; 0: all (default 20)"},
+		 .help = "the first N objects (or locations, lines, loads) only; 0: all (default "
+			 "20)"},
 		{0, "each", VT_OPT_U64, &o.each, .arg = "N", .given = &o.each_given,
 		 .help = "with --layout: the first N locations of each; 0: all (default 20)"},
 		APP_STRING(
@@ -335,7 +373,7 @@ int cmd_mem(int argc, char **argv)
 		 .given = &o.grain_given, .help = "bytes of a location: 8 (default), 4, 2 or 1"},
 		{0, "limit", VT_OPT_U64, &o.limit, .arg = "N", .min = 1000, .max = 1u << 30,
 		 .help = "locations that are kept at most (default 2097152); then the half with\n"
-			 "fewer accesses is dropped"},
+			 "fewer accesses is dropped; with --loads, pairs of a load and an address"},
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_FORM(o.form),
 		APP_OPT_COMPRESS(o.compress),
@@ -343,7 +381,8 @@ int cmd_mem(int argc, char **argv)
 	};
 	const struct vt_opt_page page = {
 		.program = "vmem",
-		.usage = "[--by location | --type | --sharing] [--layout] [options] [FILE]\n"
+		.usage = "[--by location | --type | --sharing | --loads] [--layout] [options] "
+			 "[FILE]\n"
 			 "--records [--by location] [options] [FILE]",
 		.about = "Lists the memory of a program by object: who is accessed how often, and "
 			 "how\nits values behave.",

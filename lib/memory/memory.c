@@ -49,6 +49,7 @@ struct vti_memory_process *vti_memory_process(struct vt_memory *m, int64_t pid)
 	vti_cells_init(&p->cells, m->o.grain != 8);
 	vt_hash_init(&p->entries, 2 * sizeof(uint64_t), sizeof(uint64_t));
 	vt_hash_init(&p->thread_ids, sizeof(struct by_id), sizeof(int64_t));
+	p->number = (uint32_t)m->nprocesses;
 	e->index = m->nprocesses;
 	m->processes[m->nprocesses++] = p;
 	return p;
@@ -405,7 +406,8 @@ struct vt_memory *vt_memory_new(const struct vt_memory_options *o, struct vt_con
 	vti_nodes_init(&m->allocation_nodes, VTI_MAX_ALLOCATIONS);
 	vti_nodes_init(&m->region_nodes, VTI_MAX_ALLOCATIONS);
 	m->records = vt_memrecords_new(err);
-	if (!m->records || vti_objects_init(&m->objects, err) < 0) {
+	if (!m->records || vti_objects_init(&m->objects, err) < 0 ||
+	    (o->loads && vti_loads_init(&m->loads, o->limit, VT_MEMORY_LOADS, err) < 0)) {
 		vt_memory_free(m);
 		return NULL;
 	}
@@ -433,6 +435,7 @@ void vt_memory_free(struct vt_memory *m)
 	free(m->free_instances);
 	free(m->lines);
 	vti_sharing_fini(&m->sharing);
+	vti_loads_fini(&m->loads);
 	vti_nodes_fini(&m->allocation_nodes);
 	vti_nodes_fini(&m->region_nodes);
 	vti_objects_fini(&m->objects);
@@ -558,6 +561,9 @@ int vt_memory_finish(struct vt_memory *m, struct vt_error *err)
 		code = vti_objects_rank(&m->objects, err);
 	if (code == 0)
 		code = rank_lines(m, err);
+	if (code == 0)
+		code = vti_loads_finish(&m->loads, err);
+	m->totals.loads_left_out = m->loads.left_out;
 	if (code < 0)
 		return code;
 	for (i = 0; i < m->objects.count; i++)
@@ -605,6 +611,22 @@ const struct vt_shared_thread *vt_memory_shared_thread(const struct vt_memory *m
 						       const struct vt_shared_thread *t)
 {
 	return vti_sharing_next(&m->sharing, l, t);
+}
+
+size_t vt_memory_nloads(const struct vt_memory *m)
+{
+	return m->loads.count;
+}
+
+const struct vt_memory_load *vt_memory_load(const struct vt_memory *m, size_t i)
+{
+	return &m->loads.list[i];
+}
+
+void vt_memory_load_classes(const struct vt_memory *m, enum vt_distinct distinct,
+			    struct vt_load_class classes[VT_LOAD_CLASSES])
+{
+	vti_loads_classes(&m->loads, distinct, classes);
 }
 
 int vt_memory_values(struct vt_memory *m, const struct vt_memory_location *l, struct vt_hot *found,

@@ -32,12 +32,14 @@
  * without values, if the stream has no executed code.
  *
  * Memory: a cell of 24 bytes for each 8 bytes that the program touched, at most
- * VT_MEMORY_CHUNKS * 256 bytes of them, and `limit` locations.
+ * VT_MEMORY_CHUNKS * 256 bytes of them, and `limit` locations.  For static loads, 48 bytes for each
+ * of at most `limit` pairs of a load and an address, and 24 for those of a load and a location.
  */
 struct vt_memory;
 
-#define VT_MEMORY_DEPTH	  16	  /* most frames of a call chain */
-#define VT_MEMORY_OBJECTS 1000000 /* further ones are counted as one, VT_OBJECT_OTHER */
+#define VT_MEMORY_DEPTH	  16	     /* most frames of a call chain */
+#define VT_MEMORY_OBJECTS 1000000    /* further ones are counted as one, VT_OBJECT_OTHER */
+#define VT_MEMORY_LOADS	  (1u << 20) /* static loads; the executions of further ones are left out */
 #define VT_MEMORY_CHUNKS  (1u << 22)
 
 /* A place in code or data; an address without image has the image VT_UNMAPPED_IMAGE. */
@@ -119,6 +121,7 @@ struct vt_memory_options {
 	unsigned depth;		  /* frames of a call chain, 1 to VT_MEMORY_DEPTH */
 	unsigned grain;		  /* bytes of a location: 1, 2, 4 or 8; 0: see below */
 	bool sharing;		  /* look at cache lines, too */
+	bool loads;		  /* look at static loads, too; not with a grain of 0 */
 	bool recorded;		  /* take records of a profile alone: what follows has no meaning */
 	uint64_t limit;		  /* locations, at least 1000 */
 	struct vt_images *images; /* borrowed; the context's */
@@ -142,6 +145,50 @@ struct vt_memory_totals {
 	uint64_t damaged;	 /* records that contradict themselves */
 	uint64_t lines_left_out; /* accesses to cache lines beyond the limit */
 	uint64_t unread;	 /* bytes stored that nobody loaded until the end */
+	uint64_t loads_left_out; /* executions of static loads beyond VT_MEMORY_LOADS */
+};
+
+/* What static loads load from. */
+enum vt_distinct {
+	/* Where an access begins; in a stack frame, the offset from its top. */
+	VT_DISTINCT_ADDRESSES,
+	/* The location where it begins: one for all objects of a call chain. */
+	VT_DISTINCT_LOCATIONS,
+	VT_NDISTINCT
+};
+
+struct vt_memory_distinct {
+	uint64_t count;
+	bool at_least; /* it may be more: they were too many to tell */
+};
+
+/* An instruction that loads, of which all loads count as one. */
+struct vt_memory_load {
+	uint64_t offset;    /* in its image; without image, its address */
+	uint32_t image;	    /* id, or VT_UNMAPPED_IMAGE */
+	uint32_t size;	    /* bytes of the largest load */
+	uint64_t loads;	    /* executed */
+	uint64_t zero;	    /* of the value 0 */
+	uint64_t same;	    /* of the value that this one gave the last time */
+	uint64_t top;	    /* of the most frequent value: at least so many */
+	uint64_t value;	    /* which that is; of more than 8 bytes, a hash */
+	uint64_t redundant; /* of what was there when anyone last loaded it */
+	/* Of the value that this one last gave at this address, of `followed` whose are known. */
+	uint64_t repeated;
+	uint64_t followed;
+	uint64_t types[VT_NOBJECTTYPES]; /* from objects of these types */
+	struct vt_memory_distinct distinct[VT_NDISTINCT];
+	struct vt_hotlist *values; /* after vt_memory_finish(), of no use */
+};
+
+/* The static loads with from..to distinct addresses or locations. */
+#define VT_LOAD_CLASSES 8
+struct vt_load_class {
+	uint64_t from;
+	uint64_t to; /* of the last class UINT64_MAX */
+	uint64_t static_loads;
+	uint64_t loads;	   /* executed */
+	uint64_t at_least; /* of the static loads, those that may have more */
 };
 
 /* Adds itself to the context, which is borrowed.  Owned by the caller; NULL with VT_E_NOMEM. */
@@ -200,6 +247,15 @@ struct vt_memory_written {
  */
 int vt_memory_write(struct vt_memory *m, const struct vt_memory_written *o, struct vt_writer *w,
 		    struct vt_error *err);
+
+/*
+ * Static loads, the most executed first; borrowed.  And how many have 1 address or location, 2 to
+ * 10, 11 to 100, and so on (value profiling, table 5).
+ */
+size_t vt_memory_nloads(const struct vt_memory *m);
+const struct vt_memory_load *vt_memory_load(const struct vt_memory *m, size_t i);
+void vt_memory_load_classes(const struct vt_memory *m, enum vt_distinct distinct,
+			    struct vt_load_class classes[VT_LOAD_CLASSES]);
 
 /* How many loads of a location had its most frequent value, by its values: at least so many. */
 uint64_t vt_memory_top_loads(const struct vt_memory_location *l, const struct vt_hot *values);

@@ -6,6 +6,7 @@
 #include "memory/accesses.h"
 #include "memory/cells.h"
 #include "memory/frames.h"
+#include "memory/loads.h"
 #include "memory/memory.h"
 #include "memory/objects.h"
 #include "memory/records.h"
@@ -42,6 +43,7 @@ struct vti_memory_thread {
 
 struct vti_memory_process {
 	int64_t pid;
+	uint32_t number; /* of vt_memory.processes */
 	struct vti_cells cells;
 	struct vti_node *allocations;
 	struct vti_node *regions; /* anonymous mappings that the kernel made, and the heap of brk */
@@ -80,6 +82,7 @@ struct vt_memory {
 	size_t free_instances_cap;
 	struct vti_sharing sharing;
 	struct vt_memrecords *records; /* of a profile that was made before */
+	struct vti_loads loads;
 	struct vt_memory_totals totals;
 	/* After vt_memory_finish(). */
 	struct vt_shared_line **lines;

@@ -18,6 +18,9 @@ struct piece {
 /* Where locations are told apart by the size of accesses, it is part of their index. */
 #define SIZE_BITS 7
 
+/* Distinguishes the spaces of frames' procedures from those of processes. */
+#define FRAME_SPACE (UINT32_C(1) << 31)
+
 static uint8_t byte_mask(unsigned from, unsigned size)
 {
 	return (uint8_t)((0xffu >> (8 - size)) << from);
@@ -433,12 +436,69 @@ static bool share_piece(struct vt_memory *m, const struct vti_memory_process *p,
 	return vti_sharing_access(&m->sharing, &a);
 }
 
+/* The number of the static load at an address. */
+static bool find_load(struct vt_memory *m, const struct vti_memory_process *p, uint64_t ip,
+		      uint32_t *load)
+{
+	uint64_t changes = vt_addrspace_changes(vt_context_space(m->context));
+	struct vti_recent_load *r = vti_loads_recent(&m->loads, ip);
+	const struct vt_map *map;
+
+	*load = r->load;
+	if (r->ip == ip && r->process == p->number && r->changes == changes)
+		return true;
+	map = vti_memory_map(m, p, ip);
+	if (!vti_loads_find(&m->loads, map ? map->image : VT_UNMAPPED_IMAGE,
+			    map ? vt_map_offset(map, ip) : ip, load))
+		return false;
+	*r = (struct vti_recent_load){ip, changes, p->number, *load};
+	return true;
+}
+
+/* Of a frame, which is at any address, the place below its top counts. */
+static void set_load_address(const struct vt_memory *m, const struct vti_memory_process *p,
+			     const struct vti_touch *a, struct vti_load *load)
+{
+	const struct vt_memory_object *o = &m->objects.list[load->object];
+
+	load->address = a->addr;
+	load->space = p->number;
+	if (o->type != VT_OBJECT_STACK || !o->nplaces)
+		return;
+	load->address = load->location + (a->addr & (m->o.grain - 1));
+	load->space = load->object | FRAME_SPACE;
+}
+
+static uint64_t load_value(const struct vti_touch *a, bool zero)
+{
+	if (a->size <= 8)
+		return read_bytes(a->value, a->size);
+	return zero ? 0 : vt_hash_bytes(a->value, a->size);
+}
+
+static bool count_load(struct vt_memory *m, const struct vti_memory_process *p,
+		       const struct vti_touch *a, uint32_t object, int64_t offset, unsigned is)
+{
+	struct vti_load load = {.value = load_value(a, is & ZERO),
+				.location = (uint64_t)offset,
+				.object = object,
+				.size = a->size,
+				.type = m->objects.list[object].type,
+				.zero = is & ZERO,
+				.redundant = is & REDUNDANT};
+	uint32_t number;
+
+	set_load_address(m, p, a, &load);
+	return find_load(m, p, a->ip, &number) && vti_loads_add(&m->loads, number, &load);
+}
+
 int vti_memory_touch(struct vt_memory *m, struct vti_memory_process *p, struct vti_memory_thread *t,
 		     const struct vti_touch *a, struct vt_error *err)
 {
 	uint32_t first = VTI_NO_LOCATION, object = VTI_NO_OBJECT, done = 0;
 	unsigned all = ~0u;
 	struct piece piece;
+	int64_t offset = 0;
 	bool ok = true;
 
 	for (; done < a->size && ok; done += piece.size) {
@@ -457,6 +517,7 @@ int vti_memory_touch(struct vt_memory *m, struct vti_memory_process *p, struct v
 		if (!done) {
 			first = piece.location;
 			object = m->objects.locations[first].object;
+			offset = m->objects.locations[first].offset;
 		}
 	}
 	if (ok && !m->o.grain && a->size)
@@ -467,6 +528,8 @@ int vti_memory_touch(struct vt_memory *m, struct vti_memory_process *p, struct v
 	if (object != VTI_NO_OBJECT) {
 		add_counts(&m->objects.list[object].counts, a->store, a->size, all);
 		add_counts(&m->totals.counts, a->store, a->size, all);
+		if (m->o.loads && !a->store && !count_load(m, p, a, object, offset, all))
+			return vt_error_nomem(err);
 	}
 	return 0;
 }

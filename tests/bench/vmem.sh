@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # Loads and stores a second that vmem counts, of its own processor time (the best of three runs): a
-# recording of gzip with all addresses, by object, by type and by cache line.  Then its memory, for
-# a million locations.
+# recording of gzip with all addresses, by object, by type, by cache line and by static load.  Then
+# its memory, for a million locations.
 
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -19,7 +19,7 @@ vtrace record --full --mem --values=stores --heap -o "$dir/gzip.vt" -- gzip -c "
 	exit 0
 }
 n=$(vmem --json "$dir/gzip.vt" 2>/dev/null | awk '/^  "(loads|stores)":/ { n += $2 } END { print n }')
-for options in "" --type --sharing; do
+for options in "" --type --sharing --loads; do
 	best=0
 	for _ in 1 2 3; do
 		# shellcheck disable=SC2086 # none or one word

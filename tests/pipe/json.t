@@ -128,6 +128,7 @@ json vlist-paths/1 vlist --symfs "$symfs" --json --paths --top 2 paths.p
 json vmem/1 vmem --symfs "$symfs" --json "$demo/parcels.vt"
 json vmem/1 vmem --symfs "$symfs" --json --layout "$demo/parcels.vt"
 json vmem-types/1 vmem --symfs "$symfs" --json --type --layout "$demo/parcels.vt"
+json vmem-loads/1 vmem --symfs "$symfs" --json --loads "$demo/parcels.vt"
 json vmem-sharing/1 vmem --symfs "$symfs" --json --sharing "$demo/parcels.vt"
 json vfreq/1 vfreq --symfs "$symfs" --json s.vt
 json vinterp/1 vinterp --symfs "$symfs" --summary --json r.vt

@@ -67,7 +67,8 @@ END
 # ---- a brute-force count ----
 
 cat >brute.py <<'END'
-"""Counts the accesses of p.vt at globals and at what is allocated, byte by byte."""
+"""Counts the accesses of p.vt at globals and at what is allocated, byte by byte, and its loads by
+instruction."""
 import collections
 import json
 import re
@@ -84,27 +85,31 @@ def fields(line):
                   (v.startswith('0x') or v.lstrip('-').isdigit()) else v for k, v in d.items()}
 
 program = sys.argv[1]
-base = None
 events = []
 images = {}
 maps = []
+bases = {}
 for line in run('vtrace', 'dump', '-k', 'HEAP,IMAGE,MAP,MEMORY,SYSCALL', 'p.vt'):
     kind, d = fields(line)
     if kind == 'HEAP':
         events.append((d.get('first', 0), 0, d))
     elif kind == 'IMAGE':
         images[d.get('id', 0)] = d['path']
-    elif kind == 'MAP' and images[d.get('image', 0)] == program:
-        if base is None:
-            base = d['start'] - d.get('offset', 0)
+    elif kind == 'MAP':
+        path = images[d.get('image', 0)]
+        maps.append((d['start'], d['start'] + d['length'], path))
+        # Segments: the first mapping is at vaddr 0.
+        bases.setdefault(path, d['start'] - d.get('offset', 0))
 
-# Segments: the first mapping is at vaddr 0.
+base = bases[program]
 variables = {}
+starts = {}     # of each byte: the address of its variable or allocation
 for line in run('nm', '-S', program):
     f = line.split()
     if len(f) == 4 and f[2] in 'BbDdRrVv':
         for a in range(int(f[1], 16)):
             variables[base + int(f[0], 16) + a] = f[3]
+            starts[base + int(f[0], 16) + a] = base + int(f[0], 16)
 
 Counts = lambda: dict.fromkeys(('loads', 'stores', 'loaded_bytes', 'stored_bytes', 'zero',
                                 'redundant', 'silent', 'dead'), 0)
@@ -120,6 +125,7 @@ def release(a):
         if b in unread:
             counts[unread.pop(b)]['dead'] += 1
         owner.pop(b, None)
+        starts.pop(b, None)
         loaded.pop(b, None)
 
 def apply(d):
@@ -132,10 +138,30 @@ def apply(d):
         live[d['addr']] = max(d.get('size', 0), 1)
         for b in range(d['addr'], d['addr'] + live[d['addr']]):
             owner[b] = d['caller']
+            starts[b] = d['addr']
             unread.pop(b, None)
             loaded.pop(b, None)
 
-def access(store, addr, data):
+class Loads:
+    """Those of one instruction."""
+    def __init__(self):
+        self.values, self.last, self.at, self.locations = [], {}, set(), set()
+        self.zero = self.redundant = self.repeated = self.same = 0
+
+    def add(self, addr, who, data, redundant):
+        value = int.from_bytes(data, 'little')
+        self.same += self.values[-1:] == [value]
+        self.repeated += self.last.get(addr) == value
+        self.last[addr] = value
+        self.values.append(value)
+        self.at.add(addr)
+        self.locations.add((who, (addr - starts[addr]) // 8) if addr in starts else None)
+        self.zero += not value
+        self.redundant += redundant
+
+instructions = collections.defaultdict(Loads)
+
+def access(store, addr, data, ip):
     who = owner.get(addr) or variables.get(addr)
     c = counts[who]
     size = range(len(data))
@@ -143,7 +169,9 @@ def access(store, addr, data):
     c['stored_bytes' if store else 'loaded_bytes'] += len(data)
     if not store:
         c['zero'] += not any(data)
-        c['redundant'] += all(loaded.get(addr + i) == data[i] for i in size)
+        redundant = all(loaded.get(addr + i) == data[i] for i in size)
+        c['redundant'] += redundant
+        instructions[ip].add(addr, who, data, redundant)
     else:
         c['silent'] += all(content.get(addr + i) == data[i] for i in size)
     for i in size:
@@ -179,7 +207,7 @@ for line in run('vtrace', 'dump', '--values', 'p.vt'):
         addr = value
     elif lane == 0:
         finish()
-        pending = [what == 'store', addr, value.to_bytes(8, 'little')[:size]]
+        pending = [what == 'store', addr, value.to_bytes(8, 'little')[:size], int(ip, 0)]
     else:
         pending[2] += value.to_bytes(8, 'little')[:size - 8 * lane]
 finish()
@@ -203,10 +231,54 @@ want = sorted(tuple(c.values()) for who, c in counts.items()
               if isinstance(who, int) and c['loads'] + c['stores'])
 assert sorted(got['heap']) == want, (sorted(got['heap']), want)
 assert compared >= 6, compared
-print(compared, len(want))
+
+# ---- static loads ----
+
+def place(ip):
+    """An address of code as the listing has it."""
+    for start, end, path in maps:
+        if start <= ip < end:
+            return path.split('/')[-1], ip - bases[path]
+    return None
+
+found = {place(ip): n for ip, n in instructions.items()}
+doc = json.load(open('loads.json'))
+exact = located = 0
+for r in doc['rows']:
+    n = found.pop((r['image'], int(r['address'], 0)))
+    loads = len(n.values)
+    assert r['loads'] == loads, r
+    close = lambda key, part: abs(r[key] - 100 * part / loads) < 1e-4
+    assert close('zero', n.zero) and close('lvp', n.same), (r, n.zero, n.same)
+    top = collections.Counter(n.values).most_common()
+    assert (close('invariant', top[0][1]) if len(top) <= 16 else
+            r['invariant'] < 100 * top[0][1] / loads + 1e-4), (r, top)
+    types = {t['name']: t['share'] for t in r['types']}
+    # The frames of stacks are not known here.
+    if types['stack']:
+        continue
+    assert r['addresses'] == len(n.at), (r, len(n.at))
+    assert close('repeated', n.repeated), (r, n.repeated)
+    exact += 1
+    if types['global'] + types['heap'] + types['image'] > 99.9999:
+        assert close('redundant', n.redundant), (r, n.redundant)
+    if None not in n.locations:
+        assert r['locations'] == len(n.locations), (r, n.locations)
+        located += 1
+assert exact > 500 and located >= 5 and not found, (exact, located, found.keys())
+assert sum(r['loads'] for r in doc['rows']) == doc['loads'] == sum(doc['types'].values())
+for what in ('addresses', 'locations'):
+    at = 0
+    for k, c in enumerate(doc[what]):
+        rows = [r for r in doc['rows'] if r[what] > at and (k == 7 or r[what] <= 10 ** k)]
+        assert c['static_loads'] == len(rows), (what, c)
+        assert c['loads'] == sum(r['loads'] for r in rows), (what, c)
+        at = 10 ** k
+print(compared, len(want), exact, located)
 END
 vmem --json --top 0 --depth 1 p.vt >sites.json 2>/dev/null
-t_ok "globals and allocations as counted byte by byte" \
+vmem --json --top 0 --depth 1 --loads p.vt >loads.json 2>/dev/null
+t_ok "globals, allocations and static loads as counted byte by byte" \
 	python3 brute.py "$VT_BUILD/tests/tools/rec_memory"
 
 # ---- forms ----
@@ -271,6 +343,59 @@ t_like "a table of types" "^ +[0-9.]+% +6000 +800 .* struct node" <(vmem --type 
 vtrace record --full --mem --values stores --heap -o stripped.vt -- /bin/true >/dev/null 2>&1
 t_like "no debug information is said" "no debug information" <(vmem --type --top 0 stripped.vt 2>/dev/null)
 
+# ---- static loads ----
+
+t_ok "loads of the source" python3 - <<'END'
+import json
+n, walks = 200, 10
+doc = json.load(open('loads.json'))
+share = lambda r, name: next(t['share'] for t in r['types'] if t['name'] == name)
+rows = lambda procedure, name: [r for r in doc['rows'] if r['procedure'] == procedure and
+                                share(r, name) == 100]
+# key, flag and next: each is one location of all the nodes.
+walk = rows('walk_nodes', 'heap')
+assert [(r['loads'], r['addresses'], r['locations']) for r in walk] == [(n * walks, n, 1)] * 3, walk
+assert all(abs(r['repeated'] - 100 * (walks - 1) / walks) < 1e-6 for r in walk), walk
+flag = next(r for r in walk if r['zero'] == 100)
+assert flag['invariant'] == 100 and flag['value'] == '0', flag
+assert abs(flag['lvp'] - 100 * (1 - 1 / (n * walks))) < 1e-4, flag
+assert all(r['line'].startswith('rec_memory.c:') for r in walk), walk
+once = [r for r in rows('main', 'global') if r['loads'] == n]
+assert sorted((r['width'], r['value']) for r in once) == [(4, '1'), (8, '5')], once
+assert all(r['addresses'] == 1 and r['invariant'] == 100 for r in once), once
+frame = rows('use_frame', 'stack')
+assert len(frame) >= 6, frame
+assert all((r['loads'], r['addresses'], r['locations']) == (n, 1, 1) for r in frame), frame
+END
+vmem --loads p.vt >table 2>/dev/null
+t_like "a table of static loads" \
+	"^ *[0-9.]+% +2000 +200 +1 +100.00% +100.00% +99.95% +90.00% .*walk_nodes +rec_memory.c:[0-9]+ +rec_memory" table
+t_like "how many have how many addresses" "^addresses +[0-9]+ \([0-9.]+%\) +[0-9]+ \(" table
+t_is "the first rows" "$(vmem --loads --top 2 --csv p.vt 2>/dev/null | cut -d, -f2,3,4 | tr '\n' ' ')" \
+	"loads,addresses,locations 2000,200,1 2000,200,1 "
+t_is "static loads of the heap" "$(vmem --loads --in heap --top 0 --json --depth 1 p.vt 2>/dev/null | jq -c .rows | md5sum)" \
+	"$(jq -c '[.rows[] | select(.types[1].share > 0)]' loads.json | md5sum)"
+vmem --loads --json --top 0 --depth 1 --limit 1000 p.vt >few.json 2>said
+t_like "the limit of addresses is told" "of [0-9]+ static loads, not all addresses are counted: more than --limit" said
+t_ok "what the limit leaves is exact, and the rest at least" python3 - <<'END'
+import json
+a, b = (json.load(open(f)) for f in ('loads.json', 'few.json'))
+key = lambda r: (r['image'], r['address'])
+whole = {key(r): r for r in a['rows']}
+assert len(b['rows']) == len(whole)
+for r in b['rows']:
+    w = whole[key(r)]
+    same = ('loads', 'zero', 'lvp', 'invariant', 'value', 'types', 'width')
+    assert [r.get(k) for k in same] == [w.get(k) for k in same], (r, w)
+    assert w['addresses_at_least'] == w['locations_at_least'] == 0
+    for k in ('addresses', 'locations'):
+        assert r[k] <= w[k] if r[k + '_at_least'] else r[k] == w[k], (k, r, w)
+dropped = sum(r['addresses_at_least'] for r in b['rows'])
+assert 0 < dropped < len(whole), dropped
+assert sum(c['at_least'] for c in b['addresses']) == dropped
+END
+t_like "a lower bound looks so" " >=[0-9]+ " <(vmem --loads --limit 1000 --top 0 p.vt 2>/dev/null)
+
 # ---- samples ----
 
 vsim -m skylake --profileme 20 -o samples.vt p.vt 2>/dev/null
@@ -319,10 +444,12 @@ t_is "locations of samples" "$(tail -n +2 places.csv | cut -d, -f6 | sort -n | t
 size=$(stat -c %s p.vt)
 for part in 3 5 8; do
 	head -c $((size * part / 10)) p.vt >cut.vt
-	t_run vmem --json cut.vt
-	# Of a short recording, nothing may be left.
-	t_like "cut after $part tenths: status" "^[13]$" <(echo "$T_STATUS")
-	t_like "cut after $part tenths: told" "cut.vt: " "$T_ERR"
+	for option in --by=object --loads; do
+		t_run vmem --json "$option" cut.vt
+		# Of a short recording, nothing may be left.
+		t_like "$option, cut after $part tenths: status" "^[13]$" <(echo "$T_STATUS")
+		t_like "$option, cut after $part tenths: told" "cut.vt: " "$T_ERR"
+	done
 done
 
 # ---- what is missing ----
@@ -342,8 +469,12 @@ t_like "no allocations: said" "the heap is one object" "$T_ERR"
 vsample -n 1000 -l 100 -o sampled.vt p.vt 2>/dev/null
 t_run vmem sampled.vt
 t_is "a sample of the code" "$T_STATUS" 3
+t_run vmem --loads samples.vt
+t_is "static loads of samples" "$T_STATUS" 3
+t_like "static loads of samples: said" "no executed code" "$T_ERR"
 for options in "--by location --layout" "--each 3" "--type --sharing" "--type --by location" \
-	"--type --grain 4" "--type --in heap" "--sharing --layout" "--json --csv" "--in nothing" "--depth 17" "--limit 1"; do
+	"--type --grain 4" "--type --in heap" "--sharing --layout" "--loads --layout" "--loads --by location" \
+	"--loads --type" "--loads --sharing" "--loads --object x" "--json --csv" "--in nothing" "--depth 17" "--limit 1"; do
 	# shellcheck disable=SC2086 # several words
 	t_run vmem $options p.vt
 	t_is "refused: $options" "$T_STATUS" 2

@@ -6,6 +6,8 @@ const struct vt_memlist vt_memlist_by_type = {vt_memlist_types, vt_memlist_heade
 					      vt_memlist_types_json};
 const struct vt_memlist vt_memlist_sharing = {vt_memlist_lines, vt_memlist_lines_header,
 					      vt_memlist_lines_json};
+const struct vt_memlist vt_memlist_static_loads = {vt_memlist_loads, vt_memlist_loads_header,
+						   vt_memlist_loads_json};
 
 static int print_filled(const struct vt_memlist *l, const struct vt_memory *m,
 			const struct vt_table *t, int64_t left_out, const struct vt_memlist_form *f,

@@ -2,6 +2,7 @@
 #ifndef VT_LISTING_MEMORY_PRINT_H
 #define VT_LISTING_MEMORY_PRINT_H
 
+#include "listing/memory/loads.h"
 #include "listing/memory/objects.h"
 #include "listing/memory/sharing.h"
 #include "listing/memory/types.h"
@@ -18,6 +19,7 @@ struct vt_memlist {
 extern const struct vt_memlist vt_memlist_objects; /* and locations */
 extern const struct vt_memlist vt_memlist_by_type;
 extern const struct vt_memlist vt_memlist_sharing;
+extern const struct vt_memlist vt_memlist_static_loads;
 
 /* How it is printed; all borrowed. */
 struct vt_memlist_form {

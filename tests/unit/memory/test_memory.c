@@ -613,6 +613,88 @@ static void test_processes(void **state)
 	      NULL);
 }
 
+/* ---- static loads ---- */
+
+static void put_loads(struct maker *m)
+{
+	static const uint64_t wide[4] = {0, 0, 1, 0};
+	unsigned i;
+
+	start_thread(m, SP);
+	heap(m, VT_HEAP_MALLOC, 0x5000, 16, 0, 0x77);
+	heap(m, VT_HEAP_MALLOC, 0x6000, 16, 0, 0x77);
+	/* One field of two objects, and the other of the first. */
+	load(m, 8, 0x5000, 3);
+	load(m, 8, 0x6000, 3);
+	load(m, 8, 0x5008, 0);
+	load(m, 8, 0x5000, 3);
+	/* Bytes of a location; and one load that crosses into the next. */
+	for (i = 0; i < 4; i++)
+		load(m, 1, 0x5002 + i, 0);
+	load(m, 4, 0x5006, 0);
+	run_block(m, LOAD + 32, 0x7000, wide, sizeof(wide));
+	/* A slot of a frame, at two depths. */
+	call(m, SP - 24);
+	load(m, 2, SP - 32, 1);
+	load(m, 2, SP - 30, 0);
+	run_block(m, RETURN, SP - 24, &(uint64_t){0}, 8);
+	call(m, SP - 16);
+	load(m, 2, SP - 24, 1);
+	store(m, 8, 0x5000, 1);
+	/* The same address in another process. */
+	thread_op(m, VT_OP_FORK, 11, PID);
+	m->pid = m->tid = 11;
+	m->first = 0;
+	load(m, 4, 0x5006, 0);
+}
+
+static const char *static_loads(struct taken *t)
+{
+	size_t i;
+	unsigned k;
+
+	t->text.size = 0;
+	for (i = 0; i < vt_memory_nloads(t->m); i++) {
+		const struct vt_memory_load *l = vt_memory_load(t->m, i);
+
+		vt_buf_printf(&t->text, "%" PRIx64 " l%" PRIu64 " w%u a%" PRIu64 " p%" PRIu64,
+			      l->offset, l->loads, l->size,
+			      l->distinct[VT_DISTINCT_ADDRESSES].count,
+			      l->distinct[VT_DISTINCT_LOCATIONS].count);
+		vt_buf_printf(&t->text,
+			      " top%" PRIu64 " zero%" PRIu64 " again%" PRIu64 " own%" PRIu64,
+			      l->top, l->zero, l->redundant, l->repeated);
+		for (k = 0; k < VT_NOBJECTTYPES; k++)
+			if (l->types[k])
+				vt_buf_printf(&t->text, " %s%" PRIu64, vt_object_type_name(k),
+					      l->types[k]);
+		vt_buf_printf(&t->text, "\n");
+	}
+	return vt_buf_str(&t->text);
+}
+
+static void test_loads(void **state)
+{
+	struct vt_memory_options o = usual();
+	struct taken t;
+
+	(void)state;
+	take(&t, &o, put_loads);
+	assert_int_equal(vt_memory_nloads(t.m), 0);
+	drop(&t);
+	o.loads = true;
+	take(&t, &o, put_loads);
+	assert_string_equal(static_loads(&t),
+			    "400100 l4 w1 a4 p1 top4 zero4 again4 own0 heap4\n"
+			    "400800 l4 w8 a3 p2 top3 zero1 again1 own1 heap4\n"
+			    "400200 l3 w2 a2 p1 top2 zero1 again0 own1 stack3\n"
+			    "400400 l2 w4 a2 p1 top2 zero2 again1 own0 heap2\n"
+			    "402000 l1 w32 a1 p1 top1 zero0 again0 own0 unknown1\n"
+			    "408100 l1 w8 a1 p1 top1 zero1 again0 own0 stack1\n");
+	assert_int_equal(vt_memory_totals(t.m)->counts.loads, 15);
+	drop(&t);
+}
+
 /* ---- limits ---- */
 
 static void put_many(struct maker *m)
@@ -670,6 +752,7 @@ int main(void)
 		cmocka_unit_test(test_mappings), cmocka_unit_test(test_stack),
 		cmocka_unit_test(test_kernel),	 cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_limit),	 cmocka_unit_test(test_names),
+		cmocka_unit_test(test_loads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
