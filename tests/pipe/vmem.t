@@ -289,7 +289,8 @@ t_is "locations of one object" \
 	"loads,stores 2000,200 2000,200 2000,200 0,200 "
 t_is "fields of 4 bytes" \
 	"$(vmem --by location --grain 4 --in heap --object 'make_node*' --csv p.vt 2>/dev/null | tail -n +2 | wc -l)" 8
-t_is "types" "$(vmem --in heap --top 0 --csv p.vt 2>/dev/null | tail -n +2 | awk -F, '{ print $(NF - 1) }' | sort -u)" heap
+t_is "types" "$(vmem --in heap --top 0 --csv p.vt 2>/dev/null | tail -n +2 | awk -F, '{ print $(NF - 2) }' | sort -u)" heap
+t_is "images" "$(vmem --in global --object same_stored --csv p.vt 2>/dev/null | tail -n +2 | cut -d, -f23)" rec_memory
 t_like "layout tells what it leaves out" "more locations" <(vmem --layout --each 2 --in heap p.vt 2>/dev/null)
 
 # With few locations kept, objects have the same counts, and what is left out is said.

@@ -23,7 +23,7 @@ struct vti_memlist_numbers {
 void vti_memlist_columns(struct vt_table *t, bool sampled);
 void vti_memlist_numbers(struct vt_table *t, const struct vti_memlist_numbers *n, bool sampled);
 
-/* Sets members of a JSON object: the counts. */
-void vti_memlist_set_counts(json_t *o, const struct vt_memory_counts *c);
+/* Sets members of a JSON object: the counts; null what samples do not tell. */
+void vti_memlist_set_counts(json_t *o, const struct vt_memory_totals *t);
 
 #endif

@@ -6,104 +6,9 @@
 #include <string.h>
 
 #include "base/pattern.h"
-#include "image/demangle.h"
-#include "image/lines.h"
-#include "listing/code/source.h"
 #include "listing/json.h"
 #include "listing/memory/internal.h"
 #include "profile/value_text.h"
-
-/* ---- names ---- */
-
-/* "make t.cc:8": the procedure of a return address and the line of its call. */
-static void put_code_name(struct vt_buf *out, struct vt_images *images,
-			  const struct vt_memory_place *p)
-{
-	const struct vt_image *image = vt_images_get(images, p->image);
-	struct vt_location loc;
-	struct vt_lines *lines;
-	struct vt_line line;
-
-	if (!image) {
-		vt_buf_printf(out, "0x%" PRIx64, p->offset);
-		return;
-	}
-	/* The call is the instruction before. */
-	if (vt_images_symbol(images, p->image, 0, p->offset - 1, &loc) == VT_KNOWN)
-		vt_buf_printf(out, "%s", vt_images_display(images, p->image, 0, loc.symbol));
-	else
-		vt_buf_printf(out, "%s+0x%" PRIx64, image->name, loc.vaddr + 1);
-	lines = vt_images_lines(images, p->image);
-	if (lines && vt_lines_at(lines, loc.vaddr, &line) && line.line)
-		vt_buf_printf(out, " %s:%u", vt_source_name(line.file), line.line);
-}
-
-static void put_chain_name(struct vt_buf *out, struct vt_images *images,
-			   const struct vt_memory_object *o)
-{
-	uint32_t i;
-
-	for (i = 0; i < o->nplaces; i++) {
-		if (i)
-			vt_buf_printf(out, " < ");
-		put_code_name(out, images, &o->places[i]);
-	}
-}
-
-static void put_raw_name(struct vt_buf *out, const char *name)
-{
-	if (!vt_demangle(out, name, false))
-		vt_buf_printf(out, "%s", name);
-}
-
-static void put_symbol_name(struct vt_buf *out, struct vt_images *images,
-			    const struct vt_memory_object *o)
-{
-	const struct vt_memory_place *p = &o->places[0];
-	const struct vt_image *image = vt_images_get(images, p->image);
-
-	if (o->symbol)
-		vt_buf_printf(out, "%s", vt_images_display(images, p->image, 0, o->symbol));
-	else if (o->name)
-		put_raw_name(out, o->name);
-	else if (image)
-		vt_buf_printf(out, "%s+0x%" PRIx64, image->name, p->offset);
-	else
-		vt_buf_printf(out, "0x%" PRIx64, p->offset);
-}
-
-void vt_memory_name(struct vt_buf *out, struct vt_images *images, const struct vt_memory_object *o)
-{
-	const struct vt_image *image =
-		o->nplaces ? vt_images_get(images, o->places[0].image) : NULL;
-
-	switch (o->type) {
-	case VT_OBJECT_GLOBAL:
-		put_symbol_name(out, images, o);
-		break;
-	case VT_OBJECT_STACK:
-		if (o->nplaces)
-			put_symbol_name(out, images, o);
-		else
-			vt_buf_printf(out, "[above all frames]");
-		break;
-	case VT_OBJECT_HEAP:
-	case VT_OBJECT_MAPPED:
-		put_chain_name(out, images, o);
-		break;
-	case VT_OBJECT_IMAGE:
-		vt_buf_printf(out, "%s", image ? image->name : "?");
-		if (*vt_memory_raw_name(o))
-			vt_buf_printf(out, " %s", vt_memory_raw_name(o));
-		break;
-	case VT_OBJECT_FREE:
-		vt_buf_printf(out, "[not allocated]");
-		break;
-	default:
-		vt_buf_printf(out, "[%s]", vt_object_type_name(o->type));
-		break;
-	}
-}
 
 /* ---- cells ---- */
 
@@ -303,10 +208,26 @@ static bool is_listed(struct list *l, const struct vt_memory_object *o)
 	return vt_memlist_wants(l->o, l->images, o);
 }
 
+/* The image of a variable, section or procedure, or of the innermost caller of an allocator. */
+static void put_object_image(struct list *l, const struct vt_memory_object *o)
+{
+	const struct vt_image *image =
+		o->nplaces ? vt_images_get(l->images, o->places[0].image) : NULL;
+
+	if (image)
+		vt_table_str(l->table, image->name);
+	else
+		vt_table_empty(l->table);
+}
+
+/* Its number, type, image and name. */
+#define NAME_COLUMNS 4
+
 static void put_name(struct list *l, size_t number, const struct vt_memory_object *o)
 {
 	vt_table_number(l->table, number + 1);
 	vt_table_str(l->table, vt_object_type_name(o->type));
+	put_object_image(l, o);
 	vt_table_str(l->table, object_name(l, o));
 }
 
@@ -423,7 +344,7 @@ static int put_location(struct list *l, const struct vt_memory_location *p, stru
 	else
 		put_top_value(l, p, n.top);
 	if (l->o->rows == VT_MEMLIST_LAYOUT && l->o->people) {
-		put_empty(l->table, 3);
+		put_empty(l->table, NAME_COLUMNS);
 		return 0;
 	}
 	put_name(l, p->object, o);
@@ -470,7 +391,7 @@ static int put_layout(struct list *l, size_t object, size_t at, size_t end, stru
 					: NCOLUMNS(count_columns) + 1) +
 				    NCOLUMNS(location_columns));
 	vt_table_number(l->table, object + 1);
-	vt_table_empty(l->table);
+	put_empty(l->table, NAME_COLUMNS - 2);
 	vt_table_printf(l->table, "(%zu more locations)", end - at - n);
 	return 0;
 }
@@ -543,6 +464,7 @@ static void make_columns(struct vt_table *t, const struct vt_memlist_options *o,
 		add_columns(t, location_columns, NCOLUMNS(location_columns));
 	vt_table_column(t, "object", NULL, VT_FORMAT_NUMBER);
 	vt_table_column(t, "type", "type", VT_FORMAT_TEXT);
+	vt_table_column(t, "image", NULL, VT_FORMAT_TEXT);
 	vt_table_column(t, "name", "object", VT_FORMAT_NAME);
 }
 
@@ -590,16 +512,26 @@ void vt_memlist_header(const struct vt_memory *m, struct vt_output *out)
 				 plural(t->samples));
 }
 
-void vti_memlist_set_counts(json_t *o, const struct vt_memory_counts *c)
+void vti_memlist_set_counts(json_t *o, const struct vt_memory_totals *t)
 {
+	const struct vt_memory_counts *c = &t->counts;
+	const struct {
+		const char *name;
+		uint64_t n;
+	} of_values[] = {{"zero_loads", c->zero},
+			 {"redundant_loads", c->redundant},
+			 {"silent_stores", c->silent},
+			 {"dead_bytes", c->dead}};
+	size_t i;
+
 	json_object_set_new(o, "loads", vt_json_u64(c->loads));
 	json_object_set_new(o, "stores", vt_json_u64(c->stores));
 	json_object_set_new(o, "loaded_bytes", vt_json_u64(c->loaded));
 	json_object_set_new(o, "stored_bytes", vt_json_u64(c->stored));
-	json_object_set_new(o, "zero_loads", vt_json_u64(c->zero));
-	json_object_set_new(o, "redundant_loads", vt_json_u64(c->redundant));
-	json_object_set_new(o, "silent_stores", vt_json_u64(c->silent));
-	json_object_set_new(o, "dead_bytes", vt_json_u64(c->dead));
+	/* Samples tell no values. */
+	for (i = 0; i < sizeof(of_values) / sizeof(of_values[0]); i++)
+		json_object_set_new(o, of_values[i].name,
+				    t->insns ? vt_json_u64(of_values[i].n) : json_null());
 }
 
 void vt_memlist_json(const struct vt_memory *m, const struct vt_table *t, int64_t left_out,
@@ -610,8 +542,9 @@ void vt_memlist_json(const struct vt_memory *m, const struct vt_table *t, int64_
 
 	json_object_set_new(doc, "samples", vt_json_u64(n->samples));
 	json_object_set_new(doc, "instructions", vt_json_u64(n->insns));
-	vti_memlist_set_counts(doc, &n->counts);
-	json_object_set_new(doc, "unread_at_end_bytes", vt_json_u64(n->unread));
+	vti_memlist_set_counts(doc, n);
+	json_object_set_new(doc, "unread_at_end_bytes",
+			    n->insns ? vt_json_u64(n->unread) : json_null());
 	json_object_set_new(doc, "accesses_without_address", vt_json_u64(n->incomplete));
 	json_object_set_new(doc, "heap_events", vt_json_u64(n->heap_events));
 	json_object_set_new(doc, "unknown_frees", vt_json_u64(n->unknown_frees));

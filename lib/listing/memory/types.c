@@ -159,7 +159,7 @@ void vt_memlist_types_json(const struct vt_memory *m, const struct vt_table *t, 
 {
 	json_t *doc = vt_json_doc("vmem-types/1");
 
-	vti_memlist_set_counts(doc, &vt_memory_totals(m)->counts);
+	vti_memlist_set_counts(doc, vt_memory_totals(m));
 	vt_json_losses(doc, losses);
 	json_object_set_new(doc, "rows", vt_json_table(t));
 	json_object_set_new(doc, "rows_left_out", json_integer(left_out));
