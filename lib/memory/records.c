@@ -96,19 +96,31 @@ static bool read_numbers(void *to, const struct number *list, size_t n, const st
 	return true;
 }
 
+static uint64_t join_number(const void *to, const void *from, const struct number *n)
+{
+	uint64_t a = *(const uint64_t *)((const char *)to + n->at);
+	uint64_t b = *(const uint64_t *)((const char *)from + n->at);
+
+	return !n->most ? a + b : a > b ? a : b;
+}
+
+/* Whether no sum is too high. */
+static bool numbers_fit(const void *to, const void *from, const struct number *list, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (join_number(to, from, &list[i]) > VT_MEMRECORDS_MAX)
+			return false;
+	return true;
+}
+
 static void add_numbers(void *to, const void *from, const struct number *list, size_t n)
 {
 	size_t i;
 
-	for (i = 0; i < n; i++) {
-		uint64_t *at = number_at(to, &list[i]);
-		uint64_t more = *(const uint64_t *)((const char *)from + list[i].at);
-
-		if (!list[i].most)
-			*at += more;
-		else if (more > *at)
-			*at = more;
-	}
+	for (i = 0; i < n; i++)
+		*number_at(to, &list[i]) = join_number(to, from, &list[i]);
 }
 
 static void put_numbers(uint64_t *row, const void *from, const struct number *list, size_t n)
@@ -239,7 +251,6 @@ static int read_object(struct vt_memrecords *r, const struct vt_record *rec, str
 	struct vti_object_key key;
 	struct vti_object_id *e;
 	uint32_t object;
-	bool added;
 
 	if (!read_key(&key, rec))
 		return refuse_record(rec, "its type and places contradict each other", err);
@@ -247,16 +258,18 @@ static int read_object(struct vt_memrecords *r, const struct vt_record *rec, str
 	    !read_sources(&read.sampled, vt_record_words(rec, VT_OBJECT_SOURCES)) ||
 	    !counts_agree(&read.counts) || read.freed > read.instances)
 		return refuse_record(rec, "its numbers contradict each other", err);
-	e = vt_hash_add(&r->ids, &id, &added);
-	if (!e)
-		return vt_error_nomem(err);
-	if (!added)
+	if (vt_hash_find(&r->ids, &id))
 		return refuse_record(rec, "there was one of this id before", err);
 	object = vti_objects_get(&r->objects, &key);
 	if (object == VTI_NO_OBJECT)
 		return vt_error_nomem(err);
-	e->object = object;
 	o = &r->objects.list[object];
+	if (!numbers_fit(o, &read, object_numbers, NNUMBERS(object_numbers)))
+		return refuse_record(rec, "its numbers are too high", err);
+	e = vt_hash_add(&r->ids, &id, NULL);
+	if (!e)
+		return vt_error_nomem(err);
+	e->object = object;
 	add_numbers(o, &read, object_numbers, NNUMBERS(object_numbers));
 	add_sources(&o->sampled, &read.sampled);
 	return vti_objects_name(&r->objects, object, (const char *)name.data, name.size)
@@ -280,7 +293,7 @@ static int read_values(struct vt_hot *h, const struct vt_record *rec, uint64_t l
 	    counts.count != values.count || errors.count != values.count)
 		return refuse_record(rec, "its values contradict its counts", err);
 	for (i = 0; i < counts.count; i++) {
-		if (errors.data[i] > counts.data[i] || counts.data[i] > VT_MEMRECORDS_MAX ||
+		if (errors.data[i] > counts.data[i] || errors.data[i] > h->profiled ||
 		    counts.data[i] - errors.data[i] > h->profiled - sum)
 			return refuse_record(rec, "its values contradict its counts", err);
 		sum += counts.data[i] - errors.data[i];
@@ -328,6 +341,11 @@ static int add_values(struct vt_memory_location *to, const struct vt_hot *hot, s
 	return to->known ? vti_hot_copy(to->known, hot, err) : vt_error_nomem(err);
 }
 
+static int refuse_sum(struct vt_error *err)
+{
+	return vt_error_set(err, VT_E_LIMIT, "a sum of memory profiles is impossibly high");
+}
+
 /* Adds a location of `from`, whose object is one of `o`, and its values; `hot` may be NULL. */
 static int add_location(struct vti_objects *o, const struct vt_memory_location *from,
 			const struct vt_hot *hot, uint64_t grain, struct vt_error *err)
@@ -339,12 +357,16 @@ static int add_location(struct vti_objects *o, const struct vt_memory_location *
 	if (at == VTI_NO_LOCATION)
 		return vt_error_nomem(err);
 	l = &o->locations[at];
+	if (!numbers_fit(l, from, location_numbers, NNUMBERS(location_numbers)))
+		return refuse_sum(err);
+	if (add_values(l, hot, err) < 0)
+		return -(int)err->code;
 	add_numbers(l, from, location_numbers, NNUMBERS(location_numbers));
 	l->read |= from->read;
 	l->written |= from->written;
 	if (from->size > l->size)
 		l->size = from->size;
-	return add_values(l, hot, err);
+	return 0;
 }
 
 static int read_location(struct vt_memrecords *r, const struct vt_record *rec, struct vt_error *err)
@@ -373,7 +395,9 @@ static int read_location(struct vt_memrecords *r, const struct vt_record *rec, s
 	if (code == 0)
 		code = add_location(&r->objects, &l, &hot, r->grain, err);
 	vt_hot_fini(&hot);
-	return code;
+	return code == -VT_E_LIMIT || code == -VT_E_MISMATCH
+		       ? refuse_record(rec, "it contradicts one before of the same place", err)
+		       : code;
 }
 
 int vt_memrecords_feed(struct vt_memrecords *r, const struct vt_record *rec, struct vt_error *err)
@@ -392,8 +416,9 @@ int vt_memrecords_feed(struct vt_memrecords *r, const struct vt_record *rec, str
 
 /* ---- adding ---- */
 
-static uint32_t join_object(struct vti_objects *to, const struct vt_memory_object *from,
-			    vt_memrecords_image_fn *image, void *arg)
+static int join_object(struct vti_objects *to, const struct vt_memory_object *from,
+		       vt_memrecords_image_fn *image, void *arg, uint32_t *joined,
+		       struct vt_error *err)
 {
 	struct vti_object_key key;
 	uint32_t object, i, number;
@@ -402,15 +427,18 @@ static uint32_t join_object(struct vti_objects *to, const struct vt_memory_objec
 	vti_object_key_init(&key, from->type);
 	for (i = 0; i < from->nplaces; i++) {
 		if (!image(arg, from->places[i].image, &number))
-			return VTI_NO_OBJECT;
+			return vt_error_nomem(err);
 		vti_object_key_add(&key, number, from->places[i].offset);
 	}
 	object = vti_objects_get(to, &key);
 	if (object == VTI_NO_OBJECT || !vti_objects_name(to, object, name, strlen(name)))
-		return VTI_NO_OBJECT;
+		return vt_error_nomem(err);
+	if (!numbers_fit(&to->list[object], from, object_numbers, NNUMBERS(object_numbers)))
+		return refuse_sum(err);
 	add_numbers(&to->list[object], from, object_numbers, NNUMBERS(object_numbers));
 	add_sources(&to->list[object].sampled, &from->sampled);
-	return object;
+	*joined = object;
+	return 0;
 }
 
 static int join_locations(struct vti_objects *to, const struct vt_memrecords *from,
@@ -437,13 +465,14 @@ int vti_memrecords_add(struct vti_objects *objects, struct vt_memory_totals *tot
 	size_t i;
 
 	for (i = 0; i < from->objects.count && code == 0; i++) {
-		numbers[i] = join_object(objects, &from->objects.list[i], image, arg);
+		code = join_object(objects, &from->objects.list[i], image, arg, &numbers[i], err);
 		totals->left_out += from->objects.list[i].left_out;
-		if (numbers[i] == VTI_NO_OBJECT)
-			code = vt_error_nomem(err);
 	}
 	if (code == 0)
 		code = join_locations(objects, from, numbers, err);
+	if (code == 0 &&
+	    !numbers_fit(totals, &from->totals, total_numbers, NNUMBERS(total_numbers)))
+		code = refuse_sum(err);
 	add_numbers(totals, &from->totals, total_numbers, NNUMBERS(total_numbers));
 	add_sources(&totals->sampled, &from->totals.sampled);
 	free(numbers);

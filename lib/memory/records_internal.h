@@ -14,7 +14,7 @@ struct vt_memrecords {
 	struct vt_hash ids; /* of the stream's OBJECT records: struct vti_object_id */
 };
 
-/* Adds `from` to objects and totals.  -VT_E_NOMEM. */
+/* Adds `from` to objects and totals.  Errors as vt_memrecords_join(). */
 int vti_memrecords_add(struct vti_objects *objects, struct vt_memory_totals *totals,
 		       const struct vt_memrecords *from, vt_memrecords_image_fn *image, void *arg,
 		       struct vt_error *err);

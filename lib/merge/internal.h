@@ -265,8 +265,11 @@ void vti_fini_pairstats(struct vti_pairstats *p);
 /* Takes a PAIRSTAT record of the current stream; one that cannot be is bad.  False: no memory. */
 bool vti_feed_pairstat(struct vt_merge *m, const struct vt_record *rec);
 
-/* Adds the sums of the current stream to those before, as join_stream() does.  False: likewise. */
-bool vti_join_pairstats(struct vt_merge *m, const uint32_t *events);
+/*
+ * Adds the sums of the current stream to those before, as join_stream() does.  -VT_E_NOMEM;
+ * -VT_E_LIMIT: a sum is impossibly high.
+ */
+int vti_join_pairstats(struct vt_merge *m, const uint32_t *events, struct vt_error *err);
 
 /* Writes PAIRSTAT records, once images and events have ids.  -VT_E_NOMEM. */
 int vti_write_pairstats(const struct vt_merge *m, struct vt_writer *w, struct vt_error *err);

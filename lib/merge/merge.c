@@ -358,9 +358,10 @@ static int join_stream(struct vt_merge *m, const char *name, struct vt_error *er
 	uint32_t *events = join_events(m);
 	int code = events ? vti_join_followed(m, events, name, err) : vt_error_nomem(err);
 
-	if (code == 0 &&
-	    (!join_tally(m, events) || !vti_join_pairstats(m, events) || !vti_join_conflicts(m)))
+	if (code == 0 && (!join_tally(m, events) || !vti_join_conflicts(m)))
 		code = vt_error_nomem(err);
+	if (code == 0)
+		code = vti_join_pairstats(m, events, err);
 	if (code == 0)
 		code = join_trees(m, events, err);
 	if (code == 0 && !vti_join_paths(m, events))

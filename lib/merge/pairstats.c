@@ -66,9 +66,10 @@ bool vti_feed_pairstat(struct vt_merge *m, const struct vt_record *rec)
 	       add_pairstat(&m->pairstats.own, &key, &s.sum);
 }
 
-bool vti_join_pairstats(struct vt_merge *m, const uint32_t *events)
+int vti_join_pairstats(struct vt_merge *m, const uint32_t *events, struct vt_error *err)
 {
 	struct vti_pairstats *p = &m->pairstats;
+	const struct vti_merged_pairstat *sum;
 	size_t i;
 
 	for (i = 0; i < p->own.count; i++) {
@@ -78,10 +79,14 @@ bool vti_join_pairstats(struct vt_merge *m, const uint32_t *events)
 		key.event = events[vt_tally_event_index(&m->tally, VT_PROFILE_EVENT, s->key.event)];
 		if (!vti_join_image_id(m, s->key.image, &key.image) ||
 		    !add_pairstat(&p->all, &key, &s->sum))
-			return false;
+			return vt_error_nomem(err);
+		/* No reader would take it. */
+		sum = vt_hash_find(&p->all, &key);
+		if (!vt_pairsum_is_valid(&sum->sum))
+			return vt_error_set(err, VT_E_LIMIT, "a sum of pairs is impossibly high");
 	}
 	vt_hash_clear(&p->own);
-	return true;
+	return 0;
 }
 
 /* ---- writing ---- */

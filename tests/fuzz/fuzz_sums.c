@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What reads sums that were written by vevent, vpair and vpath: merging, and the listings of
- * events, pairs and paths.  An input is a sequence of records, made straight into a block as a
- * reader would give it: a byte for the kind, and for each field a byte that says how many more
+ * What reads sums that were written by vevent, vpair, vpath and vmem: merging, and the listings of
+ * events, pairs, paths and memory.  An input is a sequence of records, made straight into a block
+ * as a reader would give it: a byte for the kind, and for each field a byte that says how many more
  * bytes it has (0 to 8, beyond that it is that byte less 9); arrays and texts begin with their
  * length.  A first byte with its highest bit has the same stream merged twice.
  */
@@ -17,8 +17,10 @@
 #include "listing/code/report.h"
 #include "listing/events/code.h"
 #include "listing/events/report.h"
+#include "listing/memory/print.h"
 #include "listing/pairs/listing.h"
 #include "listing/paths/paths.h"
+#include "memory/memory.h"
 #include "merge/merge.h"
 #include "stream/reader.h"
 #include "stream/schema.h"
@@ -51,6 +53,7 @@ struct readers {
 	struct vt_evgather *events;
 	struct vt_pairlist *pairs;
 	struct vt_listpaths *paths;
+	struct vt_memory *memory;
 	struct vt_losses losses;
 };
 
@@ -62,6 +65,7 @@ static int feed_images(void *images, const struct vt_record *rec, struct vt_erro
 static void readers_init(struct readers *r)
 {
 	const struct vt_images_options o = {0};
+	const struct vt_memory_options mo = {.recorded = true};
 	struct vt_error err;
 
 	memset(r, 0, sizeof(*r));
@@ -73,7 +77,8 @@ static void readers_init(struct readers *r)
 	check(r->profile && r->events, "no memory");
 	r->pairs = vt_pairlist_new(r->profile, r->images);
 	r->paths = vt_listpaths_new(r->images, "vpath/1");
-	check(r->pairs && r->paths, "no memory");
+	r->memory = vt_memory_new(&mo, r->context, &err);
+	check(r->pairs && r->paths && r->memory, "no memory");
 	vt_evgather_warn(r->events, ignore, NULL);
 	vt_context_add(r->context, &(struct vt_consumer){.record = feed_images,
 							 .arg = r->images,
@@ -92,6 +97,7 @@ static void readers_init(struct readers *r)
 
 static void readers_fini(struct readers *r)
 {
+	vt_memory_free(r->memory);
 	vt_listpaths_free(r->paths);
 	vt_pairlist_free(r->pairs);
 	vt_evgather_free(r->events);
@@ -148,6 +154,23 @@ static void print_code(const struct readers *r, bool json, struct vt_output *out
 	vt_event_choice_fini(&choice);
 }
 
+static void print_memory(const struct readers *r, bool json, struct vt_output *out)
+{
+	const struct vt_value_style style = {.images = r->images};
+	const struct vt_memlist_options o = {
+		.rows = json ? VT_MEMLIST_LOCATIONS : VT_MEMLIST_LAYOUT,
+		.top = 9,
+		.types = UINT32_MAX,
+		.style = json ? &style : NULL,
+		.show = 3,
+	};
+	const struct vt_memlist_form form = {.json = json, .losses = &r->losses, .out = out};
+	struct vt_error err;
+
+	check(vt_memlist_print(&vt_memlist_objects, r->memory, r->images, &o, &form, &err) == 0,
+	      "no memory");
+}
+
 static void print(const struct readers *r)
 {
 	struct vt_output out = {0};
@@ -155,10 +178,12 @@ static void print(const struct readers *r)
 	struct vt_error err;
 
 	check(vt_profile_finish(r->profile, &err) == 0, "no end");
+	check(vt_memory_finish(r->memory, &err) == 0, "no memory");
 	check(vt_output_open_fd(&out, fd, "output", &err) == 0, "no output");
 	for (json = 0; json < 2; json++) {
 		print_events(r, json, &out);
 		print_code(r, json, &out);
+		print_memory(r, json, &out);
 		check(vt_listpaths_print(r->paths, 5, json ? &r->losses : NULL, VT_TABLE_TEXT,
 					 false, &out, &err) == 0,
 		      "no list");
@@ -171,8 +196,9 @@ static void print(const struct readers *r)
 
 static unsigned kind_of(uint8_t n)
 {
-	static const unsigned kinds[] = {VT_EVSTAT, VT_PAIRSTAT, VT_PATH, VT_EVENT,
-					 VT_IMAGE,  VT_META,	 VT_COUNT};
+	static const unsigned kinds[] = {VT_EVSTAT, VT_PAIRSTAT, VT_PATH,  VT_EVENT,
+					 VT_IMAGE,  VT_META,	 VT_COUNT, VT_ACCESSES,
+					 VT_OBJECT, VT_LOCATION};
 
 	return kinds[(n & 0x7f) % (sizeof(kinds) / sizeof(kinds[0]))];
 }

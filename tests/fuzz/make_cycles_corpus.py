@@ -104,12 +104,12 @@ def cycles():
 
 
 def summed(kind, *fields):
-    """A record of fuzz_sums; its kinds are EVSTAT, PAIRSTAT, PATH, EVENT, IMAGE, META, COUNT."""
+    """A record of fuzz_sums, of a kind by its place in kind_of()."""
     return bytes([kind]) + b"".join(field(v) for v in fields)
 
 
 def sums():
-    """What vevent, vpair and vpath write, of one image and event."""
+    """What vevent, vpair, vpath and vmem write, of one image and event."""
     event = [1, b"followed", 4, b"instructions"] + [0] * 4 + [1000] + [0] * 9
     head = summed(3, *event) + summed(4, 1, 0, b"/x", b"12345678", 62)
     head += summed(5, b"cpu.model", b"alpha21264", b"") + summed(5, b"vsim.window", b"80", b"")
@@ -130,11 +130,23 @@ def sums():
         summed(2, 1, 0x1000 + 8 * i, 1, [1] * n, [0x1000 + 16 * k for k in range(n)], n - 1, 3.0,
                3000.0, 0.75 if i else 1.0, 1 + i)
         for i, n in enumerate([1, 3, 6, 2]))
+    sampled = [9, 900, 9, 1, 8, [0, 3, 0, 6]]
+    memory = summed(7, 8, 3, 5000, 0, 0, 90, 40, 720, 320, 9, 30, 5, 64, *sampled, 12, 0, 0, 0, 24)
+    for i, (kind, name) in enumerate([(0, b"counter"), (1, b""), (2, b"main"), (3, b".data")]):
+        images = [1] * (1 + i % 2)
+        memory += summed(8, i, kind, images, [0x4000 + 8 * i] * len(images), name, 20, 10, 160, 80,
+                         3, 6, 1, 8, *sampled, 64, 2, 1, 500, 128, 64, 0, 0)
+        for k in range(3):
+            memory += summed(9, i, (8 * k + 8) * (-1 if kind == 2 else 1) & (1 << 64) - 1, 8, 255,
+                             15, 6, 3, 48, 24, 1, 2, 0, 8, 0, 0, 6, 8, [5, 7, 9], [3, 2, 2],
+                             [0, 0, 1])
     yield "events", head + events
     yield "pairs", head + pairs
     yield "paths", head + paths
     yield "all", head + events + pairs + paths + summed(6, 1, 0x1000, 1, 9, 9000)
     yield "twice", bytes([head[0] | 0x80]) + head[1:] + events + pairs + paths
+    yield "memory", head + memory
+    yield "memory-twice", bytes([head[0] | 0x80]) + head[1:] + memory
     yield "no-names", events[:60] + pairs[:60] + paths[:60]
 
 
