@@ -13,6 +13,34 @@ t_ok "value profiling, of two programs of one's own" bash -c "'$ROOT/scripts/pap
 t_is "the first is told before the second is recorded" \
 	"$(grep -nE '^(Table 1, one|recording two, test|Table 6, two)' log | cut -d: -f2 | cut -c1-12 | tr '\n' ' ')" \
 	"Table 1, one recording tw Table 6, two "
+t_like "table 5 beside the paper's" \
+	'^paper +2520 \(51.1\) +1281 \(24.3\) +698 \(13.8\) +385 \(2.1\) +137 \(7.1\) +6 \(1.6\)$' log
+t_is "the shares of table 5 and of figure 8 are of all loads" \
+	"$("$PYTHON" -c '
+import json
+for name in "one", "two":
+    m = json.load(open(f"vp/{name}.memory.json"))
+    print(*(round(sum(c[1] for c in m[k]), 6) for k in ("addresses", "locations")),
+          round(sum(m["figure8"]), 6), len(m["figure9"]), m["left_out"], m["at_least"])')" \
+	"100.0 100.0 100.0 100 0 0
+100.0 100.0 100.0 100 0 0"
+# An eighth of the loads has 0, as many 50, the rest 100; of the whole, a half bucket is 0 and 50.
+t_is "curves by arithmetic: each hundredth of the weights, the lowest first" \
+	"$("$PYTHON" -c '
+import runpy, sys
+sys.path.insert(0, sys.argv[1])
+study = runpy.run_path(sys.argv[1] + "/value-profiling")
+points = [(100, 6), (0, 1), (50, 1), (7, 0)]
+c = [round(v, 9) for v in study["curve"](points)]
+print(len(c), c[:12] == [0] * 12, c[12], c[13:25] == [50] * 12, c[25:] == [100] * 75,
+      study["mean"](points), study["at_least"](points, 50))
+types = {"global": 1, "image": 5, "stack": 2, "heap": 1, "mapped": 1, "free": 0, "unknown": 0, "other": 0}
+objects = [("image", "libc.so.6 .rodata", 3), ("image", "libc.so.6 .data", 2), ("global", "x .text", 1)]
+print(study["references"](types, [dict(zip(("type", "name", "loads"), o)) for o in objects]))' \
+		"$ROOT/scripts/paper")" \
+	"100 True 25.0 True True 81.25 87.5
+[30.0, 20.0, 20.0, 30.0]"
+t_status "a part that is not there" 2 "$ROOT/scripts/paper/value-profiling" --parts stores
 # In a list that lost counts of its values, all of them together lose less for each than the first.
 t_is "by LRU, Diff-All is below Diff-Top, and above a third of it" \
 	"$(sed -n '/^Table 1: /,/^paper/p' log | awk '$1 == "one" || $1 == "two" {
