@@ -284,32 +284,44 @@ static void put_top_value(struct list *l, const struct vt_memory_location *p, ui
 	}
 }
 
+/* Appends a value with its share of `valued` loads; false if that is below the cutoff. */
+static bool put_shown_value(struct list *l, uint64_t value, double count, uint64_t valued,
+			    unsigned size)
+{
+	const struct vt_number_type type = {
+		.number = VT_NUMBER_UNSIGNED, .size = (uint8_t)size, .elements = 1};
+	double percent = 100 * count / (double)valued;
+
+	if (percent < l->o->cutoff)
+		return false;
+	vt_buf_printf(&l->text, "%s", l->text.size ? ", " : "");
+	vt_value_text(&l->text, value, size, type, l->o->style);
+	vt_buf_printf(&l->text, " %.1f%%", percent < 100 ? percent : 100);
+	return true;
+}
+
 /* "0 90.9%, 5 1.2%": those that are shown, with their shares of the loads. */
 static void put_shown_values(struct list *l, const struct vt_memory_location *p, uint64_t top,
 			     uint64_t valued)
 {
-	const struct vt_memlist_options *o = l->o;
 	const struct vt_hot *h = &l->hot;
-	const struct vt_number_type raw = {
-		.number = VT_NUMBER_UNSIGNED, .size = p->size, .elements = 1};
-	uint32_t i, n = valued ? h->nvalues : 0;
+	bool zero = top && top == p->counts.zero; /* zeros are counted one by one */
+	uint64_t shown = 0;
+	uint32_t i;
 
 	l->text.size = 0;
-	for (i = 0; i < n && i < o->show; i++) {
-		/* Zeros are counted one by one. */
-		double count = !i		   ? (double)top
-			       : h->values[i] == 0 ? (double)p->counts.zero
-						   : vt_hot_estimate(h, i);
-		double percent = 100 * count / (double)valued;
+	if (zero && shown < l->o->show)
+		shown += put_shown_value(l, 0, (double)top, valued, p->size);
+	for (i = 0; valued && i < h->nvalues && shown < l->o->show; i++) {
+		double count = h->values[i] ? vt_hot_estimate(h, i) : (double)p->counts.zero;
 
-		if (percent < o->cutoff)
+		if (zero && !h->values[i])
+			continue;
+		if (!put_shown_value(l, h->values[i], count, valued, p->size))
 			break;
-		vt_buf_printf(&l->text, "%s", i ? ", " : "");
-		vt_value_text(&l->text, !i && top == p->counts.zero ? 0 : h->values[i], p->size,
-			      raw, o->style);
-		vt_buf_printf(&l->text, " %.1f%%", percent < 100 ? percent : 100);
+		shown++;
 	}
-	if (i)
+	if (shown)
 		vt_table_str(l->table, vt_buf_str(&l->text));
 	else
 		vt_table_empty(l->table);
