@@ -141,6 +141,25 @@ static int hit_two(struct vt_pack *p, const struct vt_record *rec, const unsigne
 	return code ? code : hit_place(p, rec, fields[2], fields[3], second, err);
 }
 
+/* The calls that allocated an object; names of variables are in the record. */
+static int hit_object(struct vt_pack *p, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_words images = vt_record_words(rec, VT_OBJECT_IMAGES);
+	struct vt_words offsets = vt_record_words(rec, VT_OBJECT_OFFSETS);
+	uint64_t type = vt_record_u64(rec, VT_OBJECT_TYPE);
+	size_t i;
+	int code = 0;
+
+	if (type != VT_OBJECT_HEAP && type != VT_OBJECT_MAPPED)
+		return 0;
+	/* A return address: the call before it is what has a line. */
+	for (i = 0; i < images.count && i < offsets.count && code == 0; i++)
+		if (offsets.data[i])
+			code = vti_pack_hit(p, (uint32_t)images.data[i], 0, offsets.data[i] - 1,
+					    VTI_HIT_NAME, err);
+	return code;
+}
+
 int vti_pack_record(void *pack, const struct vt_record *rec, struct vt_error *err)
 {
 	static const unsigned conflict[4] = {VT_CONFLICT_IMAGE, VT_CONFLICT_OFFSET,
@@ -184,6 +203,10 @@ int vti_pack_record(void *pack, const struct vt_record *rec, struct vt_error *er
 		return hit_place(p, rec, VT_CHAIN_IMAGE, VT_CHAIN_OFFSET, VTI_HIT_NAME, err);
 	case VT_CONFLICT:
 		return hit_two(p, rec, conflict, VTI_HIT_CODE, err);
+	case VT_OBJECT:
+		return hit_object(p, rec, err);
+	case VT_HEAP:
+		return hit_caller(p, rec, VT_HEAP_PID, VT_HEAP_CALLER, err);
 	case VT_HOT:
 		return hit_two(p, rec, hot, VTI_HIT_NAME, err);
 	default:

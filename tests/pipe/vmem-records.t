@@ -48,6 +48,21 @@ cut -d, -f 1-10,23- again.csv >b.csv
 t_same "objects of a type and a name" a.csv b.csv
 t_is "there are two" "$(tail -n +2 again.csv | wc -l)" 2
 
+vsim --profileme 50 200.vt >samples.vt 2>/dev/null
+vmem --csv --top 0 --layout --each 0 samples.vt >direct.csv 2>/dev/null
+vmem --records samples.vt 2>/dev/null | vmem --csv --top 0 --layout --each 0 >again.csv 2>/dev/null
+t_same "samples, with their latencies and sources" direct.csv again.csv
+t_like "there are some" "^[0-9.]+,[1-9][0-9]*,[0-9]+,[0-9.]+,[0-9.]+,[0-9.]+," again.csv
+
+# ---- elsewhere ----
+
+vmem --csv --top 5 --in heap,global 200.mem >direct.csv 2>/dev/null
+mkdir -p nowhere
+vtrace pack -o packed.mem 200.mem 2>/dev/null
+vmem --csv --top 5 --in heap,global --symfs nowhere packed.mem >again.csv 2>/dev/null
+t_same "a packed profile has its names" direct.csv again.csv
+t_like "with lines" "make_node rec_memory.c:30 < main" again.csv
+
 # ---- sums ----
 
 vtrace merge 200.mem 300.mem >sum.mem
