@@ -113,7 +113,7 @@ vmem --records --by location --top 9 200.vt 2>/dev/null | vlist --values --csv 2
 	cut -d, -f 1-13 >listed.csv
 t_same "vlist --values lists the same locations" direct.csv listed.csv
 vmem --records --in global --object never_stored 200.vt 2>/dev/null | vlist --values >listed 2>&1
-t_like "with their values" " 5 100.0%  global  never_stored$" listed
+t_like "with their values" " global  never_stored  5 100.0%$" listed
 vmem --records 200.vt 2>/dev/null | vlist --values --top 3 >listed 2>/dev/null
 t_like "what is left out is counted" "^\([0-9]+ more rows\)$" listed
 t_run vlist 200.mem

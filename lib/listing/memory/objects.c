@@ -64,6 +64,9 @@ static const struct column location_columns[] = {
 	{"value", "value", VT_FORMAT_RIGHT_TEXT},
 };
 
+/* Instead of a single value, which is the last of these, at the end of the row. */
+static const struct column values_column = {"values", "values", VT_FORMAT_TEXT};
+
 #define NCOLUMNS(list) (sizeof(list) / sizeof((list)[0]))
 
 static void add_columns(struct vt_table *t, const struct column *list, size_t n)
@@ -351,15 +354,15 @@ static int put_location(struct list *l, const struct vt_memory_location *p, stru
 		put_empty(l->table, NCOLUMNS(object_columns));
 	vt_table_signed(l->table, p->offset);
 	vt_table_number(l->table, p->size);
-	if (l->o->style)
-		put_shown_values(l, p, n.top, n.valued);
-	else
+	if (!l->o->style)
 		put_top_value(l, p, n.top);
 	if (l->o->rows == VT_MEMLIST_LAYOUT && l->o->people) {
 		put_empty(l->table, NAME_COLUMNS);
 		return 0;
 	}
 	put_name(l, p->object, o);
+	if (l->o->style)
+		put_shown_values(l, p, n.top, n.valued);
 	return 0;
 }
 
@@ -473,11 +476,13 @@ static void make_columns(struct vt_table *t, const struct vt_memlist_options *o,
 	if (has_object_columns(o))
 		add_columns(t, object_columns, NCOLUMNS(object_columns));
 	if (o->rows != VT_MEMLIST_OBJECTS)
-		add_columns(t, location_columns, NCOLUMNS(location_columns));
+		add_columns(t, location_columns, NCOLUMNS(location_columns) - (o->style ? 1 : 0));
 	vt_table_column(t, "object", NULL, VT_FORMAT_NUMBER);
 	vt_table_column(t, "type", "type", VT_FORMAT_TEXT);
 	vt_table_column(t, "image", NULL, VT_FORMAT_TEXT);
 	vt_table_column(t, "name", "object", VT_FORMAT_NAME);
+	if (o->style)
+		add_columns(t, &values_column, 1);
 }
 
 int64_t vt_memlist_table(struct vt_table *t, struct vt_memory *m, struct vt_images *images,

@@ -30,7 +30,8 @@ struct vt_memlist_options {
 	uint32_t types;	     /* bits 1 << enum vt_object_type */
 	const char *pattern; /* objects whose names match it (base/pattern.h); NULL: all */
 	bool people;	     /* for people, not for programs */
-	/* Of locations: the `show` most frequent values that `cutoff` percent of the loads had. */
+	/* VT_MEMLIST_LOCATIONS: the `show` most frequent values that `cutoff` percent of loads had.
+	 */
 	const struct vt_value_style *style; /* NULL: the most frequent value alone, without share */
 	uint64_t show;
 	double cutoff;
