@@ -293,59 +293,77 @@ static struct vt_memrecords *read_objects(const struct object *list, unsigned n,
 	return r;
 }
 
-static void put_record_text(struct vt_buf *b, const struct vt_record *rec)
+static void put_object_text(struct vt_buf *b, const struct vt_record *rec)
 {
-	struct vt_words words;
+	struct vt_bytes name = vt_record_bytes(rec, VT_OBJECT_NAME);
+
+	vt_buf_printf(b, "%" PRIu64 " %s image %" PRIu64 " l%" PRIu64 " size %" PRIu64,
+		      vt_record_u64(rec, VT_OBJECT_ID),
+		      vt_object_type_name(vt_record_u64(rec, VT_OBJECT_TYPE)),
+		      vt_record_words(rec, VT_OBJECT_IMAGES).data[0],
+		      vt_record_u64(rec, VT_OBJECT_LOADS), vt_record_u64(rec, VT_OBJECT_SIZE));
+	vt_buf_printf(
+		b, " peak %" PRIu64 " n%" PRIu64 " life %" PRIu64 " left %" PRIu64 ":%" PRIu64,
+		vt_record_u64(rec, VT_OBJECT_PEAK), vt_record_u64(rec, VT_OBJECT_INSTANCES),
+		vt_record_u64(rec, VT_OBJECT_LIFETIME), vt_record_u64(rec, VT_OBJECT_LEFT_OUT),
+		vt_record_u64(rec, VT_OBJECT_LEFT_OUT_ACCESSES));
+	vt_buf_printf(b, " source %" PRIu64 " %.*s\n",
+		      vt_record_words(rec, VT_OBJECT_SOURCES).data[0], (int)name.size,
+		      (const char *)name.data);
+}
+
+static void put_location_text(struct vt_buf *b, const struct vt_record *rec)
+{
+	struct vt_words values = vt_record_words(rec, VT_LOCATION_VALUES);
 	size_t i;
 
-	if (rec->kind == VT_ACCESSES)
-		vt_buf_printf(b, "grain %" PRIu64 " depth %" PRIu64 " insns %" PRIu64 "\n",
-			      vt_record_u64(rec, VT_ACCESSES_GRAIN),
-			      vt_record_u64(rec, VT_ACCESSES_DEPTH),
-			      vt_record_u64(rec, VT_ACCESSES_INSNS));
-	if (rec->kind == VT_OBJECT)
-		vt_buf_printf(
-			b,
-			"%" PRIu64 " %s image %" PRIu64 " l%" PRIu64 " size %" PRIu64
-			" peak %" PRIu64 " n%" PRIu64 " life %" PRIu64 " %.*s\n",
-			vt_record_u64(rec, VT_OBJECT_ID),
-			vt_object_type_name(vt_record_u64(rec, VT_OBJECT_TYPE)),
-			vt_record_words(rec, VT_OBJECT_IMAGES).data[0],
-			vt_record_u64(rec, VT_OBJECT_LOADS), vt_record_u64(rec, VT_OBJECT_SIZE),
-			vt_record_u64(rec, VT_OBJECT_PEAK), vt_record_u64(rec, VT_OBJECT_INSTANCES),
-			vt_record_u64(rec, VT_OBJECT_LIFETIME),
-			(int)vt_record_bytes(rec, VT_OBJECT_NAME).size,
-			(const char *)vt_record_bytes(rec, VT_OBJECT_NAME).data);
-	if (rec->kind != VT_LOCATION)
-		return;
-	vt_buf_printf(b, " %" PRIu64 "%+" PRId64 " l%" PRIu64 " of %" PRIu64 ":",
+	vt_buf_printf(b, " %" PRIu64 "%+" PRId64 " w%" PRIu64 " r%" PRIx64 " l%" PRIu64,
 		      vt_record_u64(rec, VT_LOCATION_OBJECT),
-		      vt_record_i64(rec, VT_LOCATION_OFFSET), vt_record_u64(rec, VT_LOCATION_LOADS),
-		      vt_record_u64(rec, VT_LOCATION_PROFILED));
-	words = vt_record_words(rec, VT_LOCATION_VALUES);
-	for (i = 0; i < words.count; i++)
-		vt_buf_printf(b, " %" PRIu64 "*%" PRIu64 "-%" PRIu64, words.data[i],
+		      vt_record_i64(rec, VT_LOCATION_OFFSET), vt_record_u64(rec, VT_LOCATION_SIZE),
+		      vt_record_u64(rec, VT_LOCATION_READ), vt_record_u64(rec, VT_LOCATION_LOADS));
+	vt_buf_printf(b, " of %" PRIu64 ":", vt_record_u64(rec, VT_LOCATION_PROFILED));
+	for (i = 0; i < values.count; i++)
+		vt_buf_printf(b, " %" PRIu64 "*%" PRIu64 "-%" PRIu64, values.data[i],
 			      vt_record_words(rec, VT_LOCATION_COUNTS).data[i],
 			      vt_record_words(rec, VT_LOCATION_ERRORS).data[i]);
 	vt_buf_printf(b, "\n");
 }
 
-static void check_written(struct vt_memrecords *r, const char *want)
+static void put_record_text(struct vt_buf *b, const struct vt_record *rec)
 {
-	int fd = scratch_file();
-	struct vt_writer *w = start_stream(fd);
+	if (rec->kind == VT_ACCESSES)
+		vt_buf_printf(b, "grain %" PRIu64 " depth %" PRIu64 " insns %" PRIu64 "\n",
+			      vt_record_u64(rec, VT_ACCESSES_GRAIN),
+			      vt_record_u64(rec, VT_ACCESSES_DEPTH),
+			      vt_record_u64(rec, VT_ACCESSES_INSNS));
+	else if (rec->kind == VT_OBJECT)
+		put_object_text(b, rec);
+	else if (rec->kind == VT_LOCATION)
+		put_location_text(b, rec);
+}
+
+/* Compares what was written with text, and ends the stream. */
+static void check_records(int fd, struct vt_writer *w, const char *want)
+{
+	struct vt_reader *reader = reread_stream(fd, w);
 	struct vt_buf text = VT_BUF_INIT;
-	struct vt_reader *reader;
 	struct vt_record rec;
 
-	assert_int_equal(vt_memrecords_write(r, as_it_is, NULL, w, &err), 0);
-	reader = reread_stream(fd, w);
 	while (vt_reader_next(reader, &rec, &err) > 0)
 		put_record_text(&text, &rec);
 	assert_string_equal(vt_buf_str(&text), want);
 	vt_reader_close(reader);
 	vt_buf_free(&text);
 	close(fd);
+}
+
+static void check_written(struct vt_memrecords *r, const char *want)
+{
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+
+	assert_int_equal(vt_memrecords_write(r, as_it_is, NULL, w, &err), 0);
+	check_records(fd, w, want);
 }
 
 static void test_join(void **state)
@@ -371,17 +389,120 @@ static void test_join(void **state)
 	 * 4 stores each: 54, 24 and 23 accesses.  Value 9 may have occurred in the first list as
 	 * often as that list's greatest error, 2, and so may 7 not: the list has it.
 	 */
-	check_written(sum, "grain 8 depth 3 insns 200\n"
-			   "0 heap image 13 l50 size 48 peak 96 n3 life 60 \n"
-			   " 0+8 l10 of 9: 7*5-0 9*1-0\n"
-			   "1 stack image 13 l20 size 0 peak 0 n3 life 60 \n"
-			   " 1-8 l10 of 9: 5*6-2 7*3-0\n"
-			   "2 global image 12 l15 size 16 peak 32 n6 life 120 alias\n"
-			   " 2+8 l20 of 18: 7*8-0 5*6-2 9*3-2\n");
+	check_written(sum,
+		      "grain 8 depth 3 insns 200\n"
+		      "0 heap image 13 l50 size 48 peak 96 n3 life 60 left 0:0 source 1 \n"
+		      " 0+8 w4 rf l10 of 9: 7*5-0 9*1-0\n"
+		      "1 stack image 13 l20 size 0 peak 0 n3 life 60 left 0:0 source 1 \n"
+		      " 1-8 w4 rf l10 of 9: 5*6-2 7*3-0\n"
+		      "2 global image 12 l15 size 16 peak 32 n6 life 120 left 0:0 source 2 alias\n"
+		      " 2+8 w4 rf l20 of 18: 7*8-0 5*6-2 9*3-2\n");
 	vt_memrecords_free(sum);
 	vt_memrecords_free(a);
 	vt_memrecords_free(b);
 	vt_memrecords_free(empty);
+}
+
+/* Sums that no reader would take. */
+static void check_too_high(uint32_t kind, unsigned field)
+{
+	const struct change c = {kind, field, VT_MEMRECORDS_MAX};
+	struct vt_memrecords *sum = vt_memrecords_new(&err);
+	unsigned refused;
+	struct vt_memrecords *a = read_changed(&c, &refused);
+
+	assert_int_equal(refused, 0);
+	assert_int_equal(vt_memrecords_join(sum, a, as_it_is, NULL, &err), 0);
+	assert_int_equal(vt_memrecords_join(sum, a, as_it_is, NULL, &err), -VT_E_LIMIT);
+	assert_string_equal(err.text, "a sum of memory profiles is impossibly high");
+	vt_memrecords_free(sum);
+	vt_memrecords_free(a);
+}
+
+static void test_too_high(void **state)
+{
+	(void)state;
+	check_too_high(VT_ACCESSES, VT_ACCESSES_HEAP_EVENTS);
+	check_too_high(VT_OBJECT, VT_OBJECT_BYTES);
+	check_too_high(VT_LOCATION, VT_LOCATION_LOADED);
+}
+
+/* ---- a part of it ---- */
+
+static bool is_no_stack(void *arg, const struct vt_memory_object *o)
+{
+	(void)arg;
+	return o->type != VT_OBJECT_STACK;
+}
+
+static void check_part(const struct vt_memory_written *part, const char *want)
+{
+	const struct object list[] = {{3, VT_OBJECT_STACK, 1, 0x100, "main", 40, 0},
+				      {4, VT_OBJECT_GLOBAL, 1, 0x200, "two", 30, 16},
+				      {5, VT_OBJECT_IMAGE, 1, 0x300, ".data", 20, 64}};
+	const struct vt_memory_options o = {.recorded = true};
+	struct vt_context *context = vt_context_new(NULL);
+	struct vt_memory *m = vt_memory_new(&o, context, &err);
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	struct vt_reader *r;
+	struct vt_record rec;
+	size_t i;
+
+	put_accesses(w, &none);
+	for (i = 0; i < 3; i++) {
+		put_object(w, &list[i], &none);
+		put_location(w, list[i].id, i ? 8 : -8, &few, &none);
+	}
+	put_location(w, 4, 0, &few, &(struct change){VT_LOCATION, VT_LOCATION_LOADS, 12});
+	r = reread_stream(fd, w);
+	while (vt_reader_next(r, &rec, &err) > 0)
+		assert_int_equal(vt_context_feed(context, rec.block, rec.row, 1, &err), 0);
+	assert_int_equal(vt_memory_finish(m, &err), 0);
+	assert_int_equal(vt_memory_grain(m), 8);
+	vt_reader_close(r);
+	close(fd);
+	fd = scratch_file();
+	w = start_stream(fd);
+	assert_int_equal(vt_memory_write(m, part, w, &err), 0);
+	check_records(fd, w, want);
+	vt_memory_free(m);
+	vt_context_free(context);
+}
+
+#define TOTALS "grain 8 depth 3 insns 100\n"
+#define MAIN   " stack image 1 l40 size 0 peak 0 n3 life 60 left 0:0 source 1 main\n"
+#define DATA   " image image 1 l20 size 64 peak 128 n3 life 60 left 0:0 source 1 .data\n"
+#define VALUES " of 9: 5*6-2 7*3-0\n"
+
+static void test_parts(void **state)
+{
+	const char *two = " global image 1 l30 size 16 peak 32 n3 life 60 left 0:0 source 1 two\n";
+	char want[900];
+
+	(void)state;
+	snprintf(want, sizeof(want),
+		 TOTALS "0" MAIN " 0-8 w4 rf l10" VALUES "1%s 1+0 w4 rf l12" VALUES
+			" 1+8 w4 rf l10" VALUES "2" DATA " 2+8 w4 rf l10" VALUES,
+		 two);
+	check_part(&(struct vt_memory_written){.top = 0}, want);
+	check_part(&(struct vt_memory_written){.top = 3}, want);
+	check_part(&(struct vt_memory_written){.top = 1}, TOTALS "0" MAIN " 0-8 w4 rf l10" VALUES);
+	snprintf(want, sizeof(want), TOTALS "1%s 1+0 w4 rf l12" VALUES " 1+8 w4 rf l10" VALUES,
+		 two);
+	check_part(&(struct vt_memory_written){.top = 1, .wanted = is_no_stack}, want);
+	/* The most accessed location, and then the first of those with as many. */
+	check_part(&(struct vt_memory_written){.top = 1, .locations = true},
+		   TOTALS "1 global image 1 l30 size 16 peak 32 n3 life 60 left 1:10 source 1 two\n"
+			  " 1+0 w4 rf l12" VALUES);
+	check_part(&(struct vt_memory_written){.top = 2, .locations = true},
+		   TOTALS "0" MAIN " 0-8 w4 rf l10" VALUES
+			  "1 global image 1 l30 size 16 peak 32 n3 life 60 left 1:10 source 1 two\n"
+			  " 1+0 w4 rf l12" VALUES);
+	check_part(&(struct vt_memory_written){.top = 3, .locations = true, .wanted = is_no_stack},
+		   TOTALS "1 global image 1 l30 size 16 peak 32 n3 life 60 left 0:0 source 1 two\n"
+			  " 1+0 w4 rf l12" VALUES " 1+8 w4 rf l10" VALUES "2" DATA
+			  " 2+8 w4 rf l10" VALUES);
 }
 
 static void check_mismatch(unsigned field, uint64_t value, const char *message)
@@ -410,10 +531,9 @@ static void test_mismatch(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_twice),
-		cmocka_unit_test(test_join),
-		cmocka_unit_test(test_mismatch),
+		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_twice),
+		cmocka_unit_test(test_join),	 cmocka_unit_test(test_mismatch),
+		cmocka_unit_test(test_too_high), cmocka_unit_test(test_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
