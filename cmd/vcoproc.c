@@ -431,7 +431,7 @@ static void choose_job(struct app *a, struct options *o)
 /* and what the main processor does, and what that costs it. */
 #define HOST_OPTIONS(o, masking) \
 	{0, "turn", VT_OPT_U64, &(o).turn, .arg = "N", \
-	 .help = "load-value: instructions until the next region (default 500000;\n" \
+	 .help = "load-value: instructions until the next region (default 250000;\n" \
 		 "0: until an interrupt)"}, \
 	APP_F64(0, "mask-above", (masking)->high, "F", \
 		"load-value: exclude loads of a higher invariance (default .95)"), \
@@ -440,9 +440,9 @@ static void choose_job(struct app *a, struct options *o)
 	{0, "mask-times", VT_OPT_U64, &(o).mask_times, .arg = "N", .min = 1, .max = 1u << 30, \
 	 .help = "load-value: exclude loads copied N times (default 4)"}, \
 	{0, "mask-samples", VT_OPT_U64, &(o).mask_samples, .arg = "N", .max = 1u << 30, \
-	 .help = "load-value: but none of fewer samples (default 256)"}, \
+	 .help = "load-value: but none of fewer samples (default 64)"}, \
 	{0, "resample", VT_OPT_U64, &(o).resample, .arg = "N", .max = 1u << 30, \
-	 .help = "load-value: exclude no load any longer after N turns (default 16;\n" \
+	 .help = "load-value: profile an excluded load anew after N turns (default 4;\n" \
 		 "0: never)"}, \
 	{0, "copy-samples", VT_OPT_U64, &(o).least, .arg = "N", .min = 1, .max = 65535, \
 	 .help = "load-value: copy no slot of fewer samples (default 4)"}, \

@@ -167,7 +167,7 @@ static bool add_sample(struct vt_host *h, const struct vt_ucode_base *pc,
 		return false;
 	s->total++;
 	h->stats.records++;
-	return vti_host_add_value(h, s, vt_coproc_data(h->c, value, i), 1, 0);
+	return vti_host_add_value(h, s, vt_coproc_data(h->c, value, i), 1, 0) != NULL;
 }
 
 /* The first n elements of arrays are rows; n that went round stands for all. */

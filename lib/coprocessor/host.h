@@ -28,15 +28,17 @@ struct vt_host_costs {
 struct vt_host_masking {
 	double high, low;    /* invariances above and below are characterized (5.1.4) */
 	uint32_t times;	     /* copies after which an instruction is masked: 4 (5.1.4) */
-	uint32_t samples;    /* that an instruction has at least by then */
+	uint32_t samples;    /* that an instruction has at least by then; where the program is in n
+			      * regions, an nth of this and of `times` is enough */
 	uint32_t least;	     /* samples of a slot that is copied: fewer tell little (3.5) */
-	uint32_t resample;   /* turns after which none is excluded any longer; 0: never (5.1.4) */
+	uint32_t resample;   /* turns of its region after which an instruction is profiled anew, at
+			      * first; 0: never (5.1.4) */
 	uint32_t partitions; /* bits of the first filter that are used at most */
 };
 
 #define VT_HOST_MASKING_DEFAULTS                                                                   \
 	{                                                                                          \
-		.high = .95, .low = .05, .times = 4, .samples = 256, .least = 4, .resample = 16,   \
+		.high = .95, .low = .05, .times = 4, .samples = 64, .least = 4, .resample = 4,     \
 		.partitions = 10                                                                   \
 	}
 
@@ -49,7 +51,7 @@ struct vt_host_stats {
 	uint64_t stores;    /* 64-bit stores to it, loading the program included */
 	uint64_t left_out;  /* rows beyond VT_HOST_MAX_ROWS */
 	uint64_t masked;    /* times that an instruction was excluded */
-	uint64_t resamples; /* times that all were profiled anew */
+	uint64_t resamples; /* times that one was profiled anew */
 	uint64_t partitions;
 };
 
@@ -97,7 +99,9 @@ struct vt_host_site {
 	size_t nvalues, cap;
 	uint64_t since; /* samples since it was last profiled anew */
 	uint32_t times; /* and copies */
-	bool masked;
+	uint32_t wait;	/* turns of its region that it was excluded for last, */
+	uint32_t left;	/* and that it still is; 0: it is not excluded */
+	bool changed;	/* since then it was not as it had been before */
 	uint8_t padding[3];
 };
 

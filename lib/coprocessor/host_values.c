@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,14 @@
 /* A program that is thrashing so fast is divided in 4, else in 2 (A.5): samples a replacement. */
 #define FAST 2
 
+/* Of the table of excluded instructions, as many bits are set at most: a quarter.  So many of the
+ * other instructions are excluded by accident. */
+#define FULL 4
+
+/* An instruction whose value has so much more or less of its samples than before has changed: what
+ * A.1 takes for a reason to choose another value. */
+#define CHANGE .2
+
 /* ---- sites ---- */
 
 struct vt_host_site *vti_host_site(struct vt_host *h, uint64_t pc)
@@ -15,8 +24,8 @@ struct vt_host_site *vti_host_site(struct vt_host *h, uint64_t pc)
 	return vt_hash_add(&h->sites, &pc, NULL);
 }
 
-bool vti_host_add_value(struct vt_host *h, struct vt_host_site *s, uint64_t value, uint64_t hits,
-			uint64_t misses)
+const struct vt_host_value *vti_host_add_value(struct vt_host *h, struct vt_host_site *s,
+					       uint64_t value, uint64_t hits, uint64_t misses)
 {
 	const struct vti_value_key key = {s->pc, value, 0};
 	struct vti_value_key *k;
@@ -24,14 +33,14 @@ bool vti_host_add_value(struct vt_host *h, struct vt_host_site *s, uint64_t valu
 
 	k = vt_hash_add(&h->values, &key, &added);
 	if (!k || !vt_array_grow(&s->values, &s->cap, s->nvalues + 1, sizeof(*s->values)))
-		return false;
+		return NULL;
 	if (added) {
 		k->at = s->nvalues;
 		s->values[s->nvalues++] = (struct vt_host_value){.value = value};
 	}
 	s->values[k->at].hits += hits;
 	s->values[k->at].misses += misses;
-	return true;
+	return &s->values[k->at];
 }
 
 /* ---- masks ---- */
@@ -40,6 +49,32 @@ static bool is_in(const struct vt_host *h, const struct vti_partition *p, uint64
 {
 	return (vt_filter_hash(h->filters->partition_hash, pc, VT_FILTER_PARTITION_BITS) &
 		p->mask) == p->match;
+}
+
+static unsigned log2_samples(const struct vt_host_site *s)
+{
+	return 63u - (unsigned)__builtin_clzll(s->total | 1);
+}
+
+/*
+ * Of more instructions of a region than the table has room for, those that would take most of the
+ * slots are excluded: all of more samples than 2^level, and *room of the others of that level.
+ */
+static unsigned level_masked(const struct vt_host *h, const struct vti_partition *p, size_t *room)
+{
+	size_t by_level[64] = {0}, i;
+	unsigned level = 63;
+
+	for (i = 0; i < h->sites.count; i++) {
+		const struct vt_host_site *s = vt_hash_at(&h->sites, i);
+
+		if (s->left && is_in(h, p, s->pc))
+			by_level[log2_samples(s)]++;
+	}
+	*room = h->filters->table_bits / FULL;
+	for (; level > 0 && by_level[level] <= *room; level--)
+		*room -= by_level[level];
+	return level;
 }
 
 /*
@@ -51,7 +86,8 @@ static bool is_in(const struct vt_host *h, const struct vti_partition *p, uint64
 static void load_masks(struct vt_host *h)
 {
 	const struct vti_partition *p = &h->partitions[h->current];
-	size_t i;
+	size_t room, i;
+	unsigned level = level_masked(h, p, &room), own;
 
 	h->filters->table_hash = (h->filters->table_hash + 1) % VT_NHASHES;
 	vt_filters_include_all(h->filters);
@@ -59,8 +95,13 @@ static void load_masks(struct vt_host *h)
 	for (i = 0; i < h->sites.count; i++) {
 		const struct vt_host_site *s = vt_hash_at(&h->sites, i);
 
-		if (s->masked && is_in(h, p, s->pc))
-			vt_filters_exclude(h->filters, s->pc);
+		if (!s->left || !is_in(h, p, s->pc))
+			continue;
+		own = log2_samples(s);
+		if (own < level || (own == level && !room))
+			continue;
+		room -= own == level;
+		vt_filters_exclude(h->filters, s->pc);
 	}
 	h->stats.stores += h->filters->table_bits / 64;
 }
@@ -68,7 +109,8 @@ static void load_masks(struct vt_host *h)
 /*
  * Whether an instruction is sufficiently characterized (5.1.4), by the slot copied last.  The
  * samples before the active value was chosen count as other values, so that loads of many values
- * have a low invariance: of the active value alone, none is below 20 % (A.1).
+ * have a low invariance: of the active value alone, none is below 20 % (A.1).  In a region that has
+ * a part of the time, a part of the samples and copies is enough: slots are scarce there.
  */
 static bool is_characterized(const struct vt_host *h, const struct vt_host_site *s, uint64_t hits,
 			     uint64_t total)
@@ -76,27 +118,45 @@ static bool is_characterized(const struct vt_host *h, const struct vt_host_site 
 	const struct vt_host_masking *m = &h->masking;
 	double invariance = (double)hits / (double)total;
 
-	if (s->since < m->samples)
+	if (s->since < m->samples / h->npartitions)
 		return false;
-	return invariance > m->high || invariance < m->low || s->times >= m->times;
+	return invariance > m->high || invariance < m->low || s->times >= m->times / h->npartitions;
+}
+
+/*
+ * Excludes an instruction, for twice as many turns of its region as last time if it has been since
+ * as it was before: what does not change needs fewer samples, and leaves its slots to others.
+ */
+static void exclude(struct vt_host *h, struct vt_host_site *s)
+{
+	bool again = s->wait && !s->changed;
+
+	s->wait = again && s->wait <= UINT32_MAX / 2 ? 2 * s->wait
+		  : again			     ? s->wait
+						     : h->masking.resample;
+	s->left = s->wait ? s->wait : 1;
+	s->changed = false;
+	h->stats.masked++;
 }
 
 /*
  * "Because of phase behavior, it is necessary to periodically re-sample to ensure that all
- * important behaviors are observed" (5.1.4): what was excluded is profiled anew.
+ * important behaviors are observed" (5.1.4): what was excluded for long enough is profiled anew.
  */
-static void resample(struct vt_host *h)
+static void begin_turn(struct vt_host *h)
 {
+	const struct vti_partition *p = &h->partitions[h->current];
 	size_t i;
 
-	for (i = 0; i < h->sites.count; i++) {
+	for (i = 0; i < h->sites.count && h->masking.resample; i++) {
 		struct vt_host_site *s = vt_hash_at(&h->sites, i);
 
-		s->masked = false;
+		if (!s->left || !is_in(h, p, s->pc) || --s->left)
+			continue;
 		s->since = 0;
 		s->times = 0;
+		h->stats.resamples++;
 	}
-	h->stats.resamples++;
 }
 
 /* ---- slots ---- */
@@ -109,22 +169,25 @@ static bool copy_slot(struct vt_host *h, uint32_t i)
 	uint64_t hits = vt_coproc_data(h->c, vt_ucode_find_base(u, "hits"), i);
 	uint64_t misses = vt_coproc_data(h->c, vt_ucode_find_base(u, "misses"), i);
 	uint64_t value = vt_coproc_data(h->c, vt_ucode_find_base(u, "value"), i), pc;
+	const struct vt_host_value *v;
 	struct vt_host_site *s;
 
 	if (!total || total < h->masking.least)
 		return true;
 	vt_coproc_entry(h->c, i, &pc);
 	s = vti_host_site(h, pc);
-	if (!s || !vti_host_add_value(h, s, value, hits, misses))
+	v = s ? vti_host_add_value(h, s, value, hits, misses) : NULL;
+	if (!v)
 		return false;
+	s->changed = s->changed ||
+		     (s->total && fabs((double)hits / (double)total -
+				       (double)(v->hits - hits) / (double)s->total) > CHANGE);
 	s->total += total;
 	s->since += total;
 	s->times++;
 	h->stats.records++;
-	if (!s->masked && is_characterized(h, s, hits, total)) {
-		s->masked = true;
-		h->stats.masked++;
-	}
+	if (!s->left && is_characterized(h, s, hits, total))
+		exclude(h, s);
 	return true;
 }
 
@@ -223,11 +286,9 @@ int vti_host_values(struct vt_host *h, bool turn, bool last, struct vt_error *er
 		      !counter_is_full(h, "failed", &ignored);
 	unsigned room = h->masking.partitions - ones(h->partitions[h->current].mask);
 
-	h->turns += turn;
-	if (turn && h->masking.resample && h->turns % h->masking.resample == 0)
-		resample(h);
 	/* Of one region, a turn is no reason to disturb the slots. */
 	if (turn && h->npartitions == 1) {
+		begin_turn(h);
 		if (h->stats.masked)
 			load_masks(h);
 		return 0;
@@ -243,6 +304,8 @@ int vti_host_values(struct vt_host *h, bool turn, bool last, struct vt_error *er
 		if (copy_slots(h, err) < 0)
 			return -(int)err->code;
 		h->current = (h->current + 1) % h->npartitions;
+		if (h->npartitions > 1)
+			begin_turn(h);
 		if (h->quiet >= h->npartitions && h->npartitions > 1)
 			join_regions(h);
 		load_masks(h);

@@ -25,7 +25,7 @@ struct vt_coproc_options {
 /* 5.2: "a 4-way superscalar, dynamically-scheduled processor"; what it retires is assumed. */
 #define VT_COPROC_IPC	    2
 #define VT_COPROC_MAX_WORDS 10000  /* of a routine */
-#define VT_COPROC_TURN	    500000 /* instructions for a region of the program: not in the paper */
+#define VT_COPROC_TURN	    250000 /* instructions for a region of the program: not in the paper */
 
 struct vt_coproc_run {
 	const struct vt_ucode *u;

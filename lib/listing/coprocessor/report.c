@@ -76,7 +76,7 @@ unsigned vt_coproc_facts(const struct vt_coproc_run *r, const struct vt_host_cos
 		{"thrashes", "divisions of the program", (double)h->thrashes, 0},
 		{"regions", "regions of the program", (double)h->partitions, 0},
 		{"masked", "times that an instruction was excluded", (double)h->masked, 0},
-		{"resamples", "times that all were profiled anew", (double)h->resamples, 0},
+		{"resamples", "times that one was profiled anew", (double)h->resamples, 0},
 		{"records", "updates of the profile in memory", (double)h->records, 0},
 		{"reads", "64-bit reads of its state", (double)h->reads, 0},
 		{"stores", "64-bit stores to it", (double)h->stores, 0},

@@ -215,7 +215,7 @@ static void saturation(void **state)
 	assert_int_equal(s->nvalues, 1);
 	assert_in_range(s->total, 290, 300);
 	assert_true(fabs(s->values[0].estimate - (double)s->total) < 1e-9);
-	assert_true(s->masked);
+	assert_true(s->left > 0);
 	close_rig(&r);
 }
 
@@ -253,7 +253,69 @@ static void interrupt_of_failures(void **state)
 		assert_int_equal(vt_filters_pass(&r.f, 0x1001), i == 3);
 	}
 	assert_int_equal(vt_filters_excluded(&r.f), 0);
-	assert_int_equal(s->resamples, 1);
+	assert_int_equal(s->resamples, s->masked);
+	close_rig(&r);
+}
+
+static void give_many(struct rig *r, uint64_t pc, uint64_t value)
+{
+	unsigned i;
+
+	/* It has its slot by some replacement. */
+	for (i = 0; i < 100 || get_slot(r, pc, value) == UINT32_MAX; i++)
+		give(r, VT_CLASS_LOAD, pc, value);
+}
+
+/* How many turns a load is excluded for, after an interrupt now. */
+static unsigned count_turns(struct rig *r, uint64_t pc)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	unsigned turns = 0;
+
+	assert_int_equal(vt_host_interrupt(r->h, false, &err), 0);
+	for (; !vt_filters_pass(&r->f, pc); turns++)
+		assert_int_equal(vt_host_interrupt(r->h, true, &err), 0);
+	return turns;
+}
+
+/* Twice as many turns each time that it is what it was, and as at first when it is not. */
+static void turns_of_exclusion(void **state)
+{
+	static const struct {
+		uint64_t value;
+		unsigned turns;
+	} steps[] = {{5, 3}, {5, 6}, {5, 12}, {9, 3}, {9, 3}};
+	struct rig r;
+	size_t i;
+
+	(void)state;
+	open_rig(&r, "load-value", 1000000);
+	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		give_many(&r, 0x1001, steps[i].value);
+		assert_int_equal(count_turns(&r, 0x1001), steps[i].turns);
+	}
+	close_rig(&r);
+}
+
+/* A quarter of the table at most, for those of which most samples were seen. */
+static void full_table(void **state)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct rig r;
+	unsigned n = 0, pc, i;
+
+	(void)state;
+	open_rig(&r, "load-value", 1000000);
+	for (i = 0; i < 8; i++) {
+		for (pc = 256 * i; pc < 256 * (i + 1); pc++)
+			give_many(&r, 0x10000 + 7 * pc, 5);
+		assert_int_equal(vt_host_interrupt(r.h, false, &err), 0);
+		assert_in_range(vt_filters_excluded(&r.f), 1, 1024);
+	}
+	/* of the 2048, of which each had 100 */
+	for (pc = 0; pc < 2048; pc++)
+		n += !vt_filters_pass(&r.f, 0x10000 + 7 * pc);
+	assert_in_range(n, 1024, 1400);
 	close_rig(&r);
 }
 
@@ -381,6 +443,8 @@ int main(void)
 		cmocka_unit_test(hits_are_kept),
 		cmocka_unit_test(saturation),
 		cmocka_unit_test(interrupt_of_failures),
+		cmocka_unit_test(turns_of_exclusion),
+		cmocka_unit_test(full_table),
 		cmocka_unit_test(thrashing),
 		cmocka_unit_test(counts),
 		cmocka_unit_test(simple_samples),
