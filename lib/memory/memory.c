@@ -403,6 +403,7 @@ struct vt_memory *vt_memory_new(const struct vt_memory_options *o, struct vt_con
 	m->context = context;
 	vt_hash_init(&m->process_ids, sizeof(struct by_id), sizeof(int64_t));
 	vti_sharing_init(&m->sharing);
+	vti_memory_samples_init(m);
 	vti_nodes_init(&m->allocation_nodes, VTI_MAX_ALLOCATIONS);
 	vti_nodes_init(&m->region_nodes, VTI_MAX_ALLOCATIONS);
 	m->records = vt_memrecords_new(err);
@@ -436,6 +437,7 @@ void vt_memory_free(struct vt_memory *m)
 	free(m->lines);
 	vti_sharing_fini(&m->sharing);
 	vti_loads_fini(&m->loads);
+	vt_hash_fini(&m->sampled);
 	vti_nodes_fini(&m->allocation_nodes);
 	vti_nodes_fini(&m->region_nodes);
 	vti_objects_fini(&m->objects);

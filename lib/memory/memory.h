@@ -98,6 +98,18 @@ struct vt_memory_object {
 	struct vt_memory_sampled sampled;
 };
 
+/*
+ * What samples tell of a location with a grain of 0: which instruction accesses it, and how.  Of
+ * each instruction there is a location of its own; of objects without types, it has no offset.
+ */
+struct vt_memory_sampled_code {
+	struct vt_memory_place place;
+	bool exact; /* it is this instruction, not one near it */
+	bool loads;
+	bool stores;
+	struct vt_memory_sampled of;
+};
+
 struct vt_memory_location {
 	struct vt_memory_counts counts;
 	int64_t offset;	 /* in the object; of a stack frame, from the frame's top (CFA): negative */
@@ -111,6 +123,7 @@ struct vt_memory_location {
 				    * procedure that accesses it; 0: not known */
 	uint64_t latency;	   /* of samples that tell it, in sum */
 	uint64_t latencies;
+	struct vt_memory_sampled_code *sampled; /* NULL: no samples, or another grain */
 };
 
 /*

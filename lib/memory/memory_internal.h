@@ -83,6 +83,8 @@ struct vt_memory {
 	struct vti_sharing sharing;
 	struct vt_memrecords *records; /* of a profile that was made before */
 	struct vti_loads loads;
+	struct vt_hash sampled; /* locations of samples with a grain of 0: samples.c */
+	uint64_t nsampled;	/* so many, those before the last drop included */
 	struct vt_memory_totals totals;
 	/* After vt_memory_finish(). */
 	struct vt_shared_line **lines;
@@ -141,6 +143,7 @@ bool vti_memory_procedure(struct vt_memory *m, struct vti_memory_process *p, uin
 
 /* ---- samples.c ---- */
 
+void vti_memory_samples_init(struct vt_memory *m);
 /* Takes a SAMPLE record.  0 or an error. */
 int vti_memory_sample(struct vt_memory *m, const struct vt_record *rec, struct vt_error *err);
 

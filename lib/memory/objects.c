@@ -32,11 +32,12 @@ int vti_objects_init(struct vti_objects *o, struct vt_error *err)
 	return o->values ? 0 : -(int)err->code;
 }
 
-static void free_known(struct vt_memory_location *l)
+static void free_location(struct vt_memory_location *l)
 {
 	if (l->known)
 		vt_hot_fini(l->known);
 	free(l->known);
+	free(l->sampled);
 }
 
 void vti_objects_fini(struct vti_objects *o)
@@ -46,7 +47,7 @@ void vti_objects_fini(struct vti_objects *o)
 	for (i = 0; i < o->count; i++)
 		free(o->near[i].list);
 	for (i = 0; i < o->nlocations; i++)
-		free_known(&o->locations[i]);
+		free_location(&o->locations[i]);
 	free(o->near);
 	free(o->list);
 	free(o->locations);
@@ -353,7 +354,7 @@ static bool drop_location(struct vti_objects *o, struct vt_memory_location *l)
 
 	of->left_out++;
 	of->left_out_accesses += location_accesses(l);
-	free_known(l);
+	free_location(l);
 	if (!l->values)
 		return true;
 	if (!vt_array_grow(&o->spare, &o->spare_cap, o->nspare + 1, sizeof(struct vt_hotlist *)))

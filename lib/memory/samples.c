@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Samples with data addresses: what PEBS, IBS, SPE and models tell of single accesses. */
 #include <linux/perf_event.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "image/images.h"
@@ -80,14 +81,113 @@ static void add_access(struct vt_memory_counts *c, uint64_t events, uint64_t wid
 	c->stored += stores ? width : 0;
 }
 
-static bool count_sample(struct vt_memory *m, const struct vt_record *rec, uint64_t events,
+/* ---- locations by instruction ---- */
+
+/* An instruction's accesses to an object, for a grain of 0.  The key has no padding. */
+struct code_key {
+	uint64_t code; /* offset in the image */
+	int64_t offset;
+	uint32_t image;
+	uint8_t exact;
+	uint8_t loads;
+	uint8_t stores;
+	uint8_t object_type;
+};
+
+struct code_entry {
+	struct code_key key;
+	uint64_t index; /* of the location in its object */
+};
+
+void vti_memory_samples_init(struct vt_memory *m)
+{
+	vt_hash_init(&m->sampled, sizeof(struct code_entry), sizeof(struct code_key));
+}
+
+/* Whether the sample is of the instruction at its address, not of one near it.  -1: no memory. */
+static int is_exact(struct vt_memory *m, const struct vt_record *rec)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	const struct vt_event *e =
+		vt_context_event(m->context, vt_record_u64(rec, VT_SAMPLE_EVENT), &err);
+
+	if (!e)
+		return -1;
+	return (vt_record_u64(rec, VT_SAMPLE_HAS) & VT_HAS_IP) &&
+	       (e->policy == VT_POLICY_MODEL ||
+		(vt_record_u64(rec, VT_SAMPLE_MISC) & VT_MISC_EXACT_IP));
+}
+
+/* Where the type follows from the offset in the object. */
+static bool has_offsets(const struct vt_memory_object *o)
+{
+	return o->type == VT_OBJECT_GLOBAL || o->type == VT_OBJECT_HEAP;
+}
+
+/* The location of an instruction's accesses to an object. */
+static uint32_t find_code_location(struct vt_memory *m, struct vti_memory_process *p,
+				   const struct vt_record *rec, uint64_t events,
+				   const struct vti_memory_at *at)
+{
+	uint64_t ip = vt_record_u64(rec, VT_SAMPLE_IP);
+	const struct vt_memory_object *o = &m->objects.list[at->object];
+	const struct vt_map *map = vti_memory_map(m, p, ip);
+	const int exact = is_exact(m, rec);
+	const struct code_key key = {
+		.code = map ? vt_map_offset(map, ip) : ip,
+		.offset = has_offsets(o) ? (int64_t)(vt_record_u64(rec, VT_SAMPLE_ADDR) - at->base)
+					 : 0,
+		.image = map ? map->image : VT_UNMAPPED_IMAGE,
+		.exact = exact == 1,
+		.loads = (events & VT_PM_EVENT(LOAD)) != 0,
+		.stores = (events & VT_PM_EVENT(STORE)) != 0,
+		.object_type = (uint8_t)o->type,
+	};
+	struct vt_memory_location *l;
+	struct code_entry *e;
+	uint32_t location;
+	bool added;
+
+	e = exact < 0 ? NULL : vt_hash_add(&m->sampled, &key, &added);
+	if (!e)
+		return VTI_NO_LOCATION;
+	if (added)
+		e->index = VTI_NEAR_LOCATIONS + m->nsampled++;
+	location = vti_objects_location(&m->objects, at->object, e->index, key.offset);
+	if (location == VTI_NO_LOCATION)
+		return location;
+	l = &m->objects.locations[location];
+	if (!l->sampled) {
+		l->sampled = calloc(1, sizeof(*l->sampled));
+		if (!l->sampled)
+			return VTI_NO_LOCATION;
+		l->sampled->place = (struct vt_memory_place){key.code, key.image};
+		l->sampled->exact = key.exact;
+		l->sampled->loads = key.loads;
+		l->sampled->stores = key.stores;
+	}
+	add_sampled(&l->sampled->of, rec);
+	return location;
+}
+
+static uint32_t find_sample_location(struct vt_memory *m, struct vti_memory_process *p,
+				     const struct vt_record *rec, uint64_t events,
+				     const struct vti_memory_at *at)
+{
+	uint64_t grain = m->o.grain, index;
+
+	if (!grain)
+		return find_code_location(m, p, rec, events, at);
+	index = (vt_record_u64(rec, VT_SAMPLE_ADDR) - at->base) / grain;
+	return vti_objects_location(&m->objects, at->object, index, (int64_t)(index * grain));
+}
+
+static bool count_sample(struct vt_memory *m, struct vti_memory_process *p,
+			 const struct vt_record *rec, uint64_t events,
 			 const struct vti_memory_at *at)
 {
-	uint64_t address = vt_record_u64(rec, VT_SAMPLE_ADDR);
 	uint64_t width = vt_record_u64(rec, VT_SAMPLE_WIDTH);
-	uint64_t grain = m->o.grain ? m->o.grain : 1, index = (address - at->base) / grain;
-	uint32_t location =
-		vti_objects_location(&m->objects, at->object, index, (int64_t)(index * grain));
+	uint32_t location = find_sample_location(m, p, rec, events, at);
 	struct vt_memory_location *l;
 	struct vt_memory_object *o;
 
@@ -147,10 +247,13 @@ int vti_memory_sample(struct vt_memory *m, const struct vt_record *rec, struct v
 	code = vti_memory_heap_until(m, p, UINT64_MAX, err);
 	if (code < 0)
 		return code;
-	if (m->objects.nlocations >= m->o.limit && !vti_memory_drop(m))
-		return vt_error_nomem(err);
+	if (m->objects.nlocations >= m->o.limit) {
+		if (!vti_memory_drop(m))
+			return vt_error_nomem(err);
+		vt_hash_clear(&m->sampled);
+	}
 	if (!resolve_sample(m, p, t, vt_record_u64(rec, VT_SAMPLE_IP), address, &at) ||
-	    !count_sample(m, rec, events, &at) ||
+	    !count_sample(m, p, rec, events, &at) ||
 	    (m->o.sharing && !share_sample(m, rec, events, &at)))
 		return vt_error_nomem(err);
 	return 0;

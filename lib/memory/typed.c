@@ -173,8 +173,9 @@ static void find_local(struct vt_typed *t, const struct vt_memory_object *o,
 			: VT_UNTYPED_NO_TYPE;
 }
 
-static struct found find_member(struct vt_typed *t, const struct vt_memory_object *o,
-				const struct object_type *of, const struct vt_memory_location *l)
+static struct found find_by_address(struct vt_typed *t, const struct vt_memory_object *o,
+				    const struct object_type *of,
+				    const struct vt_memory_location *l)
 {
 	struct found f = {.why = of->why, .type = of->type};
 	uint64_t size = l->size ? l->size : 1;
@@ -194,6 +195,51 @@ static struct found find_member(struct vt_typed *t, const struct vt_memory_objec
 	if (f.why == VT_TYPED && o->type == VT_OBJECT_HEAP && f.type->sized && f.type->size)
 		f.offset %= f.type->size;
 	return f;
+}
+
+/* What the operand of the sampled instruction is in. */
+static struct found find_by_operand(struct vt_typed *t, const struct vt_memory_object *o,
+				    const struct vt_memory_sampled_code *s)
+{
+	struct found f = {.why = VT_UNTYPED_INEXACT};
+	struct vt_types *types;
+	struct vt_variable v;
+	uint64_t size;
+	bool through;
+
+	if (!s->exact)
+		return f;
+	f.why = find_handle(t, s->place.image, &types);
+	if (f.why != VT_TYPED)
+		return f;
+	f.why = vt_types_access_by(types, vaddr_of(t, &s->place), s->loads, s->stores, &v,
+				   &f.offset, &size, &through);
+	if (f.why != VT_TYPED)
+		return f;
+	f.type = v.type;
+	/* A variable that is not reached through a pointer is where its address is. */
+	if (!through && o->type != VT_OBJECT_STACK)
+		f.why = VT_UNTYPED_NO_VARIABLE;
+	else if (!f.type)
+		f.why = VT_UNTYPED_NO_TYPE;
+	else
+		f.why = vt_type_place(types, f.type, f.offset, size ? size : 1, &f.place);
+	return f;
+}
+
+static struct found find_member(struct vt_typed *t, const struct vt_memory_object *o,
+				const struct object_type *of, const struct vt_memory_location *l)
+{
+	struct found f = find_by_address(t, o, of, l), other;
+
+	if (f.why == VT_TYPED || f.why == VT_UNTYPED_NOMEM || !l->sampled)
+		return f;
+	other = find_by_operand(t, o, l->sampled);
+	/* An object that is known to have no type has a better reason than the code. */
+	return other.why == VT_TYPED || other.why == VT_UNTYPED_NOMEM ||
+			       f.why == VT_UNTYPED_NO_VARIABLE
+		       ? other
+		       : f;
 }
 
 /* ---- rows ---- */
@@ -265,6 +311,19 @@ static size_t find_member_row(struct vt_typed *t, size_t type, const struct foun
 	return (size_t)r->index;
 }
 
+static void add_sampled(struct vt_memory_sampled *to, const struct vt_memory_sampled *s)
+{
+	size_t i;
+
+	to->samples += s->samples;
+	to->latency += s->latency;
+	to->latencies += s->latencies;
+	to->tlb_misses += s->tlb_misses;
+	to->tlb_told += s->tlb_told;
+	for (i = 0; i < VT_NSOURCES; i++)
+		to->sources[i] += s->sources[i];
+}
+
 static void add_sums(struct vt_typed_sums *s, const struct vt_memory_location *l, uint64_t top,
 		     uint64_t valued)
 {
@@ -276,8 +335,8 @@ static void add_sums(struct vt_typed_sums *s, const struct vt_memory_location *l
 	s->counts.redundant += l->counts.redundant;
 	s->counts.silent += l->counts.silent;
 	s->counts.dead += l->counts.dead;
-	s->latency += l->latency;
-	s->latencies += l->latencies;
+	if (l->sampled)
+		add_sampled(&s->sampled, &l->sampled->of);
 	s->top_loads += top;
 	s->valued_loads += valued;
 }

@@ -8,7 +8,8 @@
 /*
  * A memory profile by type and member, where debug information says what is at an address: of
  * variables by their name, of heap objects by what the pointer is assigned to, of stack frames by
- * the variables of the code that accesses them.  What it does not say is counted by the reason.
+ * the variables of the code that accesses them.  Of samples, where the address says nothing, the
+ * operand of the sampled instruction may.  What neither says is counted by the reason.
  *
  * Needs a profile with a grain of 0 that is finished.
  */
@@ -17,8 +18,7 @@ struct vt_typed;
 /* Sums of locations: each access counts once. */
 struct vt_typed_sums {
 	struct vt_memory_counts counts;
-	uint64_t latency; /* of samples, as in struct vt_memory_location */
-	uint64_t latencies;
+	struct vt_memory_sampled sampled;
 	uint64_t top_loads; /* as in struct vt_memory_object */
 	uint64_t valued_loads;
 	uint64_t objects; /* that have it */

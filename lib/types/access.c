@@ -15,7 +15,8 @@ static bool decode(const struct vt_types *t, uint64_t at, struct vt_facts *f)
 	size_t avail;
 	const uint8_t *code = vt_elf_bytes(t->elf, at, &avail);
 
-	return code && vt_facts_decode(code, avail, f);
+	return code && vt_elf_info(t->elf)->machine == VT_MACHINE_X86_64 &&
+	       vt_facts_decode(code, avail, f);
 }
 
 static int compare_addresses(const void *a, const void *b)
@@ -118,4 +119,36 @@ enum vt_untyped vt_types_access(struct vt_types *t, uint64_t pc, struct vt_varia
 	    !follow(t, pc, &k))
 		return why;
 	return vti_track_operand(t, &k, pc, &f, v, offset, through);
+}
+
+/* Whether the first operand alone is accessed as an access was. */
+static bool is_only_operand(const struct vt_facts *f, bool loads, bool stores)
+{
+	unsigned i;
+
+	for (i = 0; i < f->nmemories; i++) {
+		const struct vt_memory *m = &f->memories[i];
+
+		if (i ? (loads && m->read) || (stores && m->written)
+		      : (loads && !m->read) || (stores && !m->written))
+			return false;
+	}
+	return i > 0 && (loads || stores);
+}
+
+enum vt_untyped vt_types_access_by(struct vt_types *t, uint64_t pc, bool loads, bool stores,
+				   struct vt_variable *v, uint64_t *offset, uint64_t *size,
+				   bool *through)
+{
+	struct vt_facts f;
+
+	*through = false;
+	if (!decode(t, pc, &f))
+		return VT_UNTYPED_NO_CODE;
+	if (!is_only_operand(&f, loads, stores))
+		return VT_UNTYPED_INEXACT;
+	*size = f.memories[0].size;
+	if (f.memories[0].base == VT_REG_IP || f.memories[0].base == VT_REG_NONE)
+		return VT_UNTYPED_NO_VARIABLE;
+	return vt_types_access(t, pc, v, offset, through);
 }

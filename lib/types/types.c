@@ -30,6 +30,7 @@ const char *vt_untyped_text(enum vt_untyped why)
 		[VT_UNTYPED_SPLIT] = "debug information in a file not found",
 		[VT_UNTYPED_LIMIT] = "too large",
 		[VT_UNTYPED_NOMEM] = "out of memory",
+		[VT_UNTYPED_INEXACT] = "instruction not known",
 	};
 
 	assert((unsigned)why < VT_NUNTYPED);

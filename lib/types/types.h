@@ -37,6 +37,7 @@ enum vt_untyped {
 	VT_UNTYPED_SPLIT,	/* the type is in a file (split DWARF, dwz) that was not found */
 	VT_UNTYPED_LIMIT,	/* too large or too deep: see types.c */
 	VT_UNTYPED_NOMEM,	/* memory ran out */
+	VT_UNTYPED_INEXACT,	/* which instruction of the code it was is not known */
 	VT_NUNTYPED
 };
 
@@ -217,6 +218,15 @@ enum vt_untyped vt_types_operand(struct vt_types *t, uint64_t pc, unsigned reg,
  */
 enum vt_untyped vt_types_access(struct vt_types *t, uint64_t pc, struct vt_variable *v,
 				uint64_t *offset, bool *through);
+
+/*
+ * The same for an access by an operand that depends on a register, which is known to load, to store
+ * or to do both.  It is the first operand's only if the instruction accesses no other operand in
+ * this way; otherwise VT_UNTYPED_INEXACT.  *size becomes the operand's.
+ */
+enum vt_untyped vt_types_access_by(struct vt_types *t, uint64_t pc, bool loads, bool stores,
+				   struct vt_variable *v, uint64_t *offset, uint64_t *size,
+				   bool *through);
 
 /* ---- the heap ---- */
 

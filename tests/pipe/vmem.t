@@ -438,6 +438,33 @@ END
 t_like "a table of samples" "TLB miss" <(vmem --top 1 samples.vt 2>/dev/null)
 vmem --by location --in heap --object 'make_node*' --csv samples.vt 2>/dev/null >places.csv
 t_like "types of samples" "struct node" <(vmem --type samples.vt 2>/dev/null)
+
+# Without allocations, only the instructions tell what is on the heap: each member is sampled as
+# often as it is accessed, within five standard deviations.
+vtrace record --full --mem --values loads,stores -o unheaped.vt -- \
+	"$VT_BUILD/tests/tools/rec_memory" 200 >/dev/null 2>&1
+vsim -m skylake --profileme 20 -o operands.vt unheaped.vt 2>/dev/null
+vmem --json --top 0 --type --layout --each 0 operands.vt >operands.json 2>/dev/null
+t_ok "types of samples by their instructions" python3 - <<'END'
+import json
+whole, doc = (json.load(open(f)) for f in ('types.json', 'operands.json'))
+def members(d):
+    return {r['member'].replace('[].', ''): r for r in d['rows']
+            if r['type'] == 'struct node' and 'member' in r}
+want, got = members(whole), members(doc)
+total, n = (d['loads'] + d['stores'] for d in (whole, doc))
+assert set(got) <= {'key', 'flag', 'next', 'note'}, got
+for name, m in want.items():
+    p = (m['loads'] + m['stores']) / total
+    k = got[name]['loads'] + got[name]['stores'] if name in got else 0
+    assert abs(k / n - p) < 5 * (p * (1 - p) / n) ** .5, (name, k, n, p)
+node = next(r for r in doc['rows'] if r['type'] == 'struct node' and 'member' not in r)
+assert node['loads'] == sum(m['loads'] for m in got.values()) > 100, node
+for r in doc['rows']:
+    told = [r[k] for k in ('l1', 'l2', 'l3', 'memory', 'other') if k in r]
+    assert not told or abs(sum(told) - 100) < 1e-6, r
+assert sum(r['loads'] for r in doc['rows'] if 'member' not in r) == doc['loads']
+END
 t_is "locations of samples" "$(tail -n +2 places.csv | cut -d, -f6 | sort -n | tr '\n' ' ')" "0 8 16 24 "
 
 # ---- damage ----

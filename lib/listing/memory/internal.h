@@ -23,6 +23,10 @@ struct vti_memlist_numbers {
 void vti_memlist_columns(struct vt_table *t, bool sampled);
 void vti_memlist_numbers(struct vt_table *t, const struct vti_memlist_numbers *n, bool sampled);
 
+/* What answered samples, and their misses in TLBs. */
+void vti_memlist_source_columns(struct vt_table *t);
+void vti_memlist_sources(struct vt_table *t, const struct vt_memory_sampled *s);
+
 /* Sets members of a JSON object: the counts; null what samples do not tell. */
 void vti_memlist_set_counts(json_t *o, const struct vt_memory_totals *t);
 

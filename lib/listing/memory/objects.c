@@ -123,7 +123,12 @@ void vti_memlist_numbers(struct vt_table *t, const struct vti_memlist_numbers *n
 	vt_table_percent(t, c->dead, c->stored);
 }
 
-static void put_sources(struct vt_table *t, const struct vt_memory_sampled *s)
+void vti_memlist_source_columns(struct vt_table *t)
+{
+	add_columns(t, source_columns, NCOLUMNS(source_columns));
+}
+
+void vti_memlist_sources(struct vt_table *t, const struct vt_memory_sampled *s)
 {
 	const uint64_t *n = s->sources;
 	uint64_t told = 0, memory = n[VT_SOURCE_DRAM] + n[VT_SOURCE_DRAM_FAR] + n[VT_SOURCE_PMEM] +
@@ -250,7 +255,7 @@ static void put_object(struct list *l, size_t number, const struct vt_memory_obj
 	vt_table_row(l->table, layout ? VT_STYLE_HEADING : VT_STYLE_PLAIN);
 	vti_memlist_numbers(l->table, &n, l->sampled);
 	if (l->sampled)
-		put_sources(l->table, &o->sampled);
+		vti_memlist_sources(l->table, &o->sampled);
 	else
 		vt_table_number(l->table, o->unread);
 	if (has_object_columns(l->o))

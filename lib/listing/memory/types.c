@@ -24,6 +24,8 @@ static bool is_layout(const struct types *l)
 static void add_columns(const struct types *l)
 {
 	vti_memlist_columns(l->table, l->sampled);
+	if (l->sampled)
+		vti_memlist_source_columns(l->table);
 	vt_table_column(l->table, "objects", "objects", VT_FORMAT_NUMBER);
 	vt_table_column(l->table, "size", "size", VT_FORMAT_NUMBER);
 	if (is_layout(l)) {
@@ -46,12 +48,14 @@ static void put_sums(const struct types *l, const struct vt_typed_sums *s)
 		.whole = t->counts.loads + t->counts.stores,
 		.top = s->top_loads,
 		.valued = s->valued_loads,
-		.latency = s->latency,
-		.latencies = s->latencies,
+		.latency = s->sampled.latency,
+		.latencies = s->sampled.latencies,
 		.whole_latency = t->sampled.latency,
 	};
 
 	vti_memlist_numbers(l->table, &n, l->sampled);
+	if (l->sampled)
+		vti_memlist_sources(l->table, &s->sampled);
 }
 
 static void put_type_name(const struct types *l, const struct vt_typed_type *type)

@@ -18,6 +18,7 @@
 #include "base/bytes.h"
 #include "image/elf.h"
 #include "memory/typed.h"
+#include "stream/profileme.h"
 #include "tests/unit/common/streams.h"
 #include "tests/unit/common/toolbox.h"
 
@@ -47,7 +48,20 @@ static const char program[] =
 	"F long framed(void) { volatile long spot[3] = {0}; spot[0] = 1; where(\"code\");\n"
 	"  printf(\"below %lx\\n\", (long)((char *)__builtin_dwarf_cfa() - (char *)spot));\n"
 	"  return spot[2]; }\n"
+	/* One instruction each, by its own name, on a pointer whose type is known, or is not. */
+	"#define I(name, type, code) F void name(type *p) { \\\n"
+	"  __asm__ volatile(\".globl at_\" #name \"; at_\" #name \": \" code :: \"D\"(p) : "
+	"\"rax\", "
+	"\"memory\"); }\n"
+	"I(key, struct node, \"movl (%0), %%eax\") I(next, struct node, \"movq %%rax, 8(%0)\")\n"
+	"I(sum, struct node, \"addl $1, (%0)\") I(far, struct node, \"movl 100(%0), %%eax\")\n"
+	"I(push, struct node, \"pushq 16(%0); popq %%rax\") I(any, void, \"movl (%0), %%eax\")\n"
+	"I(direct, void, \"movl first(%%rip), %%eax\") I(v, struct node, \"movq 24(%0), %%rax\")\n"
+	"#define SAY(name) { extern char at_##name[]; printf(\"at_\" #name \" %lx\\n\", "
+	"(long)at_##name); "
+	"}\n"
 	"int main(int c, char **v) { (void)v; node(); text(c + 8); outer(); framed();\n"
+	"  SAY(key) SAY(next) SAY(sum) SAY(far) SAY(push) SAY(any) SAY(direct) SAY(v)\n"
 	"  printf(\"first %lx\\nfixed %lx\\nboth %lx\\npair %lx\\n\", (long)&first, (long)&fixed,\n"
 	"         (long)&both, (long)&pair); return 0; }\n";
 
@@ -59,7 +73,9 @@ static int build(void **state)
 	(void)state;
 	dir = toolbox_dir();
 	toolbox_write(dir, "p.c", program);
-	said = toolbox_run(dir, "gcc -g -O1 -no-pie -fno-pie p.c -o p && strip -g p -o q && ./p");
+	said = toolbox_run(
+		dir,
+		"gcc -g -O1 -mno-red-zone -no-pie -fno-pie p.c -o p && strip -g p -o q && ./p");
 	return 0;
 }
 
@@ -183,10 +199,27 @@ static void allocate(struct maker *m, uint64_t addr, uint64_t size, const char *
 
 /* ---- what comes of them ---- */
 
+static void put_sampled(struct vt_buf *b, const struct vt_typed_sums *s)
+{
+	const struct vt_memory_sampled *m = &s->sampled;
+
+	vt_buf_printf(b,
+		      " l%" PRIu64 ":%" PRIu64 " s%" PRIu64 ":%" PRIu64 " n%" PRIu64 " lat%" PRIu64
+		      "/%" PRIu64 " l2:%" PRIu64 " dram%" PRIu64 " tlb%" PRIu64 "/%" PRIu64
+		      " of%" PRIu64 "\n",
+		      s->counts.loads, s->counts.loaded, s->counts.stores, s->counts.stored,
+		      m->samples, m->latency, m->latencies, m->sources[VT_SOURCE_L2],
+		      m->sources[VT_SOURCE_DRAM], m->tlb_misses, m->tlb_told, s->objects);
+}
+
 static void put_sums(struct vt_buf *b, const struct vt_typed_sums *s)
 {
 	const struct vt_memory_counts *c = &s->counts;
 
+	if (s->sampled.samples) {
+		put_sampled(b, s);
+		return;
+	}
 	vt_buf_printf(b, " l%" PRIu64 ":%" PRIu64 " s%" PRIu64 ":%" PRIu64, c->loads, c->loaded,
 		      c->stores, c->stored);
 	vt_buf_printf(b, " zero%" PRIu64 " again%" PRIu64 " silent%" PRIu64 " dead%" PRIu64,
@@ -391,11 +424,127 @@ static void stack(void **state)
 	      "(unknown: no variable there) l0:0 s1:8 zero0 again0 silent0 dead0 top0/0 of1\n");
 }
 
+/* ---- samples ---- */
+
+enum { PRECISE = 1, MODEL = 2 }; /* events */
+
+#define LOADS  VT_PM_EVENT(LOAD)
+#define STORES VT_PM_EVENT(STORE)
+
+static void put_event(struct maker *m, uint64_t id, enum vt_policy policy)
+{
+	uint64_t *row = vt_writer_row(m->w, VT_EVENT);
+
+	row[VT_EVENT_ID] = id;
+	row[VT_EVENT_POLICY] = policy;
+}
+
+/* A sample with a latency, if that is not 0, and an answer of the L2 cache or of memory. */
+static void sample(struct maker *m, unsigned event, bool exact, const char *code, uint64_t events,
+		   uint64_t addr, unsigned width, uint64_t latency)
+{
+	uint64_t *row = vt_writer_row(m->w, VT_SAMPLE);
+
+	row[VT_SAMPLE_PID] = row[VT_SAMPLE_TID] = PID;
+	row[VT_SAMPLE_EVENT] = event;
+	row[VT_SAMPLE_IP] = told(code);
+	row[VT_SAMPLE_MISC] = 2 | (exact ? VT_MISC_EXACT_IP : 0);
+	row[VT_SAMPLE_HAS] = VT_HAS_IP | VT_HAS_ADDR;
+	row[VT_SAMPLE_ADDR] = addr;
+	row[VT_SAMPLE_EVENTS] = events | (latency > 100 ? VT_PM_EVENT(DTLB_MISS) : 0);
+	row[VT_SAMPLE_EVENTS_TOLD] = latency ? VT_PM_EVENT(DTLB_MISS) : 0;
+	row[VT_SAMPLE_PM_HAS] =
+		VT_PM_BIT(EVENTS) | (latency ? VT_PM_BIT(LAT_LOAD) | VT_PM_BIT(SOURCE) : 0);
+	row[VT_SAMPLE_LAT_LOAD] = latency;
+	row[VT_SAMPLE_SOURCE] = latency > 100 ? VT_SOURCE_DRAM : VT_SOURCE_L2;
+	row[VT_SAMPLE_WIDTH] = width;
+}
+
+static void put_samples(struct maker *m)
+{
+	put_event(m, PRECISE, VT_POLICY_PRECISE);
+	put_event(m, MODEL, VT_POLICY_MODEL);
+	/* Nothing but the operand tells of these addresses. */
+	sample(m, PRECISE, true, "at_key", LOADS, 0x1000, 4, 12);
+	sample(m, PRECISE, true, "at_key", LOADS, 0x2000, 4, 200);
+	sample(m, MODEL, false, "at_next", STORES, 0x1008, 8, 0);
+	sample(m, PRECISE, true, "at_sum", LOADS | STORES, 0x1000, 4, 14);
+	sample(m, PRECISE, true, "at_push", LOADS, 0x1010, 8, 16);
+	sample(m, PRECISE, true, "at_v", LOADS, 0x1018, 0, 0);
+	/* Where the address is a variable's, it counts. */
+	sample(m, PRECISE, false, "at_any", LOADS, told("first"), 4, 18);
+	sample(m, PRECISE, true, "at_v", LOADS, told("pair") + 8, 8, 300);
+}
+
+/* By the address, or by the operand. */
+static void samples(void **state)
+{
+	(void)state;
+	check(put_samples, "struct node 32 l6:24 s2:12 n7 lat260/5 l2:4 dram1 tlb1/5 of2\n"
+			   " +0 w4 'key' int l4:16 s1:4 n4 lat244/4 l2:3 dram1 tlb1/4 of0\n"
+			   " +8 w8 'next' struct node * l0:0 s1:8 n1 lat0/0 l2:0 dram0 tlb0/0 of0\n"
+			   " +16 w8 'v[]' long int l2:8 s0:0 n2 lat16/1 l2:1 dram0 tlb0/1 of0\n"
+			   "struct other 16 l1:8 s0:0 n1 lat300/1 l2:0 dram1 tlb1/1 of1\n"
+			   " +8 w8 'b' long int l1:8 s0:0 n1 lat300/1 l2:0 dram1 tlb1/1 of0\n");
+}
+
+static void put_unknown(struct maker *m)
+{
+	put_event(m, PRECISE, VT_POLICY_PRECISE);
+	put_event(m, MODEL, VT_POLICY_MODEL);
+	/* The instruction is not this one, does not do that, or does it twice. */
+	sample(m, PRECISE, false, "at_key", LOADS, 0x1000, 4, 0);
+	sample(m, PRECISE, true, "at_key", STORES, 0x1000, 4, 0);
+	sample(m, PRECISE, true, "at_next", LOADS, 0x1008, 8, 0);
+	sample(m, PRECISE, true, "at_push", STORES, 0x1010, 8, 0);
+	sample(m, MODEL, false, "at_push", LOADS | STORES, 0x1010, 8, 0);
+	/* It may be anything, or another place than the code has. */
+	sample(m, PRECISE, true, "at_any", LOADS, 0x1000, 4, 0);
+	sample(m, PRECISE, true, "at_direct", LOADS, 0x1000, 4, 0);
+	sample(m, PRECISE, true, "at_far", LOADS, 0x1064, 4, 0);
+}
+
+static void unknown(void **state)
+{
+	(void)state;
+	check(put_unknown,
+	      "(unknown: instruction not known) l3:20 s3:20 n5 lat0/0 l2:0 dram0 tlb0/0 of1\n"
+	      "(unknown: no variable there) l2:8 s0:0 n2 lat0/0 l2:0 dram0 tlb0/0 of1\n"
+	      "(unknown: outside the type) l1:4 s0:0 n1 lat0/0 l2:0 dram0 tlb0/0 of1\n");
+}
+
+/* Objects of an allocator that tells no type; and others. */
+static void put_sampled_heap(struct maker *m)
+{
+	put_event(m, MODEL, VT_POLICY_MODEL);
+	allocate(m, 0x6000, 24, "text");
+	allocate(m, 0x7000, 64, "node");
+	sample(m, MODEL, false, "at_any", LOADS, 0x6000, 1, 0);
+	sample(m, MODEL, false, "at_any", LOADS, 0x6001, 1, 0);
+	sample(m, MODEL, false, "at_key", LOADS, 0x6000, 4, 0);
+	sample(m, MODEL, false, "at_any", LOADS, 0x7020, 4, 0);
+	sample(m, MODEL, false, "at_v", LOADS, 0x7020, 4, 0);
+	sample(m, MODEL, false, "at_any", LOADS, 0x7028, 8, 0);
+}
+
+static void sampled_heap(void **state)
+{
+	(void)state;
+	check(put_sampled_heap,
+	      "struct node 32 l4:20 s0:0 n4 lat0/0 l2:0 dram0 tlb0/0 of2\n"
+	      " +0 w4 '[].key' int l2:8 s0:0 n2 lat0/0 l2:0 dram0 tlb0/0 of0\n"
+	      " +0 w4 'key' int l1:4 s0:0 n1 lat0/0 l2:0 dram0 tlb0/0 of0\n"
+	      " +8 w8 '[].next' struct node * l1:8 s0:0 n1 lat0/0 l2:0 dram0 tlb0/0 of0\n"
+	      "(heap: pointer to void or characters) l2:2 s0:0 n2 lat0/0 l2:0 dram0 tlb0/0 of1\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(variables), cmocka_unit_test(stripped), cmocka_unit_test(heap),
-		cmocka_unit_test(sizes),     cmocka_unit_test(stack),
+		cmocka_unit_test(variables), cmocka_unit_test(stripped),
+		cmocka_unit_test(heap),	     cmocka_unit_test(sizes),
+		cmocka_unit_test(stack),     cmocka_unit_test(samples),
+		cmocka_unit_test(unknown),   cmocka_unit_test(sampled_heap),
 	};
 
 	return cmocka_run_group_tests(tests, build, demolish);
