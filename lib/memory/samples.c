@@ -195,7 +195,7 @@ static bool count_sample(struct vt_memory *m, struct vti_memory_process *p,
 		return false;
 	l = &m->objects.locations[location];
 	o = &m->objects.list[at->object];
-	if (width <= 8 && width > l->size)
+	if (width <= (m->o.grain ? 8 : UINT8_MAX) && width > l->size)
 		l->size = (uint8_t)width;
 	add_access(&l->counts, events, width);
 	add_access(&o->counts, events, width);

@@ -474,18 +474,21 @@ static void put_samples(struct maker *m)
 	/* Where the address is a variable's, it counts. */
 	sample(m, PRECISE, false, "at_any", LOADS, told("first"), 4, 18);
 	sample(m, PRECISE, true, "at_v", LOADS, told("pair") + 8, 8, 300);
+	sample(m, PRECISE, true, "at_any", LOADS, told("pair"), 16, 0);
 }
 
 /* By the address, or by the operand. */
 static void samples(void **state)
 {
 	(void)state;
-	check(put_samples, "struct node 32 l6:24 s2:12 n7 lat260/5 l2:4 dram1 tlb1/5 of2\n"
-			   " +0 w4 'key' int l4:16 s1:4 n4 lat244/4 l2:3 dram1 tlb1/4 of0\n"
-			   " +8 w8 'next' struct node * l0:0 s1:8 n1 lat0/0 l2:0 dram0 tlb0/0 of0\n"
-			   " +16 w8 'v[]' long int l2:8 s0:0 n2 lat16/1 l2:1 dram0 tlb0/1 of0\n"
-			   "struct other 16 l1:8 s0:0 n1 lat300/1 l2:0 dram1 tlb1/1 of1\n"
-			   " +8 w8 'b' long int l1:8 s0:0 n1 lat300/1 l2:0 dram1 tlb1/1 of0\n");
+	check(put_samples,
+	      "struct node 32 l6:24 s2:12 n7 lat260/5 l2:4 dram1 tlb1/5 of2\n"
+	      " +0 w4 'key' int l4:16 s1:4 n4 lat244/4 l2:3 dram1 tlb1/4 of0\n"
+	      " +8 w8 'next' struct node * l0:0 s1:8 n1 lat0/0 l2:0 dram0 tlb0/0 of0\n"
+	      " +16 w8 'v[]' long int l2:8 s0:0 n2 lat16/1 l2:1 dram0 tlb0/1 of0\n"
+	      "struct other 16 l2:24 s0:0 n2 lat300/1 l2:0 dram1 tlb1/1 of1\n"
+	      " +0 w16 'a..b' volatile struct other l1:16 s0:0 n1 lat0/0 l2:0 dram0 tlb0/0 of0\n"
+	      " +8 w8 'b' long int l1:8 s0:0 n1 lat300/1 l2:0 dram1 tlb1/1 of0\n");
 }
 
 static void put_unknown(struct maker *m)
