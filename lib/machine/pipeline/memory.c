@@ -58,7 +58,11 @@ struct vt_simmem {
 	struct cache itlb;
 	struct cache dtlb;
 	struct cache stlb;
-	uint64_t horizon; /* cycles that nothing is under way for longer than */
+	uint64_t horizon;	 /* cycles that nothing is under way for longer than */
+	vt_simmem_miss_fn *miss; /* NULL: misses are not told */
+	void *miss_arg;
+	bool brought;	  /* the access at hand brought a line into the first data cache, */
+	uint64_t evicted; /* in the place of this one, or NO_LINE */
 	/* The write buffer: a ring, the oldest first. */
 	uint32_t first;
 	uint32_t held;
@@ -81,13 +85,30 @@ static uint32_t log2_of(uint32_t n)
 	return i;
 }
 
+static uint32_t count_ways(uint32_t lines, uint32_t ways)
+{
+	return ways == 0 ? 1 : ways > lines ? lines : ways;
+}
+
+static uint32_t count_lines(const struct vt_cache_shape *shape)
+{
+	return shape->size / (shape->line < 2 ? 2 : shape->line);
+}
+
+uint32_t vt_simmem_sets(const struct vt_cache_shape *shape)
+{
+	uint32_t lines = count_lines(shape);
+
+	return lines ? lines / count_ways(lines, shape->ways) : 0;
+}
+
 static bool cache_init(struct cache *c, uint32_t lines, uint32_t ways, uint32_t line)
 {
 	size_t n;
 
 	if (lines == 0)
 		return true;
-	c->ways = ways == 0 ? 1 : ways > lines ? lines : ways;
+	c->ways = count_ways(lines, ways);
 	c->sets = lines / c->ways;
 	c->mask = (c->sets & (c->sets - 1)) == 0 ? c->sets - 1 : 0;
 	/* With lines of two bytes at least, no line's number is NO_LINE. */
@@ -103,8 +124,7 @@ static bool cache_of(struct cache *c, const struct vt_cache_shape *shape, uint32
 {
 	c->latency = shape->size ? shape->latency : 0;
 	c->bit = bit;
-	if (!cache_init(c, shape->size / (shape->line < 2 ? 2 : shape->line), shape->ways,
-			shape->line))
+	if (!cache_init(c, count_lines(shape), shape->ways, shape->line))
 		return false;
 	c->nbusy = c->sets ? shape->misses : 0;
 	c->busy = c->nbusy ? calloc(c->nbusy, sizeof(*c->busy)) : NULL;
@@ -306,6 +326,10 @@ static uint64_t reach_data(struct vt_simmem *s, struct cache *c, uint64_t cycle,
 	ready = next ? reach_data(s, next, cycle, addr, &below) : cycle + s->m->memory;
 	if (busy)
 		*busy = (struct miss){begin, ready};
+	if (c == &s->dcache) {
+		s->brought = true;
+		s->evicted = c->number[set_of(c, number) + c->ways - 1];
+	}
 	insert_line(c, number, (struct line){ready, clip_to_32(ready - begin), below});
 	*missed |= below;
 	return ready;
@@ -411,15 +435,48 @@ static struct vt_simmem_access store_line(struct vt_simmem *s, struct cache *cac
 typedef struct vt_simmem_access access_fn(struct vt_simmem *s, struct cache *cache,
 					  struct cache *tlb, uint64_t cycle, uint64_t addr);
 
+static void tell_miss(const struct vt_simmem *s, uint64_t addr, uint64_t size, bool store,
+		      const struct vt_simmem_access *a)
+{
+	const struct cache *c = &s->dcache;
+	uint64_t number = addr >> c->shift, left = ((number + 1) << c->shift) - addr;
+	struct vt_simmem_miss miss = {.addr = addr,
+				      .size = (uint32_t)(size < left ? size : left),
+				      .store = store,
+				      .brought = s->brought,
+				      .set = (uint32_t)(set_of(c, number) / c->ways),
+				      .access = *a};
+
+	if (s->brought && s->evicted != NO_LINE) {
+		miss.evicts = true;
+		miss.evicted = s->evicted << c->shift;
+	}
+	s->miss(s->miss_arg, &miss);
+}
+
+/* An access of `size` bytes, as far as it lies in the line of `addr`. */
+static struct vt_simmem_access access_part(struct vt_simmem *s, struct cache *cache,
+					   struct cache *tlb, access_fn *one, uint64_t cycle,
+					   uint64_t addr, uint64_t size)
+{
+	struct vt_simmem_access a;
+
+	s->brought = false;
+	a = one(s, cache, tlb, cycle, addr);
+	if (s->miss && cache == &s->dcache && a.missed & VT_MISS_L1)
+		tell_miss(s, addr, size, one == store_line, &a);
+	return a;
+}
+
 /* An access to however many lines: as long as the slowest takes, but it missed all they missed. */
 static struct vt_simmem_access access_all(struct vt_simmem *s, struct cache *cache,
 					  struct cache *tlb, access_fn *one, uint64_t cycle,
 					  uint64_t addr, uint32_t size)
 {
 	uint32_t shift = cache->shift ? cache->shift : 6;
-	struct vt_simmem_access a = one(s, cache, tlb, cycle, addr), b;
+	struct vt_simmem_access a = access_part(s, cache, tlb, one, cycle, addr, size), b;
 	uint64_t last = addr + (size ? size - 1 : 0);
-	uint64_t n, lines;
+	uint64_t n, lines, at;
 	uint32_t missed;
 
 	if (last < addr)
@@ -428,7 +485,8 @@ static struct vt_simmem_access access_all(struct vt_simmem *s, struct cache *cac
 	if (lines > MAX_LINES)
 		lines = MAX_LINES;
 	for (n = 1; n <= lines; n++) {
-		b = one(s, cache, tlb, cycle, ((addr >> shift) + n) << shift);
+		at = ((addr >> shift) + n) << shift;
+		b = access_part(s, cache, tlb, one, cycle, at, last - at + 1);
 		missed = a.missed | b.missed;
 		if (b.cycles > a.cycles)
 			a = b;
@@ -514,6 +572,12 @@ struct vt_simmem *vt_simmem_new(const struct vt_core *m)
 fail:
 	vt_simmem_free(s);
 	return NULL;
+}
+
+void vt_simmem_watch(struct vt_simmem *s, vt_simmem_miss_fn *fn, void *arg)
+{
+	s->miss = fn;
+	s->miss_arg = arg;
 }
 
 void vt_simmem_free(struct vt_simmem *s)

@@ -33,9 +33,29 @@ struct vt_simmem_access {
 	uint32_t missed; /* bits as above */
 };
 
+/* A load or store, or the part of it in one line, that missed the first data cache. */
+struct vt_simmem_miss {
+	uint64_t addr; /* of the part */
+	uint32_t size; /* of the part, in bytes */
+	bool store;
+	bool brought; /* its line was brought in; else it was on its way, and the access waited */
+	bool evicts;  /* that took the place of another line: */
+	uint64_t evicted; /* the address where that begins */
+	uint32_t set;	  /* of the cache */
+	struct vt_simmem_access access;
+};
+
+typedef void vt_simmem_miss_fn(void *arg, const struct vt_simmem_miss *miss);
+
 /* Owned by the caller; `m` is borrowed.  Returns NULL when memory runs out. */
 struct vt_simmem *vt_simmem_new(const struct vt_core *m);
 void vt_simmem_free(struct vt_simmem *s);
+
+/* Calls `fn` for each miss of the first data cache from now on. */
+void vt_simmem_watch(struct vt_simmem *s, vt_simmem_miss_fn *fn, void *arg);
+
+/* The number of sets of a cache of this shape; 0: there is no such cache. */
+uint32_t vt_simmem_sets(const struct vt_cache_shape *shape);
 
 /*
  * Make an access at `cycle`, which must not be less than in earlier calls of the same function by

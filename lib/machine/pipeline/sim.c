@@ -557,6 +557,18 @@ static uint64_t run_block_ooo(struct vt_simcore *s, const struct vt_sim_block *b
 
 /* ---- the machine ---- */
 
+static void tell_sim_miss(void *arg, const struct vt_simmem_miss *miss)
+{
+	struct vt_simcore *s = arg;
+	const struct vt_sim_miss m = {
+		.insn = s->insn,
+		.miss = miss,
+		.load = miss->store ? 0 : vti_follow_latency(s->insn->op, 0) + miss->access.cycles,
+	};
+
+	s->hooks.miss(s->hooks.arg, &m);
+}
+
 /* Instructions are fetched a group ahead. */
 static uint32_t fetched_ahead(const struct vt_core *m)
 {
@@ -586,8 +598,11 @@ struct vt_simcore *vt_simcore_new(const struct vt_core *m, const struct vt_sim_h
 		s->astray = astray ? vti_astray_new(hooks->code, hooks->arg) : NULL;
 		vti_follow_init(&s->follow, hooks, &s->followed);
 	}
-	if (s && s->mem && s->branches && (s->ooo || !ooo) && (s->astray || !astray))
+	if (s && s->mem && s->branches && (s->ooo || !ooo) && (s->astray || !astray)) {
+		if (hooks->miss)
+			vt_simmem_watch(s->mem, tell_sim_miss, s);
 		return s;
+	}
 	vt_simcore_free(s);
 	vt_error_nomem(err);
 	return NULL;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "machine/pipeline/core.h"
 #include "machine/pipeline/inorder.h"
+#include "machine/pipeline/memory.h"
 #include "stream/kinds.h"
 
 /*
@@ -101,11 +102,26 @@ struct vt_sim_followed {
  */
 typedef uint64_t vt_sim_follow_fn(void *arg, const struct vt_sim_followed *f);
 
+/* A miss of the first data cache by the instruction at hand. */
+struct vt_sim_miss {
+	const struct vt_sim_insn *insn; /* borrowed */
+	const struct vt_simmem_miss *miss;
+	uint32_t load; /* cycles from the issue of its load to data; 0: it is a store */
+};
+
+typedef void vt_sim_miss_fn(void *arg, const struct vt_sim_miss *miss);
+
 struct vt_sim_hooks {
 	vt_sim_retire_fn *retire;
 	vt_sim_code_fn *code; /* may be NULL: the wrong path is not fetched */
 	void *arg;
 	vt_sim_follow_fn *follow; /* NULL unless vt_simcore_follow() is called */
+	/*
+	 * Called for each miss, in program order, before the call returns that ran its
+	 * instruction; NULL: misses are not told.  Instructions are then run by
+	 * vt_simcore_run(), one by one.
+	 */
+	vt_sim_miss_fn *miss;
 };
 
 struct vt_simcore;

@@ -22,8 +22,7 @@ void vti_follow_begin(struct vti_follow *w, const struct vt_sim_insn *insn)
 	};
 }
 
-/* The cycles that its n-th load takes from issue to data, if it hits. */
-static uint32_t load_latency(const struct vt_mop *op, unsigned nth)
+uint32_t vti_follow_latency(const struct vt_mop *op, unsigned nth)
 {
 	unsigned i, n = 0;
 
@@ -37,7 +36,7 @@ void vti_follow_access(struct vti_follow *w, bool store, unsigned nth, uint32_t 
 		       const struct vt_simmem_access *a)
 {
 	struct vt_sim_followed *f = w->f;
-	uint32_t cycles = load_latency(f->insn->op, nth) + a->cycles;
+	uint32_t cycles = vti_follow_latency(f->insn->op, nth) + a->cycles;
 
 	f->data_missed |= missed;
 	if (store)
@@ -80,7 +79,7 @@ void vti_follow_end(struct vti_follow *w, const struct vt_sim_retired *r,
 		if (f->ready < f->placed)
 			f->ready = f->placed;
 		if (!f->load)
-			f->load = load_latency(f->insn->op, 0);
+			f->load = vti_follow_latency(f->insn->op, 0);
 	}
 	tell_followed(w);
 }

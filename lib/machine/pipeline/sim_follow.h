@@ -36,6 +36,9 @@ static inline void vti_follow_note_direction(struct vti_follow *w, uint32_t flag
 /* An executed instruction is fetched. */
 void vti_follow_begin(struct vti_follow *w, const struct vt_sim_insn *insn);
 
+/* The cycles that the n-th load of an instruction takes from issue to data, if it hits. */
+uint32_t vti_follow_latency(const struct vt_mop *op, unsigned nth);
+
 /* The n-th load or store of the instruction at hand is made, and misses what `missed` has. */
 void vti_follow_access(struct vti_follow *w, bool store, unsigned nth, uint32_t missed,
 		       const struct vt_simmem_access *a);

@@ -425,10 +425,88 @@ static void test_write_buffer_by_cycles(void **state)
 	vt_simmem_free(s);
 }
 
+/* ---- misses that are told ---- */
+
+struct told {
+	struct vt_simmem_miss misses[16];
+	size_t n;
+};
+
+static void note_miss(void *arg, const struct vt_simmem_miss *miss)
+{
+	struct told *t = arg;
+
+	assert_true(t->n < 16);
+	t->misses[t->n++] = *miss;
+}
+
+/* Of small()'s data cache: 8 sets of 2 ways, so that lines 256 bytes apart are of one set. */
+static void test_misses_told(void **state)
+{
+	static const struct {
+		uint64_t addr;
+		uint32_t size, set;
+		uint64_t evicted; /* 0: none */
+		bool store, brought;
+		uint32_t missed;
+	} want[] = {
+		{0x10000, 8, 0, 0, false, true, VT_MISS_L1 | VT_MISS_L2 | VT_MISS_L3},
+		{0x10100, 8, 0, 0, true, true, VT_MISS_L1 | VT_MISS_L2 | VT_MISS_L3},
+		{0x10200, 4, 0, 0x10000, false, true, VT_MISS_L1 | VT_MISS_L2 | VT_MISS_L3},
+		{0x10000, 8, 0, 0x10200, false, true, VT_MISS_L1},
+		/* Over the end of a line. */
+		{0x1021c, 4, 0, 0x10100, false, true, VT_MISS_L1},
+		{0x10220, 4, 1, 0, false, true, VT_MISS_L1},
+		/* A line that is on its way. */
+		{0x10340, 8, 2, 0, false, true, VT_MISS_L1 | VT_MISS_L2 | VT_MISS_L3},
+		{0x10348, 8, 2, 0, false, false, VT_MISS_L1 | VT_MISS_L2 | VT_MISS_L3},
+	};
+	const struct vt_core m = small();
+	struct vt_simmem *s = vt_simmem_new(&m);
+	struct told told = {.n = 0};
+	uint64_t now = LONG;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(vt_simmem_sets(&m.dcache), 8);
+	assert_int_equal(vt_simmem_sets(&m.l3), 7);
+	assert_int_equal(vt_simmem_sets(&(struct vt_cache_shape){.size = 0}), 0);
+	vt_simmem_load(s, now, 0x10000, 8);
+	vt_simmem_free(s);
+	s = vt_simmem_new(&m);
+	vt_simmem_watch(s, note_miss, &told);
+	vt_simmem_load(s, now += LONG, 0x10000, 8);
+	vt_simmem_load(s, now += LONG, 0x10010, 8);
+	vt_simmem_store(s, now += LONG, 0x10100, 8);
+	vt_simmem_load(s, now += LONG, 0x10200, 4);
+	vt_simmem_load(s, now += LONG, 0x10108, 8);
+	vt_simmem_fetch(s, now += LONG, 0x20000, 8);
+	vt_simmem_load(s, now += LONG, 0x10000, 8);
+	vt_simmem_load(s, now += LONG, 0x1021c, 8);
+	vt_simmem_load(s, now += LONG, 0x10340, 8);
+	vt_simmem_load(s, now + 1, 0x10348, 8);
+	assert_int_equal(told.n, sizeof(want) / sizeof(want[0]));
+	for (i = 0; i < told.n; i++) {
+		const struct vt_simmem_miss *got = &told.misses[i];
+		const uint32_t caches = VT_MISS_L1 | VT_MISS_L2 | VT_MISS_L3;
+
+		assert_int_equal(got->addr, want[i].addr);
+		assert_int_equal(got->size, want[i].size);
+		assert_int_equal(got->set, want[i].set);
+		assert_int_equal(got->evicts, want[i].evicted != 0);
+		assert_int_equal(got->evicted, want[i].evicted);
+		assert_int_equal(got->store, want[i].store);
+		assert_int_equal(got->brought, want[i].brought);
+		assert_int_equal(got->access.missed & caches, want[i].missed);
+	}
+	vt_simmem_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_level),
+		cmocka_unit_test(test_misses_told),
 		cmocka_unit_test(test_tlbs_of_one_set),
 		cmocka_unit_test(test_lines_under_way),
 		cmocka_unit_test(test_two_misses_at_a_time),

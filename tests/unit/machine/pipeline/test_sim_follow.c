@@ -95,7 +95,7 @@ static struct vt_mop make_op(enum vt_op_class c, uint16_t latency, uint64_t read
 static struct vt_simcore *start(const struct vt_core *core, struct log *log, vt_sim_code_fn *code,
 				uint64_t first, uint64_t every)
 {
-	struct vt_sim_hooks hooks = {retire, code, log, follow};
+	struct vt_sim_hooks hooks = {.retire = retire, .code = code, .arg = log, .follow = follow};
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_simcore *c = vt_simcore_new(core, &hooks, &err);
 

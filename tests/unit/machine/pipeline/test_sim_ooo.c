@@ -117,7 +117,7 @@ static uint32_t missed_after(vt_sim_code_fn *code, uint16_t latency, uint64_t ad
 	struct vt_mop slow = simple(VT_OP_FADD, latency, 0, 1), nop = simple(VT_OP_INT, 1, 0, 0);
 	struct vt_mop branch = simple(VT_OP_BRANCH, 1, 1, 0);
 	struct latest last = {0};
-	struct vt_sim_hooks hooks = {note, code, &last, NULL};
+	struct vt_sim_hooks hooks = {.retire = note, .code = code, .arg = &last};
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_simcore *c = vt_simcore_new(&core, &hooks, &err);
 
@@ -208,7 +208,7 @@ static void test_accesses(void **state)
 	struct vt_sim_access reads = {0x20000, 8, false}, writes = {0x20040, 8, true};
 	struct vt_sim_insn in = {.addr = 0x1000, .next = 0x1002, .naccesses = 1};
 	struct latest last = {0};
-	struct vt_sim_hooks hooks = {note, NULL, &last, NULL};
+	struct vt_sim_hooks hooks = {.retire = note, .arg = &last};
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_simcore *c = vt_simcore_new(&core, &hooks, &err);
 
@@ -304,7 +304,7 @@ static void test_blocks(void **state)
 {
 	static struct told one, all;
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_sim_hooks hooks = {tell, nops, &one, NULL};
+	struct vt_sim_hooks hooks = {.retire = tell, .code = nops, .arg = &one};
 	struct vt_sim_access accesses[4];
 	struct vt_sim_insn insns[BLOCK];
 	struct vt_mop ops[BLOCK];
@@ -378,7 +378,7 @@ static void test_groups(void **state)
 	struct vt_mop nop = simple(VT_OP_INT, 1, 0, 0), op = nop;
 	struct vt_error err = VT_ERROR_INIT;
 	struct latest last = {0};
-	struct vt_sim_hooks hooks = {note, NULL, &last, NULL};
+	struct vt_sim_hooks hooks = {.retire = note, .arg = &last};
 	unsigned i;
 
 	(void)state;
@@ -408,7 +408,7 @@ static void test_places(void **state)
 		{0x20000, 8, true}, {0x30000, 8, false}, {0x40000, 8, true}};
 	struct vt_sim_insn in = {.addr = 0x1000, .next = 0x1002, .naccesses = 3};
 	struct latest last = {0};
-	struct vt_sim_hooks hooks = {note, NULL, &last, NULL};
+	struct vt_sim_hooks hooks = {.retire = note, .arg = &last};
 	struct vt_error err = VT_ERROR_INIT;
 	unsigned i;
 

@@ -371,7 +371,7 @@ static void expect_same(const struct vt_core *m, struct block *b, move_fn *move)
 {
 	struct vt_sim_block whole = {.insns = b->insns, .ninsns = b->n};
 	struct all *one = calloc(2, sizeof(*one)), *all = one + 1;
-	struct vt_sim_hooks hooks[] = {{note, NULL, one, NULL}, {note, NULL, all, NULL}};
+	struct vt_sim_hooks hooks[] = {{.retire = note, .arg = one}, {.retire = note, .arg = all}};
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_simcore *plain = vt_simcore_new(m, &hooks[0], &err);
 	struct vt_simcore *c = vt_simcore_new(m, &hooks[1], &err);
