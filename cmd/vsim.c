@@ -5,6 +5,7 @@
 
 #include "cmd/common/app.h"
 #include "cmd/common/images.h"
+#include "cmd/common/options.h"
 #include "cmd/common/stream.h"
 #include "cmd/programs.h"
 #include "simulate/simulate.h"
@@ -28,6 +29,7 @@ struct options {
 	int minor; /* -1: not given */
 	uint64_t history;
 	bool history_given;
+	bool misses;
 	const char *truth;
 	const char *symfs;
 	const char *output;
@@ -74,7 +76,7 @@ static bool parse_events(struct app *a, const struct options *o, struct vt_simul
 	size_t i, k;
 
 	*count = 0;
-	if (!o->samples.count && o->profileme)
+	if (!o->samples.count && (o->profileme || o->misses))
 		return true;
 	if (!o->samples.count) {
 		*count = 1;
@@ -199,6 +201,11 @@ static void run_vsim(struct app *a, const struct options *o)
 		return;
 	}
 	so.core = &core;
+	so.misses = o->misses;
+	if (so.misses && !core.dcache.size) {
+		app_usage(a, "--misses: %s has no data cache", core.name);
+		return;
+	}
 	/* Only such machines go wrong paths. */
 	if (core.order != VT_OUT_OF_ORDER || app_images_open(a, &images, o->symfs)) {
 		so.context = vt_context_new(images.store);
@@ -243,7 +250,11 @@ int cmd_sim(int argc, char **argv)
 			 "often"},
 		{0, "history", VT_OPT_U64, &o.history, .arg = "N", .given = &o.history_given,
 		 .help = "the directions of the N branches before it, up to 64 (default 12)"},
-		{0, "truth", VT_OPT_STRING, &o.truth, .arg = "FILE", .unrecorded = true,
+		APP_FLAG(0, "misses", o.misses,
+			 "a sample of every miss of the first data cache, and all that was "
+			 "executed;\n"
+			 "without -S, take no other samples"),
+		{'t', "truth", VT_OPT_STRING, &o.truth, .arg = "FILE", .unrecorded = true,
 		 .help = "write a second stream: exact executions, cycles and stalls"},
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_SEED(app),
@@ -253,7 +264,7 @@ int cmd_sim(int argc, char **argv)
 	};
 	const struct vt_opt_page page = {
 		.program = "vsim",
-		.usage = "[-m NAME] [-S EVENT:N] [--truth FILE] [options] [FILE]",
+		.usage = "[-m NAME] [-S EVENT:N] [-t FILE] [options] [FILE]",
 		.about = "Runs a recording of executed code on a modelled processor, and takes the "
 			 "samples\nthat its counters would have taken.",
 		.opts = opts,

@@ -287,7 +287,7 @@ ENUMS = {
     "enum:trap": ["none", "wrong-path", "order", "tlb", "fault", "interrupt", "other"],
 }
 
-PM_FIELDS = 22  # of SAMPLE, which have a bit in `pm_has`
+PM_FIELDS = 25  # of SAMPLE, which have a bit in `pm_has`
 
 # The names of bits; those of "flags:pm" are the fields of SAMPLE from `events` on.
 BITS = {

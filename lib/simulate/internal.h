@@ -8,6 +8,7 @@
 #include "simulate/simulate.h"
 #include "stream/bblock.h"
 #include "stream/exec.h"
+#include "stream/held.h"
 #include "stream/profileme.h"
 
 /*
@@ -213,6 +214,23 @@ void vti_pmtruth_write(const struct vti_pmtruth *t, const struct vti_simtruth *o
 		       struct vt_writer *w);
 void vti_pmtruth_fini(struct vti_pmtruth *t);
 
+/* ---- simulate/misses.c: each miss, and the code that missed ---- */
+
+/* For a process's core: writes the sample of a miss. */
+vt_sim_miss_fn vti_sim_miss;
+
+/* The id of the event of misses. */
+uint64_t vti_sim_miss_event(const struct vt_simulate *s);
+
+/* Passes on a record, or an EXEC record that was run.  0 or -VT_E_NOMEM. */
+int vti_sim_pass(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err);
+int vti_sim_pass_code(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err);
+
+/* Code of this thread comes: that of another one is not waited for any longer. */
+void vti_sim_end_turn(struct vt_simulate *s, int64_t pid, int64_t tid);
+
+void vti_sim_write_held(struct vt_simulate *s);
+
 /* ---- simulate/run.c: executing ---- */
 
 /* Maximum accesses of an instruction; further ones are ignored. */
@@ -278,6 +296,7 @@ struct vti_simprocess {
 	uint64_t cycle;		     /* of the end of the last instruction, and */
 	bool mispredicted;	     /* whether it was a mispredicted branch */
 	uint64_t retired;	     /* the tag of what retired last */
+	uint64_t position; /* instructions before the one that is run, if misses are told */
 };
 
 /*
@@ -291,6 +310,7 @@ struct vti_simthread {
 	struct vti_simprocess *process;
 	struct vti_simblock *block; /* of the waiting instruction; NULL: none */
 	bool whole;		    /* the whole block waits */
+	uint64_t position;	    /* of the instruction that waits */
 	struct vt_sim_insn insn;
 	struct vt_sim_access accesses[VTI_SIM_ACCESSES];
 };
@@ -307,6 +327,10 @@ struct vt_simulate {
 	struct vti_simthread *thread;
 	struct vti_simtruth truth;
 	struct vti_pmtruth pmtruth;
+	/* Records that wait for the misses of this thread's last instruction; NULL: none do. */
+	struct vti_simthread *held_for;
+	struct vt_held held;
+	bool again; /* the stream is of an earlier run that told its misses */
 };
 
 int vti_sim_exec(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err);

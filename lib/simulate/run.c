@@ -120,6 +120,7 @@ static struct vti_simprocess *find_simprocess(struct vt_simulate *s, int64_t pid
 		return NULL;
 	}
 	hooks.arg = p;
+	hooks.miss = s->o.misses ? vti_sim_miss : NULL;
 	hooks.code = vt_context_images(s->o.context) ? read_wrong_path : NULL;
 	p->pid = pid;
 	p->retired = UINT64_MAX;
@@ -250,6 +251,7 @@ static void run_pending_block(struct vt_simulate *s, struct vti_simthread *t, ui
 							 next_due(s, t->process));
 	} else {
 		t->insn.next = next;
+		t->process->position = t->position;
 		vt_simcore_run(t->process->core, &t->insn);
 	}
 	if (s->o.truth)
@@ -263,6 +265,8 @@ static void run_pending_block(struct vt_simulate *s, struct vti_simthread *t, ui
 							  t->process->mispredicted});
 		vti_simcounters_take(&t->process->counters, t->process->cycle);
 	}
+	if (s->held_for == t)
+		vti_sim_write_held(s);
 }
 
 /* Of what a thread holds, all but the last instruction is executed. */
@@ -327,7 +331,9 @@ static uint32_t arrives_at(const struct vti_simthread *t, const struct vti_simbl
 	return !insn || goes_on ? k->insns[insn].place : VTI_NONE;
 }
 
-static void run_step(struct vt_simulate *s, struct vti_simthread *t, const struct vt_step *step)
+/* `position`: instructions of the process before the step. */
+static void run_step(struct vt_simulate *s, struct vti_simthread *t, const struct vt_step *step,
+		     uint64_t position)
 {
 	struct vti_simblock *k = s->blocks[step->block->id];
 	uint64_t addr =
@@ -346,11 +352,13 @@ static void run_step(struct vt_simulate *s, struct vti_simthread *t, const struc
 		t->insn.target = 0;
 		t->insn.naccesses = 0;
 		addr += step->block->lengths[i];
+		t->position = position + (i - step->insn);
 		if (insn->naccesses)
 			find_accesses(k, insn, step, t);
 		vti_sim_count(insn, insn->naccesses != 0, &s->totals);
 		if (i + 1 < step->insn_end) {
 			t->insn.next = addr;
+			t->process->position = t->position;
 			vt_simcore_run(t->process->core, &t->insn);
 		}
 	}
@@ -397,7 +405,7 @@ static void run_whole(struct vt_simulate *s, struct vti_simthread *t, struct vt_
 	const uint8_t *data;
 	size_t size;
 
-	if (s->o.stack || t->process->counters.taken)
+	if (s->o.stack || s->o.misses || t->process->counters.taken)
 		return;
 	for (; k && k->whole; k = find_coming_block(s, x, 0)) {
 		data = vt_exec_values(x, &size);
@@ -427,6 +435,7 @@ int vti_sim_exec(struct vt_simulate *s, const struct vt_record *rec, struct vt_e
 						 vt_record_i64(rec, VT_EXEC_TID), err);
 	struct vt_step step;
 	struct vt_exec x;
+	uint64_t position;
 	int code;
 
 	if (!t)
@@ -439,9 +448,10 @@ int vti_sim_exec(struct vt_simulate *s, const struct vt_record *rec, struct vt_e
 	t->time = x.time;
 	do {
 		run_whole(s, t, &x);
+		position = x.first;
 		code = vt_exec_next(&x, &step, err);
 		if (code > 0)
-			run_step(s, t, &step);
+			run_step(s, t, &step, position);
 	} while (code > 0);
 	/* Whatever comes between this record and the thread's next one comes after all this. */
 	release_most(t);

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "machine/insn/access.h"
 #include "machine/insn/insn.h"
+#include "machine/pipeline/memory.h"
 #include "pairs/pairs.h"
 #include "simulate/internal.h"
 
@@ -66,6 +67,18 @@ static void write_counter_events(struct vt_simulate *s, struct vt_writer *w)
 			    "instructions")[VT_EVENT_BRANCH_TYPE] = s->o.stack ? BRANCHES : 0;
 }
 
+/* Each miss is told: where there is no sample of one, there was none. */
+static void write_misses(struct vt_simulate *s)
+{
+	const struct vt_cache_shape *c = &s->o.core->dcache;
+
+	write_event(s->w, vti_sim_miss_event(s) - VTI_SIMULATE_EVENT, 1, "misses", "misses");
+	vt_writer_meta(s->w, VT_MISSES_META, "every one of the first data cache");
+	vt_writer_meta_u64(s->w, VT_MISSES_META_SETS, vt_simmem_sets(c));
+	vt_writer_meta_u64(s->w, VT_MISSES_META_WAYS, c->ways);
+	vt_writer_meta_u64(s->w, VT_MISSES_META_LINE, c->line);
+}
+
 static void write_sampling(struct vt_simulate *s)
 {
 	struct vt_buf b = VT_BUF_INIT;
@@ -81,7 +94,10 @@ static void write_sampling(struct vt_simulate *s)
 			      s->o.profileme.interval.mean,
 			      vt_interval_words[s->o.profileme.interval.kind]);
 	write_both_meta(s, "cpu.model", s->o.core->name);
-	write_both_meta(s, "sampling", vt_buf_str(&b));
+	/* Where all executed code is passed on, it is no sample. */
+	vt_writer_meta(s->w, s->o.misses ? "vsim.sampling" : "sampling", vt_buf_str(&b));
+	if (s->o.truth)
+		vt_writer_meta(s->o.truth, "sampling", vt_buf_str(&b));
 	if (s->o.profileme.interval.mean && s->o.profileme.ways > 1) {
 		write_total(s, VT_PAIRS_META_WINDOW, s->o.profileme.window);
 		write_total(s, "vsim.ways", s->o.profileme.ways);
@@ -276,13 +292,6 @@ static void free_blocks(struct vt_simulate *s)
 
 /* ---- records ---- */
 
-static void copy_to_both(struct vt_simulate *s, const struct vt_record *rec)
-{
-	vt_writer_copy(s->w, rec);
-	if (s->o.truth)
-		vt_writer_copy(s->o.truth, rec);
-}
-
 static int refuse_code(struct vt_simulate *s, struct vt_error *err)
 {
 	if (err->code == VT_E_NOMEM)
@@ -297,13 +306,29 @@ static int simulate_block(struct vt_simulate *s, const struct vt_record *rec, st
 {
 	if (add_simblock(s, rec, err) < 0)
 		return refuse_code(s, err);
-	copy_to_both(s, rec);
-	return 0;
+	return vti_sim_pass(s, rec, err);
 }
 
 static int simulate_exec(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err)
 {
-	return vti_sim_exec(s, rec, err) < 0 ? refuse_code(s, err) : 0;
+	int code;
+
+	vti_sim_end_turn(s, vt_record_i64(rec, VT_EXEC_PID), vt_record_i64(rec, VT_EXEC_TID));
+	code = vti_sim_exec(s, rec, err);
+	if (code < 0) {
+		if (s->o.misses)
+			vti_sim_interrupt(s, NULL);
+		code = refuse_code(s, err);
+	}
+	return code < 0 || !s->o.misses ? code : vti_sim_pass_code(s, rec, err);
+}
+
+static bool key_begins(const struct vt_record *rec, const char *with)
+{
+	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
+	size_t n = strlen(with);
+
+	return key.size >= n && memcmp(key.data, with, n) == 0;
 }
 
 static int copy_simulate_meta(struct vt_simulate *s, const struct vt_record *rec,
@@ -311,8 +336,12 @@ static int copy_simulate_meta(struct vt_simulate *s, const struct vt_record *rec
 {
 	if (vt_record_is_meta(rec, "sampling"))
 		return vt_error_set(err, VT_E_ABSENT, VT_IS_SAMPLED);
-	copy_to_both(s, rec);
-	return 0;
+	/* Of an earlier run of the same code, whose samples are not passed on either. */
+	if (vt_record_is_meta(rec, VT_MISSES_META))
+		s->again = true;
+	if (s->again && (key_begins(rec, "vsim.") || key_begins(rec, VT_MISSES_META)))
+		return 0;
+	return vti_sim_pass(s, rec, err);
 }
 
 /* A thread whose recording begins or goes on, or which is another program now. */
@@ -321,8 +350,9 @@ static int simulate_state(struct vt_simulate *s, const struct vt_record *rec, st
 	struct vti_simthread *t;
 
 	/* Where a stack begins matters to those who ask what addresses are of. */
-	if (vt_record_u64(rec, VT_STATE_REASON) == VT_STATE_START)
-		copy_to_both(s, rec);
+	if ((vt_record_u64(rec, VT_STATE_REASON) == VT_STATE_START || s->o.misses) &&
+	    vti_sim_pass(s, rec, err) < 0)
+		return -(int)err->code;
 	if (vt_record_u64(rec, VT_STATE_REASON) != VT_STATE_WINDOW)
 		return 0;
 	t = vti_sim_thread(s, vt_record_i64(rec, VT_STATE_PID), vt_record_i64(rec, VT_STATE_TID),
@@ -346,7 +376,7 @@ static int simulate_record(struct vt_simulate *s, const struct vt_record *rec, s
 		return simulate_state(s, rec, err);
 	case VT_SYSCALL:
 	case VT_MEMORY:
-		return 0;
+		return s->o.misses ? vti_sim_pass(s, rec, err) : 0;
 	case VT_GAP:
 	case VT_LOST:
 		vti_sim_interrupt(s, NULL);
@@ -359,8 +389,7 @@ static int simulate_record(struct vt_simulate *s, const struct vt_record *rec, s
 	default:
 		break;
 	}
-	copy_to_both(s, rec);
-	return 0;
+	return vti_sim_pass(s, rec, err);
 }
 
 static int feed_simulate(void *simulate, const struct vt_record *rec, struct vt_error *err)
@@ -400,6 +429,8 @@ struct vt_simulate *vt_simulate_new(const struct vt_simulate_options *o, struct 
 	vt_context_add(o->context, &(struct vt_consumer){.record = feed_simulate, .arg = s});
 	write_counter_events(s, w);
 	write_counter_events(s, o->truth);
+	if (s->o.misses)
+		write_misses(s);
 	write_sampling(s);
 	return s;
 }
@@ -412,6 +443,7 @@ void vt_simulate_free(struct vt_simulate *s)
 	vti_sim_free_threads(s);
 	vti_simtruth_fini(&s->truth);
 	vti_pmtruth_fini(&s->pmtruth);
+	vt_held_fini(&s->held);
 	free(s);
 }
 
@@ -459,6 +491,8 @@ int vt_simulate_finish(struct vt_simulate *s, struct vt_error *err)
 	write_total(s, "vsim.accesses", s->totals.loads);
 	write_total(s, "vsim.accesses_addressed", s->totals.addressed);
 	write_total(s, "vsim.undecoded", s->totals.undecoded);
+	if (s->o.misses)
+		vt_writer_meta_u64(s->w, "vsim.misses", s->totals.misses);
 	vti_sim_end(s);
 	if (s->o.profileme.interval.mean) {
 		write_total(s, "vsim.fetched", s->totals.insns + s->totals.astray);

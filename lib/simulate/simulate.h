@@ -74,6 +74,11 @@ struct vt_simulate_options {
 	/* The mean interval must be greater than (ways - 1) * window. */
 	struct vt_simulate_profileme profileme;
 	uint64_t seed;
+	/*
+	 * A sample of each miss of the first data cache, and all code that was executed behind its
+	 * misses.
+	 */
+	bool misses;
 	uint32_t stack; /* taken branches in each sample, up to VT_SIMULATE_STACK; 0: none */
 	/*
 	 * A second output stream with the true FREQ, EDGE and STALL records, and the records that
@@ -88,7 +93,8 @@ struct vt_simulate_totals {
 	uint64_t execs; /* EXEC records */
 	uint64_t insns;
 	uint64_t cycles;    /* of all processors together */
-	uint64_t taken;	    /* samples */
+	uint64_t taken;	    /* samples, misses left out */
+	uint64_t misses;    /* that were told */
 	uint64_t samples;   /* of the input */
 	uint64_t loads;	    /* instructions that load, or store, executed */
 	uint64_t addressed; /* of them, those with an address */
@@ -103,9 +109,10 @@ struct vt_simulate;
 /*
  * Adds a consumer to the context.  The context returns its errors: -VT_E_NOMEM, -VT_E_ABSENT if the
  * stream contains samples, and errors of the writers.  Writes EVENT records, and META records that
- * describe the machine (key "cpu.model") and the counters ("sampling").  `w` and o->truth are
- * borrowed; they must have been opened with the reader of the input stream.  Owned by the caller;
- * returns NULL with VT_E_NOMEM.
+ * describe the machine (key "cpu.model") and the counters ("sampling"; "vsim.sampling" if all
+ * executed code is passed on), and, with misses, the data cache (VT_MISSES_META).  `w` and o->truth
+ * are borrowed; they must have been opened with the reader of the input stream.  Owned by the
+ * caller; returns NULL with VT_E_NOMEM.
  */
 struct vt_simulate *vt_simulate_new(const struct vt_simulate_options *o, struct vt_writer *w,
 				    struct vt_error *err);

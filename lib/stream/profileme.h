@@ -18,17 +18,29 @@ extern "C" {
  * measures, and from what to what, is in profileme(7); fields of two machines are not comparable.
  */
 
+/*
+ * A stream with this META record has a sample of each miss of the first data cache: each load and
+ * store that missed, in each line that it missed.  It comes ahead of the EXEC record of the code,
+ * in which it is at the instruction `position` of the process.  `set` is that of the cache;
+ * `evicted` is known if a line had to go for the one that came.  One that waited for a line that
+ * was on its way has the source `fill-buffer`.  Further META records tell of the cache.
+ */
+#define VT_MISSES_META	    "misses"
+#define VT_MISSES_META_SETS "misses.sets"
+#define VT_MISSES_META_WAYS "misses.ways"
+#define VT_MISSES_META_LINE "misses.line"
+
 /* The bit of SAMPLE field VT_SAMPLE_`field` in `pm_has` and `pm_least`: VT_PM_BIT(LAT_LOAD). */
 #define VT_PM_BIT(field)     VT_PM_BIT_OF(VT_SAMPLE_##field)
 #define VT_PM_BIT_OF(number) (UINT64_C(1) << ((number)-VT_SAMPLE_EVENTS))
 
 /* The number of bits: fields from VT_SAMPLE_EVENTS on. */
-#define VT_PM_NBITS (VT_SAMPLE_PAIR_WEIGHT - VT_SAMPLE_EVENTS + 1)
+#define VT_PM_NBITS (VT_SAMPLE_EVICTED - VT_SAMPLE_EVENTS + 1)
 
 /* Whether the field with this number is one that has a bit in `pm_has`. */
 static inline bool vt_pm_is_field(unsigned number)
 {
-	return number >= VT_SAMPLE_EVENTS && number <= VT_SAMPLE_PAIR_WEIGHT;
+	return number >= VT_SAMPLE_EVENTS && number <= VT_SAMPLE_EVICTED;
 }
 
 /* Sets a field of a row of SAMPLE, which has a bit in `pm_has`, and the bit. */

@@ -39,6 +39,7 @@ sort >table <<'END'
 -r --regs
 -s --seed
 -t --threshold
+-t --truth
 -w --what
 -x --exact
 -z --compress
@@ -46,7 +47,8 @@ END
 
 # -F is perf's in both: `perf record -F` is a frequency, `perf script -F` names fields.  So is -b of
 # record, branches, where nothing is sorted.  -n is how many: of the rows that are listed, the
-# records that are printed, the instructions of one sample, the branches of one path.
+# records that are printed, the instructions of one sample, the branches of one path.  -t is vsim's
+# truth, as a model has no threshold.
 for program in $(vtrace help | awk '/^  [a-z]/ { print $1 }'); do
 	vtrace help "$program" | sed -n "s/^  \(-.\), \(--[a-z-]*\).*/\1 \2 $program/p"
 done >used
@@ -54,7 +56,7 @@ t_like "programs are found" '^-o --output prof$' used
 t_is "options that mean something else" \
 	"$(awk 'NR == FNR { table[$1, $2] = 1; next } !(($1, $2) in table)' table used)" ""
 t_is "letters of the table that no program has" "$(cut -d ' ' -f 1,2 used | sort -u | comm -13 - table)" ""
-t_is "letters with two meanings" "$(cut -c 2 table | uniq -d | tr -d '\n')" Fbn
+t_is "letters with two meanings" "$(cut -c 2 table | uniq -d | tr -d '\n')" Fbnt
 
 # What perf calls otherwise is accepted, too.
 demo=$ROOT/tests/data/demo/perf.data

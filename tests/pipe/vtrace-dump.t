@@ -83,7 +83,7 @@ BITS = {"pm_has", "pm_least", "events_told", "events"}
 # Fields of one instruction, in the order of the bits of pm_has; what has no bit is not printed.
 FOLLOWED = """events lat_fetch lat_map lat_ready lat_issue lat_exec lat_retire lat_load lat_tlb lat_total
               lat_dispatch source open_misses width target history history_n trap pair pair_distance
-              pair_cycles pair_weight""".split()
+              pair_cycles pair_weight position set evicted""".split()
 checked = 0
 made_lines = open("made").read().split("\n")[:-1]
 got_lines = open("got").read().split("\n")[:-1]
