@@ -259,6 +259,12 @@ static void tell_vmem_losses(struct job *j)
 			      "%s: %" PRIu64 " accesses to further cache lines are left out: there "
 			      "are too many",
 			      name, t->lines_left_out);
+	if (t->misses_unplaced)
+		app_say(j->app,
+			"%s: %" PRIu64
+			" misses are left out: the code has no accesses with an address "
+			"and a value for them",
+			name, t->misses_unplaced);
 	tell_load_losses(j);
 	if (t->forgotten)
 		app_say_lossy(j->app,

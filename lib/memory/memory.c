@@ -166,13 +166,15 @@ static const struct vti_block_accesses *find_accesses(struct vt_memory *m,
 	return &m->blocks[b->id];
 }
 
+/* `first`: instructions of the process before the step. */
 static int take_access(struct vt_memory *m, struct vti_memory_process *p,
-		       struct vti_memory_thread *t, const struct vt_step *step,
+		       struct vti_memory_thread *t, const struct vt_step *step, uint64_t first,
 		       const struct vti_block_access *a, struct vt_error *err)
 {
 	const struct vt_slot *slots = step->block->slots;
 	const struct vt_access_slots *s = &a->slots;
-	struct vti_touch touch = {.size = s->size, .store = s->store};
+	struct vti_touch touch = {
+		.size = s->size, .store = s->store, .position = first + (s->insn - step->insn)};
 	int code;
 
 	if (s->guard != VT_ACCESS_NO_SLOT && !vt_step_value(step, s->guard, 0))
@@ -198,7 +200,7 @@ static bool is_stub(const struct vt_step *step)
 }
 
 static int take_step(struct vt_memory *m, struct vti_memory_process *p, struct vti_memory_thread *t,
-		     const struct vt_step *step, struct vt_error *err)
+		     const struct vt_step *step, uint64_t first, struct vt_error *err)
 {
 	const struct vti_block_accesses *k = find_accesses(m, step->block);
 	uint32_t i;
@@ -212,7 +214,7 @@ static int take_step(struct vt_memory *m, struct vti_memory_process *p, struct v
 	m->totals.incomplete += k->incomplete;
 	for (i = 0; i < k->count && code == 0; i++)
 		if (k->list[i].slots.insn >= step->insn && k->list[i].slots.insn < step->insn_end)
-			code = take_access(m, p, t, step, &k->list[i], err);
+			code = take_access(m, p, t, step, first, &k->list[i], err);
 	return code;
 }
 
@@ -233,6 +235,7 @@ static int take_exec(struct vt_memory *m, const struct vt_record *rec, struct vt
 	struct vti_memory_thread *t;
 	struct vt_step step;
 	struct vt_exec x;
+	uint64_t first;
 	int code = vt_exec_open(&x, vt_context_blocks(m->context), rec, err);
 
 	if (code < 0)
@@ -248,10 +251,11 @@ static int take_exec(struct vt_memory *m, const struct vt_record *rec, struct vt
 			if (code < 0)
 				return code;
 		}
+		first = x.first;
 		code = vt_exec_next(&x, &step, err);
 		if (code <= 0)
 			break;
-		code = take_step(m, p, t, &step, err);
+		code = take_step(m, p, t, &step, first, err);
 		if (code < 0)
 			return code;
 	}
@@ -335,6 +339,14 @@ static int take_state(struct vt_memory *m, const struct vt_record *rec, struct v
 
 /* ---- records ---- */
 
+/* The samples of misses stand beside those of the executed code's accesses, others do not. */
+static int take_sample(struct vt_memory *m, const struct vt_record *rec, struct vt_error *err)
+{
+	if (vt_misses_is(rec) && m->misses.told)
+		return vt_misses_feed(&m->misses, rec, err);
+	return m->totals.insns || m->misses.told ? 0 : vti_memory_sample(m, rec, err);
+}
+
 static int take_record(void *arg, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_memory *m = arg;
@@ -349,7 +361,10 @@ static int take_record(void *arg, const struct vt_record *rec, struct vt_error *
 		code = vti_memory_heap(m, rec, &bad);
 		break;
 	case VT_SAMPLE:
-		code = m->totals.insns ? 0 : vti_memory_sample(m, rec, &bad);
+		code = take_sample(m, rec, &bad);
+		break;
+	case VT_META:
+		code = vt_misses_feed(&m->misses, rec, &bad);
 		break;
 	case VT_THREAD:
 		code = take_thread(m, rec, &bad);
@@ -388,7 +403,7 @@ static int take_record(void *arg, const struct vt_record *rec, struct vt_error *
 #define WANTED                                                                                     \
 	(VT_KIND(VT_EXEC) | VT_KIND(VT_HEAP) | VT_KIND(VT_THREAD) | VT_KIND(VT_SYSCALL) |          \
 	 VT_KIND(VT_MEMORY) | VT_KIND(VT_SAMPLE) | VT_KIND(VT_STATE) | VT_KIND(VT_BLOCK) |         \
-	 VT_MEMRECORDS)
+	 VT_KIND(VT_META) | VT_MEMRECORDS)
 
 struct vt_memory *vt_memory_new(const struct vt_memory_options *o, struct vt_context *context,
 				struct vt_error *err)
@@ -404,6 +419,7 @@ struct vt_memory *vt_memory_new(const struct vt_memory_options *o, struct vt_con
 	vt_hash_init(&m->process_ids, sizeof(struct by_id), sizeof(int64_t));
 	vti_sharing_init(&m->sharing);
 	vti_memory_samples_init(m);
+	vt_misses_init(&m->misses);
 	vti_nodes_init(&m->allocation_nodes, VTI_MAX_ALLOCATIONS);
 	vti_nodes_init(&m->region_nodes, VTI_MAX_ALLOCATIONS);
 	m->records = vt_memrecords_new(err);
@@ -438,6 +454,7 @@ void vt_memory_free(struct vt_memory *m)
 	vti_sharing_fini(&m->sharing);
 	vti_loads_fini(&m->loads);
 	vt_hash_fini(&m->sampled);
+	vt_misses_fini(&m->misses);
 	vti_nodes_fini(&m->allocation_nodes);
 	vti_nodes_fini(&m->region_nodes);
 	vti_objects_fini(&m->objects);
@@ -554,6 +571,8 @@ int vt_memory_finish(struct vt_memory *m, struct vt_error *err)
 	size_t i;
 	int code = finish_processes(m, err);
 
+	m->totals.misses_told = m->misses.told;
+	m->totals.misses_unplaced = m->misses.count - m->misses.taken;
 	if (code == 0)
 		code = take_profile(m, err);
 	for (i = 0; i < m->objects.nlocations && code == 0; i++)

@@ -29,7 +29,8 @@
  * Records of such profiles (memory/records.h) are read, too; then nothing else is counted.
  *
  * Samples of single accesses with addresses (PEBS, IBS, SPE, models) are counted in the same way,
- * without values, if the stream has no executed code.
+ * without values, if the stream has no executed code.  Where it has all misses of a data cache,
+ * they are counted with the accesses that missed.
  *
  * Memory: a cell of 24 bytes for each 8 bytes that the program touched, at most
  * VT_MEMORY_CHUNKS * 256 bytes of them, and `limit` locations.  For static loads, 48 bytes for each
@@ -61,9 +62,11 @@ struct vt_memory_counts {
 	uint64_t redundant; /* loads of what was there when it was last loaded */
 	uint64_t silent;    /* stores of what was there already */
 	uint64_t dead;	    /* bytes that were overwritten or freed before they were loaded */
+	uint64_t misses;    /* lines that accesses brought into the first data cache */
+	uint64_t waits;	    /* for lines that were on their way there */
 };
 
-/* What samples tell of the accesses. */
+/* What samples tell of the accesses, or of executed code, its misses. */
 struct vt_memory_sampled {
 	uint64_t samples;
 	uint64_t latency; /* cycles, of those that tell it */
@@ -121,7 +124,7 @@ struct vt_memory_location {
 	struct vt_hot *known;	   /* instead, of a record: owned; NULL: none */
 	uint64_t code;		   /* of a stack frame: offset in its image of an instruction of the
 				    * procedure that accesses it; 0: not known */
-	uint64_t latency;	   /* of samples that tell it, in sum */
+	uint64_t latency;	   /* of samples or misses that tell it, in sum */
 	uint64_t latencies;
 	struct vt_memory_sampled_code *sampled; /* NULL: no samples, or another grain */
 };
@@ -154,11 +157,13 @@ struct vt_memory_totals {
 	uint64_t overlaps; /* allocations where something was allocated, which counts as freed */
 	uint64_t left_out; /* locations dropped at the limit, and their accesses */
 	uint64_t left_out_accesses;
-	uint64_t forgotten;	 /* times that all contents of memory were dropped at the limit */
-	uint64_t damaged;	 /* records that contradict themselves */
-	uint64_t lines_left_out; /* accesses to cache lines beyond the limit */
-	uint64_t unread;	 /* bytes stored that nobody loaded until the end */
-	uint64_t loads_left_out; /* executions of static loads beyond VT_MEMORY_LOADS */
+	uint64_t forgotten;	  /* times that all contents of memory were dropped at the limit */
+	uint64_t damaged;	  /* records that contradict themselves */
+	uint64_t lines_left_out;  /* accesses to cache lines beyond the limit */
+	uint64_t unread;	  /* bytes stored that nobody loaded until the end */
+	bool misses_told;	  /* the stream has all misses of a data cache */
+	uint64_t misses_unplaced; /* those whose access is not in the executed code */
+	uint64_t loads_left_out;  /* executions of static loads beyond VT_MEMORY_LOADS */
 };
 
 /* What static loads load from. */
@@ -221,8 +226,8 @@ const struct vt_memory_totals *vt_memory_totals(const struct vt_memory *m);
 unsigned vt_memory_grain(const struct vt_memory *m);
 
 /*
- * After vt_memory_finish(): objects, those with most accesses first, and locations in the order of
- * their objects, by offset.  Borrowed.
+ * After vt_memory_finish(): objects, those with most misses, then accesses first, and locations in
+ * the order of their objects, by offset.  Borrowed.
  */
 size_t vt_memory_nobjects(const struct vt_memory *m);
 const struct vt_memory_object *vt_memory_object(const struct vt_memory *m, size_t i);
@@ -243,7 +248,8 @@ const struct vt_shared_thread *vt_memory_shared_thread(const struct vt_memory *m
  */
 const char *vt_memory_raw_name(const struct vt_memory_object *o);
 
-/* Sorts pointers to locations: the most accessed first; of equal ones, in their order. */
+/* Sorts pointers to locations: those with most misses, then accesses first; of equal ones, in their
+ * order. */
 void vt_memory_sort_locations(const struct vt_memory_location **list, size_t n);
 
 /* What vt_memory_write() writes. */

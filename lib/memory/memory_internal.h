@@ -10,6 +10,7 @@
 #include "memory/memory.h"
 #include "memory/objects.h"
 #include "memory/records.h"
+#include "stream/misses.h"
 
 /* Live allocations and anonymous mappings of all processes together. */
 #define VTI_MAX_ALLOCATIONS (1u << 24)
@@ -85,6 +86,7 @@ struct vt_memory {
 	struct vti_loads loads;
 	struct vt_hash sampled; /* locations of samples with a grain of 0: samples.c */
 	uint64_t nsampled;	/* so many, those before the last drop included */
+	struct vt_misses misses;
 	struct vt_memory_totals totals;
 	/* After vt_memory_finish(). */
 	struct vt_shared_line **lines;
@@ -155,6 +157,7 @@ bool vti_memory_drop(struct vt_memory *m);
 struct vti_touch {
 	uint64_t addr;
 	uint64_t ip;
+	uint64_t position;    /* of the instruction in the process's */
 	const uint8_t *value; /* `size` bytes */
 	uint32_t size;
 	bool store;

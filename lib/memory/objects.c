@@ -248,13 +248,15 @@ static int compare_places(const struct vt_memory_object *x, const struct vt_memo
 	return (x->nplaces > y->nplaces) - (x->nplaces < y->nplaces);
 }
 
-/* Those with most accesses first; of equal ones, what identifies them decides. */
+/* Most misses, then accesses first; of equal ones, what identifies them decides. */
 static int compare_ranked(const void *a, const void *b)
 {
 	const struct vt_memory_object *x = ((const struct ranked *)a)->of;
 	const struct vt_memory_object *y = ((const struct ranked *)b)->of;
 	uint64_t n = x->counts.loads + x->counts.stores, k = y->counts.loads + y->counts.stores;
 
+	if (x->counts.misses != y->counts.misses)
+		return x->counts.misses > y->counts.misses ? -1 : 1;
 	if (n != k)
 		return n > k ? -1 : 1;
 	return compare_places(x, y);
@@ -302,6 +304,8 @@ static int compare_by_accesses(const void *a, const void *b)
 	const struct vt_memory_location *y = *(const struct vt_memory_location *const *)b;
 	uint64_t n = location_accesses(x), k = location_accesses(y);
 
+	if (x->counts.misses != y->counts.misses)
+		return x->counts.misses > y->counts.misses ? -1 : 1;
 	if (n != k)
 		return n > k ? -1 : 1;
 	return (x > y) - (x < y);

@@ -73,8 +73,8 @@ uint32_t vti_objects_location(struct vti_objects *o, uint32_t object, uint64_t i
 bool vti_objects_name(struct vti_objects *o, uint32_t object, const char *text, size_t size);
 
 /*
- * Sorts the objects, those with most accesses first, into `order`, and the locations by object and
- * offset; their `object` is its rank from now on.  -VT_E_NOMEM.
+ * Sorts the objects, those with most misses, then accesses first, into `order`, and the locations
+ * by object and offset; their `object` is its rank from now on.  -VT_E_NOMEM.
  */
 int vti_objects_rank(struct vti_objects *o, struct vt_error *err);
 

@@ -492,6 +492,43 @@ static bool count_load(struct vt_memory *m, const struct vti_memory_process *p,
 	return find_load(m, p, a->ip, &number) && vti_loads_add(&m->loads, number, &load);
 }
 
+static void add_miss(struct vt_memory_counts *c, bool brought)
+{
+	c->misses += brought;
+	c->waits += !brought;
+}
+
+static void add_miss_facts(struct vt_memory_sampled *s, const struct vt_miss *miss)
+{
+	s->samples++;
+	s->latency += miss->latency;
+	s->latencies += !!miss->latency;
+	s->tlb_told += miss->told >> VT_PM_DTLB_MISS & 1;
+	s->tlb_misses += miss->events >> VT_PM_DTLB_MISS & 1;
+	if (miss->source < VT_NSOURCES)
+		s->sources[miss->source]++;
+}
+
+/* Counts the misses of the bytes of an access that lie in a location. */
+static void count_misses(struct vt_memory *m, const struct vti_memory_process *p,
+			 const struct vti_touch *a, uint64_t addr, uint32_t size, uint32_t object,
+			 uint32_t location)
+{
+	struct vt_memory_location *l = &m->objects.locations[location];
+	struct vt_memory_object *o = &m->objects.list[object];
+	const struct vt_miss *miss;
+
+	while ((miss = vt_misses_take(&m->misses, p->pid, a->position, addr, size, a->store))) {
+		add_miss(&l->counts, miss->brought);
+		add_miss(&o->counts, miss->brought);
+		add_miss(&m->totals.counts, miss->brought);
+		add_miss_facts(&o->sampled, miss);
+		add_miss_facts(&m->totals.sampled, miss);
+		l->latency += miss->latency;
+		l->latencies += !!miss->latency;
+	}
+}
+
 int vti_memory_touch(struct vt_memory *m, struct vti_memory_process *p, struct vti_memory_thread *t,
 		     const struct vti_touch *a, struct vt_error *err)
 {
@@ -519,6 +556,9 @@ int vti_memory_touch(struct vt_memory *m, struct vti_memory_process *p, struct v
 			object = m->objects.locations[first].object;
 			offset = m->objects.locations[first].offset;
 		}
+		if (m->misses.count)
+			count_misses(m, p, a, addr, piece.size, object,
+				     m->o.grain ? piece.location : first);
 	}
 	if (ok && !m->o.grain && a->size)
 		ok = count_at(m, first, a->store, a->size,

@@ -335,8 +335,14 @@ static void add_sums(struct vt_typed_sums *s, const struct vt_memory_location *l
 	s->counts.redundant += l->counts.redundant;
 	s->counts.silent += l->counts.silent;
 	s->counts.dead += l->counts.dead;
-	if (l->sampled)
+	s->counts.misses += l->counts.misses;
+	s->counts.waits += l->counts.waits;
+	if (l->sampled) {
 		add_sampled(&s->sampled, &l->sampled->of);
+	} else {
+		s->sampled.latency += l->latency;
+		s->sampled.latencies += l->latencies;
+	}
 	s->top_loads += top;
 	s->valued_loads += valued;
 }
@@ -378,6 +384,7 @@ static int add_location(struct vt_typed *t, const struct vt_memory_location *l,
 
 /* A type or member with its number, to sort by. */
 struct ranked {
+	uint64_t misses;
 	uint64_t accesses;
 	uint64_t offset;
 	const char *name;
@@ -390,6 +397,8 @@ static int compare_types(const void *a, const void *b)
 	const struct ranked *x = a, *y = b;
 	int names;
 
+	if (x->misses != y->misses)
+		return x->misses > y->misses ? -1 : 1;
 	if (x->accesses != y->accesses)
 		return x->accesses > y->accesses ? -1 : 1;
 	names = strcmp(x->name, y->name);
@@ -418,8 +427,10 @@ static bool sort_types(struct vt_typed *t, struct ranked *r, size_t *now)
 	for (i = 0; i < t->ntypes; i++) {
 		const struct vt_memory_counts *c = &t->types[i].sums.counts;
 
-		r[i] = (struct ranked){
-			.accesses = c->loads + c->stores, .name = t->types[i].name, .index = i};
+		r[i] = (struct ranked){.misses = c->misses,
+				       .accesses = c->loads + c->stores,
+				       .name = t->types[i].name,
+				       .index = i};
 	}
 	qsort(r, t->ntypes, sizeof(*r), compare_types);
 	for (i = 0; i < t->ntypes; i++) {

@@ -11,17 +11,28 @@
 
 struct vti_memlist_numbers {
 	const struct vt_memory_counts *counts;
-	uint64_t whole;	 /* accesses of all */
-	uint64_t top;	 /* loads with the most frequent value of their location, */
-	uint64_t valued; /* of so many */
-	/* Of samples. */
+	uint64_t whole;	       /* accesses of all */
+	uint64_t top;	       /* loads with the most frequent value of their location, */
+	uint64_t valued;       /* of so many */
+	uint64_t whole_misses; /* of all */
+	/* Of samples and misses. */
 	uint64_t latency;
 	uint64_t latencies;
 	uint64_t whole_latency;
 };
 
-void vti_memlist_columns(struct vt_table *t, bool sampled);
-void vti_memlist_numbers(struct vt_table *t, const struct vti_memlist_numbers *n, bool sampled);
+enum vti_memlist_told {
+	VTI_MEMLIST_CODE,
+	VTI_MEMLIST_MISSES, /* and misses */
+	VTI_MEMLIST_SAMPLES,
+};
+
+/* What is told of the accesses. */
+enum vti_memlist_told vti_memlist_told(const struct vt_memory *m);
+
+void vti_memlist_columns(struct vt_table *t, enum vti_memlist_told told);
+void vti_memlist_numbers(struct vt_table *t, const struct vti_memlist_numbers *n,
+			 enum vti_memlist_told told);
 
 /* What answered samples, and their misses in TLBs. */
 void vti_memlist_source_columns(struct vt_table *t);

@@ -31,6 +31,22 @@ static const struct column count_columns[] = {
 	{"silent", "silent", VT_FORMAT_PERCENT},  {"dead", "dead", VT_FORMAT_PERCENT},
 };
 
+#define NPLAIN 5 /* of count_columns, up to the values */
+
+/* Beside misses, there is room for the others of count_columns in data alone. */
+static const struct column miss_columns[] = {
+	{"misses", "misses", VT_FORMAT_NUMBER},	     {"miss_share", "of misses", VT_FORMAT_PERCENT},
+	{"miss_rate", "missed", VT_FORMAT_PERCENT},  {"waits", "waits", VT_FORMAT_NUMBER},
+	{"miss_latency", "latency", VT_FORMAT_REAL},
+};
+
+/* Shares of the misses. */
+static const struct column miss_source_columns[] = {
+	{"l2", "L2", VT_FORMAT_PERCENT},
+	{"l3", "L3", VT_FORMAT_PERCENT},
+	{"memory", "memory", VT_FORMAT_PERCENT},
+};
+
 static const struct column unread_column = {"never_loaded", "unread", VT_FORMAT_NUMBER};
 
 /* Of samples; those of sources are shares of the samples that tell it. */
@@ -83,10 +99,31 @@ static void put_empty(struct vt_table *t, size_t n)
 		vt_table_empty(t);
 }
 
-void vti_memlist_columns(struct vt_table *t, bool sampled)
+enum vti_memlist_told vti_memlist_told(const struct vt_memory *m)
 {
-	if (sampled)
+	const struct vt_memory_totals *t = vt_memory_totals(m);
+
+	return !t->insns	? VTI_MEMLIST_SAMPLES
+	       : t->misses_told ? VTI_MEMLIST_MISSES
+				: VTI_MEMLIST_CODE;
+}
+
+static void add_miss_columns(struct vt_table *t)
+{
+	size_t i;
+
+	add_columns(t, count_columns, NPLAIN);
+	for (i = NPLAIN; i < NCOLUMNS(count_columns); i++)
+		vt_table_column(t, count_columns[i].key, NULL, count_columns[i].format);
+	add_columns(t, miss_columns, NCOLUMNS(miss_columns));
+}
+
+void vti_memlist_columns(struct vt_table *t, enum vti_memlist_told told)
+{
+	if (told == VTI_MEMLIST_SAMPLES)
 		add_columns(t, sample_columns, NCOLUMNS(sample_columns));
+	else if (told == VTI_MEMLIST_MISSES)
+		add_miss_columns(t);
 	else
 		add_columns(t, count_columns, NCOLUMNS(count_columns));
 }
@@ -103,14 +140,29 @@ static void put_sampled(struct vt_table *t, const struct vti_memlist_numbers *n)
 		vt_table_empty(t);
 }
 
-void vti_memlist_numbers(struct vt_table *t, const struct vti_memlist_numbers *n, bool sampled)
+static void put_misses(struct vt_table *t, const struct vti_memlist_numbers *n)
+{
+	const struct vt_memory_counts *c = n->counts;
+
+	vt_table_number(t, c->misses);
+	vt_table_percent(t, c->misses, n->whole_misses);
+	vt_table_percent(t, c->misses, count_accesses(c));
+	vt_table_number(t, c->waits);
+	if (n->latencies)
+		vt_table_real(t, (double)n->latency / (double)n->latencies);
+	else
+		vt_table_empty(t);
+}
+
+void vti_memlist_numbers(struct vt_table *t, const struct vti_memlist_numbers *n,
+			 enum vti_memlist_told told)
 {
 	const struct vt_memory_counts *c = n->counts;
 
 	vt_table_percent(t, count_accesses(c), n->whole);
 	vt_table_number(t, c->loads);
 	vt_table_number(t, c->stores);
-	if (sampled) {
+	if (told == VTI_MEMLIST_SAMPLES) {
 		put_sampled(t, n);
 		return;
 	}
@@ -121,6 +173,23 @@ void vti_memlist_numbers(struct vt_table *t, const struct vti_memlist_numbers *n
 	vt_table_percent(t, c->redundant, c->loads);
 	vt_table_percent(t, c->silent, c->stores);
 	vt_table_percent(t, c->dead, c->stored);
+	if (told == VTI_MEMLIST_MISSES)
+		put_misses(t, n);
+}
+
+static uint64_t count_from_memory(const uint64_t *sources)
+{
+	return sources[VT_SOURCE_DRAM] + sources[VT_SOURCE_DRAM_FAR] + sources[VT_SOURCE_PMEM] +
+	       sources[VT_SOURCE_EXTENDED];
+}
+
+static void put_miss_sources(struct vt_table *t, const struct vt_memory_object *o)
+{
+	const uint64_t *n = o->sampled.sources;
+
+	vt_table_percent(t, n[VT_SOURCE_L2], o->counts.misses);
+	vt_table_percent(t, n[VT_SOURCE_L3], o->counts.misses);
+	vt_table_percent(t, count_from_memory(n), o->counts.misses);
 }
 
 void vti_memlist_source_columns(struct vt_table *t)
@@ -131,8 +200,7 @@ void vti_memlist_source_columns(struct vt_table *t)
 void vti_memlist_sources(struct vt_table *t, const struct vt_memory_sampled *s)
 {
 	const uint64_t *n = s->sources;
-	uint64_t told = 0, memory = n[VT_SOURCE_DRAM] + n[VT_SOURCE_DRAM_FAR] + n[VT_SOURCE_PMEM] +
-				    n[VT_SOURCE_EXTENDED];
+	uint64_t told = 0, memory = count_from_memory(n);
 	uint64_t l1 = n[VT_SOURCE_L1] + n[VT_SOURCE_FORWARD];
 	unsigned i;
 
@@ -171,6 +239,21 @@ static void put_object_facts(struct vt_table *t, const struct vt_memory_object *
 	vt_table_number(t, o->left_out_accesses);
 }
 
+/* Those of vti_memlist_columns(), and those of sources, which objects have alone. */
+static size_t count_number_columns(enum vti_memlist_told told)
+{
+	return told == VTI_MEMLIST_SAMPLES  ? NCOLUMNS(sample_columns)
+	       : told == VTI_MEMLIST_MISSES ? NCOLUMNS(count_columns) + NCOLUMNS(miss_columns)
+					    : NCOLUMNS(count_columns);
+}
+
+static size_t count_source_columns(enum vti_memlist_told told)
+{
+	return told == VTI_MEMLIST_SAMPLES  ? NCOLUMNS(source_columns)
+	       : told == VTI_MEMLIST_MISSES ? NCOLUMNS(miss_source_columns)
+					    : 0;
+}
+
 /* ---- rows ---- */
 
 struct list {
@@ -181,7 +264,7 @@ struct list {
 	struct vt_buf text;
 	struct vt_hot hot;
 	uint64_t whole; /* accesses of all */
-	bool sampled;	/* they are samples */
+	enum vti_memlist_told told;
 };
 
 /* For people, a layout has no room for them. */
@@ -245,6 +328,7 @@ static void put_object(struct list *l, size_t number, const struct vt_memory_obj
 	const struct vti_memlist_numbers n = {
 		.counts = &o->counts,
 		.whole = l->whole,
+		.whole_misses = vt_memory_totals(l->memory)->counts.misses,
 		.top = o->top_loads,
 		.valued = o->valued_loads,
 		.latency = o->sampled.latency,
@@ -253,10 +337,12 @@ static void put_object(struct list *l, size_t number, const struct vt_memory_obj
 	};
 
 	vt_table_row(l->table, layout ? VT_STYLE_HEADING : VT_STYLE_PLAIN);
-	vti_memlist_numbers(l->table, &n, l->sampled);
-	if (l->sampled)
+	vti_memlist_numbers(l->table, &n, l->told);
+	if (l->told == VTI_MEMLIST_SAMPLES)
 		vti_memlist_sources(l->table, &o->sampled);
-	else
+	else if (l->told == VTI_MEMLIST_MISSES)
+		put_miss_sources(l->table, o);
+	if (l->told != VTI_MEMLIST_SAMPLES)
 		vt_table_number(l->table, o->unread);
 	if (has_object_columns(l->o))
 		put_object_facts(l->table, o);
@@ -341,6 +427,7 @@ static int put_location(struct list *l, const struct vt_memory_location *p, stru
 	struct vti_memlist_numbers n = {
 		.counts = &p->counts,
 		.whole = l->whole,
+		.whole_misses = vt_memory_totals(l->memory)->counts.misses,
 		.latency = p->latency,
 		.latencies = p->latencies,
 		.whole_latency = vt_memory_totals(l->memory)->sampled.latency,
@@ -349,12 +436,12 @@ static int put_location(struct list *l, const struct vt_memory_location *p, stru
 	if (read_top(l, p, &n.top, &n.valued, err) < 0)
 		return -(int)err->code;
 	vt_table_row(l->table, VT_STYLE_PLAIN);
-	vti_memlist_numbers(l->table, &n, l->sampled);
-	if (!l->sampled)
+	vti_memlist_numbers(l->table, &n, l->told);
+	if (l->o->rows == VT_MEMLIST_LAYOUT)
+		put_empty(l->table, count_source_columns(l->told));
+	if (l->told != VTI_MEMLIST_SAMPLES)
 		vt_table_number(l->table,
 				(unsigned)__builtin_popcount(p->written & (uint8_t)~p->read));
-	else if (l->o->rows == VT_MEMLIST_LAYOUT)
-		put_empty(l->table, NCOLUMNS(source_columns));
 	if (l->o->rows == VT_MEMLIST_LAYOUT && has_object_columns(l->o))
 		put_empty(l->table, NCOLUMNS(object_columns));
 	vt_table_signed(l->table, p->offset);
@@ -407,9 +494,8 @@ static int put_layout(struct list *l, size_t object, size_t at, size_t end, stru
 	if (n == end - at || !l->o->people)
 		return 0;
 	vt_table_row(l->table, VT_STYLE_FAINT);
-	put_empty(l->table, (l->sampled ? NCOLUMNS(sample_columns) + NCOLUMNS(source_columns)
-					: NCOLUMNS(count_columns) + 1) +
-				    NCOLUMNS(location_columns));
+	put_empty(l->table, count_number_columns(l->told) + count_source_columns(l->told) +
+				    (l->told != VTI_MEMLIST_SAMPLES) + NCOLUMNS(location_columns));
 	vt_table_number(l->table, object + 1);
 	put_empty(l->table, NAME_COLUMNS - 2);
 	vt_table_printf(l->table, "(%zu more locations)", end - at - n);
@@ -471,13 +557,18 @@ static int64_t list_locations(struct list *l, struct vt_error *err)
 	return code < 0 ? code : (int64_t)(n - shown);
 }
 
-static void make_columns(struct vt_table *t, const struct vt_memlist_options *o, bool sampled)
+static void make_columns(struct vt_table *t, const struct vt_memlist_options *o,
+			 enum vti_memlist_told told)
 {
-	vti_memlist_columns(t, sampled);
-	if (!sampled)
-		add_columns(t, &unread_column, 1);
-	else if (o->rows != VT_MEMLIST_LOCATIONS)
+	bool sources = o->rows != VT_MEMLIST_LOCATIONS;
+
+	vti_memlist_columns(t, told);
+	if (told == VTI_MEMLIST_SAMPLES && sources)
 		add_columns(t, source_columns, NCOLUMNS(source_columns));
+	if (told == VTI_MEMLIST_MISSES && sources)
+		add_columns(t, miss_source_columns, NCOLUMNS(miss_source_columns));
+	if (told != VTI_MEMLIST_SAMPLES)
+		add_columns(t, &unread_column, 1);
 	if (has_object_columns(o))
 		add_columns(t, object_columns, NCOLUMNS(object_columns));
 	if (o->rows != VT_MEMLIST_OBJECTS)
@@ -499,10 +590,10 @@ int64_t vt_memlist_table(struct vt_table *t, struct vt_memory *m, struct vt_imag
 			 .o = o,
 			 .text = VT_BUF_INIT,
 			 .whole = count_accesses(&vt_memory_totals(m)->counts),
-			 .sampled = !vt_memory_totals(m)->insns};
+			 .told = vti_memlist_told(m)};
 	int64_t left_out;
 
-	make_columns(t, o, l.sampled);
+	make_columns(t, o, l.told);
 	left_out = o->rows == VT_MEMLIST_OBJECTS     ? list_objects(&l)
 		   : o->rows == VT_MEMLIST_LOCATIONS ? list_locations(&l, err)
 						     : list_layout(&l, err);
@@ -525,13 +616,16 @@ void vt_memlist_header(const struct vt_memory *m, struct vt_output *out)
 
 	vt_output_printf(out, "%" PRIu64 " load%s and %" PRIu64 " store%s", c->loads,
 			 plural(c->loads), c->stores, plural(c->stores));
-	if (t->insns)
-		vt_output_printf(
-			out, " of %" PRIu64 " instructions, %" PRIu64 " allocations and frees\n\n",
-			t->insns, t->heap_events);
-	else
+	if (!t->insns) {
 		vt_output_printf(out, " with an address, of %" PRIu64 " sample%s\n\n", t->samples,
 				 plural(t->samples));
+		return;
+	}
+	vt_output_printf(out, " of %" PRIu64 " instructions, ", t->insns);
+	if (t->misses_told)
+		vt_output_printf(out, "%" PRIu64 " miss%s of the data cache, ", c->misses,
+				 c->misses == 1 ? "" : "es");
+	vt_output_printf(out, "%" PRIu64 " allocations and frees\n\n", t->heap_events);
 }
 
 void vti_memlist_set_counts(json_t *o, const struct vt_memory_totals *t)
@@ -565,6 +659,11 @@ void vt_memlist_json(const struct vt_memory *m, const struct vt_table *t, int64_
 	json_object_set_new(doc, "samples", vt_json_u64(n->samples));
 	json_object_set_new(doc, "instructions", vt_json_u64(n->insns));
 	vti_memlist_set_counts(doc, n);
+	if (n->misses_told) {
+		json_object_set_new(doc, "misses", vt_json_u64(n->counts.misses));
+		json_object_set_new(doc, "waits", vt_json_u64(n->counts.waits));
+		json_object_set_new(doc, "misses_unplaced", vt_json_u64(n->misses_unplaced));
+	}
 	json_object_set_new(doc, "unread_at_end_bytes",
 			    n->insns ? vt_json_u64(n->unread) : json_null());
 	json_object_set_new(doc, "accesses_without_address", vt_json_u64(n->incomplete));

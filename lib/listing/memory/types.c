@@ -13,7 +13,7 @@ struct types {
 	const struct vt_memory *memory;
 	const struct vt_typed *typed;
 	const struct vt_memlist_options *o;
-	bool sampled;
+	enum vti_memlist_told told;
 };
 
 static bool is_layout(const struct types *l)
@@ -23,8 +23,8 @@ static bool is_layout(const struct types *l)
 
 static void add_columns(const struct types *l)
 {
-	vti_memlist_columns(l->table, l->sampled);
-	if (l->sampled)
+	vti_memlist_columns(l->table, l->told);
+	if (l->told == VTI_MEMLIST_SAMPLES)
 		vti_memlist_source_columns(l->table);
 	vt_table_column(l->table, "objects", "objects", VT_FORMAT_NUMBER);
 	vt_table_column(l->table, "size", "size", VT_FORMAT_NUMBER);
@@ -46,6 +46,7 @@ static void put_sums(const struct types *l, const struct vt_typed_sums *s)
 	const struct vti_memlist_numbers n = {
 		.counts = &s->counts,
 		.whole = t->counts.loads + t->counts.stores,
+		.whole_misses = t->counts.misses,
 		.top = s->top_loads,
 		.valued = s->valued_loads,
 		.latency = s->sampled.latency,
@@ -53,8 +54,8 @@ static void put_sums(const struct types *l, const struct vt_typed_sums *s)
 		.whole_latency = t->sampled.latency,
 	};
 
-	vti_memlist_numbers(l->table, &n, l->sampled);
-	if (l->sampled)
+	vti_memlist_numbers(l->table, &n, l->told);
+	if (l->told == VTI_MEMLIST_SAMPLES)
 		vti_memlist_sources(l->table, &s->sampled);
 }
 
@@ -145,7 +146,7 @@ static int64_t put_types(const struct types *l)
 int64_t vt_memlist_types(struct vt_table *t, struct vt_memory *m, struct vt_images *images,
 			 const struct vt_memlist_options *o, struct vt_error *err)
 {
-	struct types l = {.table = t, .memory = m, .o = o, .sampled = !vt_memory_totals(m)->insns};
+	struct types l = {.table = t, .memory = m, .o = o, .told = vti_memlist_told(m)};
 	struct vt_typed *typed = vt_typed_new(m, images, err);
 	int64_t left_out;
 
