@@ -233,6 +233,23 @@ static int pass_on(void *arg, const struct vt_record *rec, struct vt_error *err)
 	return vt_writer_error(j->writer, err);
 }
 
+/* What it lacks for a program that asks whether accesses missed. */
+static bool report_misses(struct job *j)
+{
+	const struct vt_feed_stats *f = vt_feed_stats(j->run.feed);
+	const char *name = vt_reader_name(j->reader);
+	bool lines = vt_ucode_reads(&j->ucode) & 1u << VT_OP_LINE;
+
+	if (!f->misses_told)
+		return app_lacks(j->app, name,
+				 "no cache misses (vsim --misses adds them to executed code)");
+	if (lines && f->miss_line != 64)
+		app_say(j->app,
+			"%s: the cache's lines have %" PRIu64 " bytes: addr.line is that of 64",
+			name, f->miss_line);
+	return true;
+}
+
 /* What the stream lacks for the program. */
 static bool report_losses(struct job *j)
 {
@@ -244,6 +261,8 @@ static bool report_losses(struct job *j)
 		return app_lacks(j->app, name, APP_NO_CODE);
 	if (vt_context_is_sampled(j->in.context))
 		return app_lacks(j->app, name, VT_IS_SAMPLED);
+	if (vt_ucode_reads(&j->ucode) & 1u << VT_OP_MISSED && !report_misses(j))
+		return false;
 	if (!b->offered && f->no_value)
 		return app_lacks(
 			j->app, name,

@@ -41,6 +41,7 @@ unsigned vt_buffer_entry_bytes(const struct vt_ucode *u)
 		{1u << VT_OP_TID, 0, 4},
 		{1u << VT_OP_SIZE, 0, 1},
 		{1u << VT_OP_TAKEN, 0, 1},
+		{1u << VT_OP_MISSED, 0, 1},
 	};
 
 	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)

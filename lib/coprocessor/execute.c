@@ -324,6 +324,7 @@ static inline void extract(struct vt_coproc *m, const struct vt_sample *s)
 	in[VT_OP_ADDR_LO] = (uint32_t)s->addr;
 	in[VT_OP_WORD] = s->addr >> 3;
 	in[VT_OP_LINE] = s->addr >> 6;
+	in[VT_OP_MISSED] = s->missed;
 	in[VT_OP_TARGET] = s->target;
 	in[VT_OP_TARGET_LO] = (uint32_t)s->target;
 	in[VT_OP_TAKEN] = s->taken;

@@ -10,9 +10,11 @@
 #include "machine/insn/insn.h"
 #include "stream/exec.h"
 #include "stream/marks.h"
+#include "stream/misses.h"
 
-#define NONE VT_ACCESS_NO_SLOT
-#define LANE 8 /* bytes of an operation at most */
+#define NONE	   VT_ACCESS_NO_SLOT
+#define LANE	   8  /* bytes of an operation at most */
+#define USUAL_LINE 64 /* of a cache, where the stream tells none */
 
 /* An operation of a block, with what each execution of it has alike. */
 struct op {
@@ -58,8 +60,10 @@ struct vt_feed {
 	struct vt_hash processes, threads, places;
 	uint64_t limit; /* instructions that are played */
 	bool use_cycles;
-	struct vt_marks marks; /* of the run */
-	size_t mark;	       /* the next one */
+	struct vt_marks marks;	 /* of the run */
+	size_t mark;		 /* the next one */
+	struct vt_misses misses; /* if the program asks whether accesses missed */
+	uint64_t position;	 /* instructions of the process before the step at hand */
 	struct vt_feed_stats stats;
 };
 
@@ -82,6 +86,7 @@ struct vt_feed *vt_feed_new(const struct vt_context *c, const struct vt_ucode *u
 	vt_hash_init(&feed->processes, sizeof(struct process), sizeof(int64_t));
 	vt_hash_init(&feed->threads, sizeof(struct thread), offsetof(struct thread, epoch));
 	vt_marks_init(&feed->marks);
+	vt_misses_init(&feed->misses);
 	vt_hash_init(&feed->places, sizeof(struct vt_feed_place), sizeof(uint64_t));
 	return feed;
 }
@@ -101,6 +106,7 @@ void vt_feed_free(struct vt_feed *f)
 	vt_hash_fini(&f->processes);
 	vt_hash_fini(&f->threads);
 	vt_hash_fini(&f->places);
+	vt_misses_fini(&f->misses);
 	vt_marks_fini(&f->marks);
 	free(f);
 }
@@ -115,8 +121,10 @@ void vt_feed_limit(struct vt_feed *f, uint64_t insns)
 	f->limit = insns;
 }
 
-const struct vt_feed_stats *vt_feed_stats(const struct vt_feed *f)
+const struct vt_feed_stats *vt_feed_stats(struct vt_feed *f)
 {
+	f->stats.misses_told = f->misses.told;
+	f->stats.miss_line = f->misses.line;
 	return &f->stats;
 }
 
@@ -230,8 +238,8 @@ static bool add_access(struct vt_feed *f, struct plan *p, const struct vt_bblock
 		       const struct vt_access_slots *a)
 {
 	const uint32_t value = 1u << VT_OP_VALUE | 1u << VT_OP_VALUE_LO;
-	const uint32_t addr =
-		1u << VT_OP_ADDR | 1u << VT_OP_ADDR_LO | 1u << VT_OP_WORD | 1u << VT_OP_LINE;
+	const uint32_t addr = 1u << VT_OP_ADDR | 1u << VT_OP_ADDR_LO | 1u << VT_OP_WORD |
+			      1u << VT_OP_LINE | 1u << VT_OP_MISSED;
 	enum vt_ucode_class class = a->store ? VT_CLASS_STORE : VT_CLASS_LOAD;
 	uint32_t lane = 0;
 
@@ -341,6 +349,38 @@ static int finish_branch(struct vt_feed *f, struct thread *t, uint64_t addr, str
 	return vt_buffer_offer(f->buffer, &s, 0, passes(f, op), err);
 }
 
+/* Whether the bytes of an access that lie in a line brought it into the cache. */
+static bool has_missed(struct vt_feed *f, const struct thread *t, const struct vt_sample *s,
+		       uint64_t position)
+{
+	const struct vt_miss *miss;
+	bool missed = false;
+
+	while ((miss = vt_misses_take(&f->misses, t->pid, position, s->addr, s->size,
+				      s->class == VT_CLASS_STORE)))
+		missed |= miss->brought;
+	return missed;
+}
+
+/* For a program that asks what missed, an access is an operation in each line that it touches. */
+static int offer_lines(struct vt_feed *f, const struct thread *t, const struct vt_sample *whole,
+		       uint32_t ahead, struct vt_error *err)
+{
+	uint64_t line = f->misses.line ? f->misses.line : USUAL_LINE, left = whole->size, part;
+	struct vt_sample s = *whole;
+	int code;
+
+	do {
+		part = line - s.addr % line;
+		s.size = (uint8_t)(part < left ? part : left);
+		s.missed = has_missed(f, t, &s, f->position + ahead);
+		code = vt_buffer_offer(f->buffer, &s, ahead, true, err);
+		s.addr += s.size;
+		left -= s.size;
+	} while (left && code == 0);
+	return code;
+}
+
 static inline int run_op(struct vt_feed *f, struct thread *t, struct op *op,
 			 const struct vt_step *step, struct vt_error *err)
 {
@@ -357,6 +397,8 @@ static inline int run_op(struct vt_feed *f, struct thread *t, struct op *op,
 		s.addr += vt_step_value(step, op->addr, 0);
 	if (op->value != NONE)
 		s.value = vt_step_value(step, op->value, op->lane);
+	if (f->reads & 1u << VT_OP_MISSED && op->addr != NONE)
+		return offer_lines(f, t, &s, op->insn - step->insn, err);
 	return vt_buffer_offer(f->buffer, &s, op->insn - step->insn, true, err);
 }
 
@@ -468,7 +510,11 @@ static int run_exec(struct vt_feed *f, const struct vt_record *rec, struct vt_er
 	t = find_thread(f, &x);
 	if (!t || find_cycles(f, &x, err) < 0)
 		return vt_error_nomem(err);
-	while (f->stats.insns < f->limit && (code = vt_exec_next(&x, &step, err)) > 0) {
+	while (f->stats.insns < f->limit) {
+		f->position = x.first;
+		code = vt_exec_next(&x, &step, err);
+		if (code <= 0)
+			break;
 		set_pace(f, insns);
 		insns += step.insn_end - step.insn;
 		code = run_step(f, t, &step, err);
@@ -482,6 +528,13 @@ static int run_exec(struct vt_feed *f, const struct vt_record *rec, struct vt_er
 	return 0;
 }
 
+static int take_miss(struct vt_feed *f, const struct vt_record *rec, struct vt_error *err)
+{
+	if (!(f->reads & 1u << VT_OP_MISSED) || (rec->kind == VT_SAMPLE && !vt_misses_is(rec)))
+		return 0;
+	return vt_misses_feed(&f->misses, rec, err);
+}
+
 int vt_feed_record(void *feed, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_feed *f = feed;
@@ -489,6 +542,8 @@ int vt_feed_record(void *feed, const struct vt_record *rec, struct vt_error *err
 
 	if (rec->kind == VT_EXEC)
 		return run_exec(f, rec, err);
+	if (rec->kind == VT_META || rec->kind == VT_SAMPLE)
+		return take_miss(f, rec, err);
 	if (rec->kind == VT_SIGNAL) {
 		const int64_t key[2] = {vt_record_i64(rec, VT_SIGNAL_PID),
 					vt_record_i64(rec, VT_SIGNAL_TID)};

@@ -10,7 +10,8 @@
 /*
  * The main processor, played from executed code: BLOCK and EXEC records.  An instruction retires as
  * one operation for each load, one for each store, in the order in which they were recorded, each
- * of at most 8 bytes; and one of its own class, last.
+ * of at most 8 bytes, and in one line of the cache if the program reads whether it missed; and one
+ * of its own class, last.
  */
 struct vt_feed;
 
@@ -19,6 +20,9 @@ struct vt_feed_stats {
 	uint64_t no_value;   /* loads and stores left out, as the program reads values that */
 	uint64_t no_address; /* were not recorded, and addresses */
 	uint64_t no_target;  /* branches left out: what comes behind is not recorded */
+	/* Of a program that reads whether accesses missed: */
+	bool misses_told;   /* the stream has all misses */
+	uint64_t miss_line; /* bytes of a line of the cache; 0: not known */
 };
 
 /*
@@ -38,10 +42,12 @@ void vt_feed_limit(struct vt_feed *f, uint64_t insns);
 void vt_feed_free(struct vt_feed *f);
 
 /* A vt_consume_record_fn for the kinds of VT_FEED_KINDS. */
-#define VT_FEED_KINDS (VT_KIND(VT_EXEC) | VT_KIND(VT_GAP) | VT_KIND(VT_SIGNAL))
+#define VT_FEED_KINDS                                                                              \
+	(VT_KIND(VT_EXEC) | VT_KIND(VT_GAP) | VT_KIND(VT_SIGNAL) | VT_KIND(VT_META) |              \
+	 VT_KIND(VT_SAMPLE))
 int vt_feed_record(void *feed, const struct vt_record *rec, struct vt_error *err);
 
-const struct vt_feed_stats *vt_feed_stats(const struct vt_feed *f);
+const struct vt_feed_stats *vt_feed_stats(struct vt_feed *f);
 
 /* The place of an instruction of a class that is profiled. */
 struct vt_feed_place {

@@ -27,6 +27,7 @@ struct vt_sample {
 	uint8_t class; /* enum vt_ucode_class */
 	uint8_t size;
 	uint8_t taken;
+	uint8_t missed;
 };
 
 struct vt_coproc_stats {

@@ -72,7 +72,7 @@ uint32_t vt_ucode_reads(const struct vt_ucode *u)
 	unsigned i, op;
 
 	for (i = 0; i < u->nwords; i++)
-		for (op = VT_OP_PC; op < VT_NOPERANDS; op++)
+		for (op = VT_OP_MISSED; op < VT_NOPERANDS; op++)
 			if (reads(&u->fields[i], op))
 				mask |= UINT32_C(1) << op;
 	return mask;

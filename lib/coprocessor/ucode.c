@@ -28,6 +28,7 @@ const char *const vt_ucode_operands[VT_NOPERANDS] = {
 	[VT_OP_ZERO] = "zero",
 	[VT_OP_ONE] = "one",
 	[VT_OP_RAND] = "rand",
+	[VT_OP_MISSED] = "missed",
 	[VT_OP_PC] = "pc",
 	[VT_OP_PC_LO] = "pc.lo",
 	[VT_OP_VALUE] = "value",

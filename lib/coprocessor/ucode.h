@@ -47,7 +47,8 @@ enum vt_ucode_operand {
 	VT_OP_M,     /* the entry of the associative array that matched last */
 	VT_OP_ZERO,
 	VT_OP_ONE,
-	VT_OP_RAND, /* the linear feedback shift register, 3.3 */
+	VT_OP_RAND,   /* the linear feedback shift register, 3.3 */
+	VT_OP_MISSED, /* a field of a sample: it brought its line into the cache */
 	VT_OP_PC = 16,
 	VT_OP_PC_LO, /* 32 bits discriminate well enough (5.1.1) */
 	VT_OP_VALUE,

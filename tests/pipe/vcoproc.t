@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 orders=$ROOT/tests/data/demo/orders.vt
-programs="call-stack edge-indirect edge load-value mem-dep silent-store simple-sample"
+programs="cache-conflict call-stack edge-indirect edge load-value mem-dep silent-store simple-sample"
 
 # ---- programs ----
 

@@ -485,10 +485,35 @@ static void interrupts_and_stuck_routines(void **state)
 	vt_coproc_free(m);
 }
 
+/* A field that only operand a can be, and that a buffer entry has a byte for. */
+static void missed(void **state)
+{
+	static const char text[] = ".class load -> s\ns: mov v0, missed | go done\n";
+	static const char bad[] = ".class load -> s\ns: add v0, v1, missed\n";
+	struct vt_coproc *m = make(text);
+	struct vt_sample s = {.addr = 0x1000, .size = 8, .missed = 1};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_ucode u;
+	uint64_t cycles;
+
+	(void)state;
+	assert_int_equal(vt_ucode_reads(&program), UINT32_C(1) << VT_OP_MISSED);
+	assert_int_equal(vt_buffer_entry_bytes(&program), 1);
+	vt_coproc_run(m, &s, 100, &cycles);
+	assert_int_equal(vt_coproc_operand(m, VT_OP_V0), 1);
+	s.missed = 0;
+	vt_coproc_run(m, &s, 100, &cycles);
+	assert_int_equal(vt_coproc_operand(m, VT_OP_V0), 0);
+	vt_coproc_free(m);
+	assert_true(vt_ucode_assemble(&u, bad, strlen(bad), &none, &err) < 0);
+	assert_non_null(strstr(err.text, "field b cannot encode missed"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arithmetic),
+		cmocka_unit_test(missed),
 		cmocka_unit_test(conditions),
 		cmocka_unit_test(counters),
 		cmocka_unit_test(associative_array),
