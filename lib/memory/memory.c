@@ -571,10 +571,11 @@ int vt_memory_finish(struct vt_memory *m, struct vt_error *err)
 	size_t i;
 	int code = finish_processes(m, err);
 
-	m->totals.misses_told = m->misses.told;
-	m->totals.misses_unplaced = m->misses.count - m->misses.taken;
 	if (code == 0)
 		code = take_profile(m, err);
+	/* A merged profile has no META record of it. */
+	m->totals.misses_told = m->misses.told || m->totals.counts.misses || m->totals.counts.waits;
+	m->totals.misses_unplaced = m->misses.count - m->misses.taken;
 	for (i = 0; i < m->objects.nlocations && code == 0; i++)
 		code = add_location(m, &m->objects.locations[i], &h, err);
 	vt_hot_fini(&h);

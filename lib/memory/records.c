@@ -28,7 +28,8 @@ struct number {
 		NUMBER(kind, LOADED, type, counts.loaded),                                         \
 		NUMBER(kind, STORED, type, counts.stored), NUMBER(kind, ZERO, type, counts.zero),  \
 		NUMBER(kind, REDUNDANT, type, counts.redundant),                                   \
-		NUMBER(kind, SILENT, type, counts.silent), NUMBER(kind, DEAD, type, counts.dead)
+		NUMBER(kind, SILENT, type, counts.silent), NUMBER(kind, DEAD, type, counts.dead),  \
+		NUMBER(kind, MISSES, type, counts.misses), NUMBER(kind, WAITS, type, counts.waits)
 
 #define SAMPLED_NUMBERS(kind, type)                                                                \
 	NUMBER(kind, SAMPLED, type, sampled.samples),                                              \

@@ -136,6 +136,16 @@ vsim -m skylake --misses -o loads.misses loads.vt 2>/dev/null
 t_status "without addresses of stores" 3 vmem loads.misses
 t_like "they are said to be missing" 'no addresses of stores' "$T_ERR"
 
+# ---- in profiles ----
+
+t_ok "records of objects" vmem --records --top 0 -o profile.vt skylake.vt
+rows_of() { jq -cS '[.misses, .waits, [.rows[] | [.name, .loads, .stores, .misses, .waits, .memory, .miss_latency]]]' "$1"; }
+vmem --json --top 0 profile.vt >read.json 2>/dev/null
+t_is "have the misses" "$(rows_of read.json)" "$(rows_of objects.json)"
+t_ok "merged" vtrace merge -o twice.vt profile.vt profile.vt
+vmem --json --top 0 twice.vt >twice.json 2>/dev/null
+t_is "they add up" "$(jq -c '[.misses, .waits]' twice.json)" "$(jq -c '[2 * .misses, 2 * .waits]' objects.json)"
+
 # ---- cache-conflict ----
 
 t_ok "cache-conflict" vcoproc --program cache-conflict --clock 1000 --buffer 65536 --tsv skylake.vt
