@@ -58,6 +58,32 @@ static const struct {
 	{"apart", " ", NULL}, /* nobody says what it points to */
 };
 
+/* An access is by the first operand if the instruction does just that with it alone. */
+static void check_operand(struct subject *s, uint64_t at, const struct vt_facts *f)
+{
+	const struct vt_memory *m = &f->memories[0];
+	bool fixed = m->base == VT_REG_IP || m->base == VT_REG_NONE, through, found;
+	uint64_t offset, size = 0, same;
+	struct vt_variable v;
+
+	if (f->nmemories != 1)
+		return;
+	found = vt_types_access(s->types, at, &v, &same, &through) == VT_TYPED;
+	assert_int_equal(vt_types_access_by(s->types, at, m->read, m->written, &v, &offset, &size,
+					    &through) == VT_TYPED,
+			 found && !fixed);
+	assert_int_equal(size, m->size);
+	if (found && !fixed)
+		assert_int_equal(offset, same);
+	if (!m->read || !m->written)
+		assert_int_equal(
+			vt_types_access_by(s->types, at, true, true, &v, &offset, &size, &through),
+			VT_UNTYPED_INEXACT);
+	assert_int_equal(
+		vt_types_access_by(s->types, at, false, false, &v, &offset, &size, &through),
+		VT_UNTYPED_INEXACT);
+}
+
 /* Checks the paths of all accesses of a procedure but those of variables as a whole. */
 static void check_function(struct subject *s, size_t i, bool plain)
 {
@@ -78,6 +104,8 @@ static void check_function(struct subject *s, size_t i, bool plain)
 		const uint8_t *code = vt_elf_bytes(s->elf, at, &avail);
 
 		assert_true(vt_facts_decode(code, avail, &f));
+		if (f.flags & (VT_FACT_LOAD | VT_FACT_STORE))
+			check_operand(s, at, &f);
 		if (!(f.flags & (VT_FACT_LOAD | VT_FACT_STORE)) || f.memories[0].implied ||
 		    vt_types_access(s->types, at, &v, &offset, &through) != VT_TYPED)
 			continue;
@@ -119,11 +147,13 @@ static void nothing_follows_from_nothing(void **state)
 {
 	struct vt_variable v;
 	struct subject s;
-	uint64_t offset;
+	uint64_t offset, size;
 	bool through;
 
 	(void)state;
 	subject_build(&s, program, "p.c", "gcc -g -O1");
+	assert_int_equal(vt_types_access_by(s.types, 0, true, false, &v, &offset, &size, &through),
+			 VT_UNTYPED_NO_CODE);
 	assert_int_equal(vt_types_access(s.types, 0, &v, &offset, &through), VT_UNTYPED_NO_CODE);
 	assert_int_equal(vt_types_access(s.types, UINT64_MAX, &v, &offset, &through),
 			 VT_UNTYPED_NO_CODE);
