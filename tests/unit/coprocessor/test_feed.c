@@ -29,7 +29,7 @@ static const char accesses[] = ".host log\n.slots 16\n.cam 32 pc\n.base pc 32 ke
 /* Rows of the pc and target of branches, and whether they were taken. */
 static const char branches[] = ".host log\n.slots 16\n.cam 32 pc\n.base pc 32 key\n"
 			       ".base target 64\n.base taken 8\n.index n slots\n"
-			       ".class branch -> take\n.class jump -> take\n"
+			       ".class branch -> take\n.class jump -> take\n.class other -> take\n"
 			       "take: write pc[n], pc.lo\nwrite target[n], target\n"
 			       "write taken[n], taken | next n | go done\n";
 
@@ -146,6 +146,7 @@ static void check(const char *program, void (*put)(struct vt_writer *w), const c
 		      stats->insns, stats->no_value, stats->no_address, stats->no_target, warnings);
 	assert_string_equal(vt_buf_str(&text), want);
 	assert_int_equal(vt_buffer_stats(b)->dropped, 0);
+	assert_int_equal(vt_buffer_stats(b)->retired, stats->insns);
 	if (look)
 		look(feed);
 	vt_buf_free(&text);
@@ -269,9 +270,11 @@ static void targets(void **state)
 static void put_bare(struct vt_writer *w)
 {
 	static const struct code branch = {"", 0, 2, {2, 3}, VT_END_BRANCH, 0, {0}};
+	static const struct code fall = {"", 0, 2, {2, 3}, VT_END_FALL, 0, {0}};
 	uint64_t *row;
 
 	put_block(w, 0, CODE, &branch);
+	put_block(w, 2, CODE + 0x100, &fall);
 	row = vt_writer_row(w, VT_BLOCK);
 	row[VT_BLOCK_ID] = 1;
 	row[VT_BLOCK_PID] = PID;
@@ -283,6 +286,8 @@ static void put_bare(struct vt_writer *w)
 	run_block(w, 0, 0, 2, NULL, 0);
 	run_block(w, 1, 2, 2, NULL, 0);
 	run_block(w, 0, 4, 2, NULL, 0);
+	run_block(w, 2, 6, 2, NULL, 0);
+	run_block(w, 2, 8, 2, NULL, 0);
 }
 
 static void look_at_places(const struct vt_feed *feed)
@@ -299,13 +304,19 @@ static void look_at_places(const struct vt_feed *feed)
 	p = vt_feed_find(feed, CODE + 3);
 	assert_non_null(p);
 	assert_int_equal(p->pc, CODE + 3 + UINT64_C(0x100000000));
-	assert_null(vt_feed_find(feed, CODE));
+	p = vt_feed_find(feed, CODE);
+	assert_int_equal(p->pc, CODE);
+	assert_int_equal(p->ambiguous, 1);
+	assert_null(vt_feed_find(feed, CODE + 1));
 }
 
 static void bare(void **state)
 {
 	(void)state;
-	check(branches, put_bare, "401002 100401000 1\n401003 401000 1\n6 without: 0 0 0, bad 0\n",
+	check(branches, put_bare,
+	      "401000 0 0\n401002 100401000 1\n401000 0 0\n401003 401000 1\n401000 0 0\n"
+	      "401002 401100 1\n401100 0 0\n401102 0 0\n401100 0 0\n401102 0 0\n"
+	      "10 without: 0 0 0, bad 0\n",
 	      look_at_places);
 }
 
