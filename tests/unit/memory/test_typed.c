@@ -75,7 +75,8 @@ static int build(void **state)
 	toolbox_write(dir, "p.c", program);
 	said = toolbox_run(
 		dir,
-		"gcc -g -O1 -mno-red-zone -no-pie -fno-pie p.c -o p && strip -g p -o q && ./p");
+		"gcc -g -O1 -mno-red-zone -no-pie -fno-pie p.c -o p && strip -g p -o q && ./p && "
+		"gcc -g -O1 -gsplit-dwarf -no-pie -fno-pie p.c -o r && rm *.dwo && cp r s");
 	return 0;
 }
 
@@ -250,7 +251,7 @@ static void put_types(struct vt_buf *b, const struct vt_typed *t)
 	}
 }
 
-static void check(void (*put)(struct maker *m), const char *want)
+static void check_split(void (*put)(struct maker *m), uint64_t split, const char *want)
 {
 	const struct vt_images_options io = {.find = {.symfs = NULL}};
 	struct vt_memory_options o = {.depth = 2, .grain = 0, .limit = 1000};
@@ -277,7 +278,7 @@ static void check(void (*put)(struct maker *m), const char *want)
 	assert_non_null(t);
 	put_types(&text, t);
 	assert_string_equal(vt_buf_str(&text), want);
-	assert_int_equal(vt_typed_lost(t)->split, 0);
+	assert_int_equal(vt_typed_lost(t)->split, split);
 	assert_int_equal(vt_typed_lost(t)->limits, 0);
 	assert_false(vt_typed_lost(t)->alternate);
 	vt_buf_free(&text);
@@ -287,6 +288,11 @@ static void check(void (*put)(struct maker *m), const char *want)
 	vt_context_free(context);
 	vt_images_free(images);
 	close(fd);
+}
+
+static void check(void (*put)(struct maker *m), const char *want)
+{
+	check_split(put, 0, want);
 }
 
 /* ---- variables ---- */
@@ -341,6 +347,24 @@ static void stripped(void **state)
 	      "(global: no debug information) l2:8 s0:0 zero0 again0 silent0 dead0 top2/2 of1\n"
 	      "struct other 16 l1:8 s0:0 zero0 again0 silent0 dead0 top1/1 of1\n"
 	      " +0 w8 'a' long int l1:8 s0:0 zero0 again0 silent0 dead0 top1/1 of0\n");
+}
+
+/* Two images, whose debug information is in a file each that is not there. */
+static void put_split(struct maker *m)
+{
+	put_image(m, 2, "r", SHIFT);
+	put_image(m, 3, "s", 2 * SHIFT);
+	load(m, 4, told("first") + SHIFT, 1);
+	load(m, 4, told("first") + 2 * SHIFT, 1);
+}
+
+static void split(void **state)
+{
+	(void)state;
+	check_split(
+		put_split, 2,
+		"(global: debug information in a file not found) l2:8 s0:0 zero0 again0 silent0 "
+		"dead0 top2/2 of2\n");
 }
 
 /* ---- the heap ---- */
@@ -544,10 +568,11 @@ static void sampled_heap(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(variables), cmocka_unit_test(stripped),
-		cmocka_unit_test(heap),	     cmocka_unit_test(sizes),
-		cmocka_unit_test(stack),     cmocka_unit_test(samples),
-		cmocka_unit_test(unknown),   cmocka_unit_test(sampled_heap),
+		cmocka_unit_test(variables),	cmocka_unit_test(stripped),
+		cmocka_unit_test(split),	cmocka_unit_test(heap),
+		cmocka_unit_test(sizes),	cmocka_unit_test(stack),
+		cmocka_unit_test(samples),	cmocka_unit_test(unknown),
+		cmocka_unit_test(sampled_heap),
 	};
 
 	return cmocka_run_group_tests(tests, build, demolish);
