@@ -197,7 +197,10 @@ static bool check_profile(struct job *j)
 		return app_lacks(j->app, name,
 				 "a memory profile has neither types nor cache lines nor single "
 				 "loads: --type, --sharing and --loads need the recording");
-	if ((o->grain_given && vt_memory_grain(j->memory) != 8u >> o->grain) || o->depth_given)
+	if (!vt_memory_grain(j->memory))
+		return app_lacks(j->app, name, "a memory profile without its totals (ACCESSES)");
+	if ((o->grain_given && vt_memory_grain(j->memory) != 8u >> o->grain) ||
+	    (o->depth_given && vt_memory_depth(j->memory) != o->depth))
 		return app_lacks(j->app, name,
 				 "a memory profile has the --grain and the --depth that it was "
 				 "made with");
@@ -248,11 +251,16 @@ static void tell_vmem_losses(struct job *j)
 	if (t->overlaps)
 		app_say(j->app, "%s: %" PRIu64 " allocations overlap others, which count as freed",
 			name, t->overlaps);
+	if (t->objects_left_out)
+		app_say(j->app,
+			"%s: %" PRIu64 " objects are left out: the profile was written with --top, "
+			"--object or --in",
+			name, t->objects_left_out);
 	if (t->left_out)
 		app_say(j->app,
 			"%s: %" PRIu64 " locations with %" PRIu64
-			" accesses are left out of their objects' lists: more than --limit, or "
-			"than --top of the --records",
+			" accesses are left out of their objects' lists, one that is dropped twice "
+			"counts twice: more than --limit, or than --top of the --records",
 			name, t->left_out, t->left_out_accesses);
 	if (t->lines_left_out)
 		app_say_lossy(j->app,

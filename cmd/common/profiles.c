@@ -152,7 +152,7 @@ bool app_profile_read_values(struct app *a, struct app_profile *p, const char *p
 		return app_fail(a, &err);
 	if (vt_memory_finish(p->locations, &err) < 0)
 		return app_fail(a, &err);
-	if (app_saw(a, VT_ACCESSES) && !vt_hotprofile_count(p->lists))
+	if (vt_memory_grain(p->locations) && !vt_hotprofile_count(p->lists))
 		return true;
 	vt_memory_free(p->locations);
 	p->locations = NULL;

@@ -560,6 +560,7 @@ static int take_profile(struct vt_memory *m, struct vt_error *err)
 	if (m->totals.insns || m->totals.samples)
 		return vt_error_set(err, VT_E_MISMATCH,
 				    "both a memory profile and accesses to be counted");
+	m->totals.damaged += vt_memrecords_mend(m->records);
 	m->o.grain = (unsigned)m->records->grain;
 	m->o.depth = (unsigned)m->records->depth;
 	return vti_memrecords_add(&m->objects, &m->totals, m->records, same_image, NULL, err);
@@ -573,8 +574,7 @@ int vt_memory_finish(struct vt_memory *m, struct vt_error *err)
 
 	if (code == 0)
 		code = take_profile(m, err);
-	/* A merged profile has no META record of it. */
-	m->totals.misses_told = m->misses.told || m->totals.counts.misses || m->totals.counts.waits;
+	m->totals.misses_told |= m->misses.told;
 	m->totals.misses_unplaced = m->misses.count - m->misses.taken;
 	for (i = 0; i < m->objects.nlocations && code == 0; i++)
 		code = add_location(m, &m->objects.locations[i], &h, err);
@@ -596,6 +596,11 @@ int vt_memory_finish(struct vt_memory *m, struct vt_error *err)
 unsigned vt_memory_grain(const struct vt_memory *m)
 {
 	return m->o.grain;
+}
+
+unsigned vt_memory_depth(const struct vt_memory *m)
+{
+	return m->o.depth;
 }
 
 size_t vt_memory_nobjects(const struct vt_memory *m)

@@ -157,13 +157,14 @@ struct vt_memory_totals {
 	uint64_t overlaps; /* allocations where something was allocated, which counts as freed */
 	uint64_t left_out; /* locations dropped at the limit, and their accesses */
 	uint64_t left_out_accesses;
-	uint64_t forgotten;	  /* times that all contents of memory were dropped at the limit */
-	uint64_t damaged;	  /* records that contradict themselves */
-	uint64_t lines_left_out;  /* accesses to cache lines beyond the limit */
-	uint64_t unread;	  /* bytes stored that nobody loaded until the end */
-	bool misses_told;	  /* the stream has all misses of a data cache */
-	uint64_t misses_unplaced; /* those whose access is not in the executed code */
-	uint64_t loads_left_out;  /* executions of static loads beyond VT_MEMORY_LOADS */
+	uint64_t forgotten;	   /* times that all contents of memory were dropped at the limit */
+	uint64_t damaged;	   /* records that contradict themselves */
+	uint64_t lines_left_out;   /* accesses to cache lines beyond the limit */
+	uint64_t unread;	   /* bytes stored that nobody loaded until the end */
+	uint64_t objects_left_out; /* of a profile that was read: those that were not written */
+	bool misses_told;	   /* the stream has all misses of a data cache */
+	uint64_t misses_unplaced;  /* those whose access is not in the executed code */
+	uint64_t loads_left_out;   /* executions of static loads beyond VT_MEMORY_LOADS */
 };
 
 /* What static loads load from. */
@@ -224,6 +225,7 @@ const struct vt_memory_totals *vt_memory_totals(const struct vt_memory *m);
 
 /* Bytes of a location: those of the options, or of the profile that was read. */
 unsigned vt_memory_grain(const struct vt_memory *m);
+unsigned vt_memory_depth(const struct vt_memory *m); /* callers that tell allocations apart */
 
 /*
  * After vt_memory_finish(): objects, those with most misses, then accesses first, and locations in

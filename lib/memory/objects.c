@@ -245,7 +245,9 @@ static int compare_places(const struct vt_memory_object *x, const struct vt_memo
 		if (x->places[i].offset != y->places[i].offset)
 			return x->places[i].offset < y->places[i].offset ? -1 : 1;
 	}
-	return (x->nplaces > y->nplaces) - (x->nplaces < y->nplaces);
+	if (x->nplaces != y->nplaces)
+		return x->nplaces < y->nplaces ? -1 : 1;
+	return strcmp(vt_memory_raw_name(x), vt_memory_raw_name(y));
 }
 
 /* Most misses, then accesses first; of equal ones, what identifies them decides. */

@@ -20,6 +20,7 @@ struct vti_object_key {
 	uint32_t nplaces;
 	uint64_t offsets[VT_MEMORY_DEPTH];
 	uint32_t images[VT_MEMORY_DEPTH];
+	uint64_t name; /* hash of the name that a record gives it; 0: none */
 };
 
 struct vti_near {

@@ -49,6 +49,7 @@ static const struct number total_numbers[] = {
 	NUMBER(ACCESSES, OVERLAPS, vt_memory_totals, overlaps),
 	NUMBER(ACCESSES, FORGOTTEN, vt_memory_totals, forgotten),
 	NUMBER(ACCESSES, UNREAD, vt_memory_totals, unread),
+	NUMBER(ACCESSES, OBJECTS_LEFT_OUT, vt_memory_totals, objects_left_out),
 };
 
 static const struct number object_numbers[] = {
@@ -219,7 +220,17 @@ static int read_accesses(struct vt_memrecords *r, const struct vt_record *rec, s
 	r->grain = grain;
 	r->depth = vt_record_u64(rec, VT_ACCESSES_DEPTH);
 	*t = read;
+	t->misses_told = vt_record_u64(rec, VT_ACCESSES_MISSES_TOLD);
 	return 0;
+}
+
+/*
+ * Images without a build-id are known by their paths: in two builds of one, a place may be of
+ * variables with different names.
+ */
+static uint64_t name_number(const void *name, size_t size)
+{
+	return size ? vt_hash_bytes(name, size) : 0;
 }
 
 /* Sets the type and the places of a key; false if they cannot be. */
@@ -261,6 +272,7 @@ static int read_object(struct vt_memrecords *r, const struct vt_record *rec, str
 		return refuse_record(rec, "its numbers contradict each other", err);
 	if (vt_hash_find(&r->ids, &id))
 		return refuse_record(rec, "there was one of this id before", err);
+	key.name = name_number(name.data, name.size);
 	object = vti_objects_get(&r->objects, &key);
 	if (object == VTI_NO_OBJECT)
 		return vt_error_nomem(err);
@@ -381,13 +393,18 @@ static int read_location(struct vt_memrecords *r, const struct vt_record *rec, s
 	struct vt_hot hot = {.algo = VT_ALGO_SPACE_SAVING, .factor = 1, .scale = 1, .first = 1};
 	int code;
 
-	if (!r->given || !e)
+	if (!r->given)
+		return refuse_record(rec, "there are no totals (ACCESSES) before it", err);
+	if (!e)
 		return refuse_record(rec, "its object has no record before it", err);
 	if (read > UINT8_MAX || written > UINT8_MAX || size > UINT8_MAX ||
 	    !offset_fits(r, &r->objects.list[e->object], l.offset) ||
 	    !read_numbers(&l, location_numbers, NNUMBERS(location_numbers), rec) ||
 	    !counts_agree(&l.counts))
 		return refuse_record(rec, "its numbers contradict each other", err);
+	/* An access touches a location once. */
+	if (l.counts.loads > r->totals.counts.loads || l.counts.stores > r->totals.counts.stores)
+		return refuse_record(rec, "it has more accesses than there are", err);
 	l.object = (uint32_t)e->object;
 	l.read = (uint8_t)read;
 	l.written = (uint8_t)written;
@@ -415,6 +432,39 @@ int vt_memrecords_feed(struct vt_memrecords *r, const struct vt_record *rec, str
 	}
 }
 
+bool vt_memrecords_depend_on_model(const struct vt_memrecords *r)
+{
+	return r->given && (!r->totals.insns || r->totals.misses_told);
+}
+
+static void raise_total(uint64_t *total, uint64_t sum, unsigned *raised)
+{
+	if (sum > *total) {
+		*total = sum;
+		*raised = 1;
+	}
+}
+
+unsigned vt_memrecords_mend(struct vt_memrecords *r)
+{
+	struct vt_memory_counts *t = &r->totals.counts;
+	uint64_t loads = 0, stores = 0, misses = 0;
+	unsigned raised = 0;
+	size_t i;
+
+	for (i = 0; r->given && i < r->objects.count; i++) {
+		const struct vt_memory_counts *c = &r->objects.list[i].counts;
+
+		loads += c->loads;
+		stores += c->stores;
+		misses += c->misses;
+	}
+	raise_total(&t->loads, loads, &raised);
+	raise_total(&t->stores, stores, &raised);
+	raise_total(&t->misses, misses, &raised);
+	return raised;
+}
+
 /* ---- adding ---- */
 
 static int join_object(struct vti_objects *to, const struct vt_memory_object *from,
@@ -422,8 +472,8 @@ static int join_object(struct vti_objects *to, const struct vt_memory_object *fr
 		       struct vt_error *err)
 {
 	struct vti_object_key key;
-	uint32_t object, i, number;
 	const char *name = vt_memory_raw_name(from);
+	uint32_t object, i, number;
 
 	vti_object_key_init(&key, from->type);
 	for (i = 0; i < from->nplaces; i++) {
@@ -431,6 +481,7 @@ static int join_object(struct vti_objects *to, const struct vt_memory_object *fr
 			return vt_error_nomem(err);
 		vti_object_key_add(&key, number, from->places[i].offset);
 	}
+	key.name = name_number(name, strlen(name));
 	object = vti_objects_get(to, &key);
 	if (object == VTI_NO_OBJECT || !vti_objects_name(to, object, name, strlen(name)))
 		return vt_error_nomem(err);
@@ -476,6 +527,7 @@ int vti_memrecords_add(struct vti_objects *objects, struct vt_memory_totals *tot
 		code = refuse_sum(err);
 	add_numbers(totals, &from->totals, total_numbers, NNUMBERS(total_numbers));
 	add_sources(&totals->sampled, &from->totals.sampled);
+	totals->misses_told |= from->totals.misses_told;
 	free(numbers);
 	return code;
 }
@@ -493,6 +545,10 @@ static int check_alike(const struct vt_memrecords *a, const struct vt_memrecords
 				    "its memory profile has allocations by %" PRIu64
 				    " callers, those before by %" PRIu64 " (vmem --depth)",
 				    b->depth, a->depth);
+	if (a->totals.misses_told != b->totals.misses_told)
+		return vt_error_set(err, VT_E_MISMATCH,
+				    "of memory profiles, one has cache misses and one has not "
+				    "(vsim --misses)");
 	if (!a->totals.insns != !b->totals.insns)
 		return vt_error_set(err, VT_E_MISMATCH,
 				    "of memory profiles, one is of samples and one is not");
@@ -514,13 +570,29 @@ int vt_memrecords_join(struct vt_memrecords *to, const struct vt_memrecords *fro
 
 /* ---- writing ---- */
 
+/* Objects that were accessed and are not written. */
+static uint64_t count_left_out(const struct vti_memory_output *o)
+{
+	uint64_t n = 0;
+	size_t i;
+
+	for (i = 0; o->objects_kept && i < o->objects->count; i++) {
+		const struct vt_memory_counts *c = &o->objects->list[o->objects->order[i]].counts;
+
+		n += !o->objects_kept[i] && c->loads + c->stores;
+	}
+	return n;
+}
+
 static void put_totals(const struct vti_memory_output *o, struct vt_writer *w)
 {
 	uint64_t *row = vt_writer_row(w, VT_ACCESSES);
 
 	row[VT_ACCESSES_GRAIN] = o->grain;
 	row[VT_ACCESSES_DEPTH] = o->depth;
+	row[VT_ACCESSES_MISSES_TOLD] = o->totals->misses_told;
 	put_numbers(row, o->totals, total_numbers, NNUMBERS(total_numbers));
+	row[VT_ACCESSES_OBJECTS_LEFT_OUT] += count_left_out(o);
 	vt_writer_words(w, VT_ACCESSES_SOURCES, o->totals->sampled.sources, VT_NSOURCES);
 }
 

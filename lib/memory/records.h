@@ -33,6 +33,15 @@ void vt_memrecords_free(struct vt_memrecords *r);
 /* Whether a stream had such records. */
 bool vt_memrecords_given(const struct vt_memrecords *r);
 
+/* Whether it has samples or misses, which depend on the processor. */
+bool vt_memrecords_depend_on_model(const struct vt_memrecords *r);
+
+/*
+ * After the last record of a stream: if the objects together have more accesses than the totals
+ * say, these become the sum.  Returns 1 then, else 0.
+ */
+unsigned vt_memrecords_mend(struct vt_memrecords *r);
+
 /*
  * Takes a record of these kinds, and ignores others.  0; -VT_E_FORMAT: it contradicts itself or
  * those before, and is left out; -VT_E_NOMEM.
@@ -46,8 +55,8 @@ typedef bool vt_memrecords_image_fn(void *arg, uint32_t image, uint32_t *number)
  * Adds `from` to `to`: counts are added, the most frequent values of a location are those of both
  * (vt_hot_merge()), and `size` and `peak` are the highest of each.  Objects are the same if their
  * types and places are.  -VT_E_MISMATCH: their locations are of different size, or allocations are
- * told apart by another number of callers, or one is of samples and the other is not, or
- * lists of values have other capacities.  -VT_E_LIMIT: a sum is too high.  -VT_E_NOMEM.
+ * told apart by another number of callers, or one is of samples or has misses and the other is or
+ * has not, or lists of values have other capacities.  -VT_E_LIMIT: a sum is too high.  -VT_E_NOMEM.
  */
 int vt_memrecords_join(struct vt_memrecords *to, const struct vt_memrecords *from,
 		       vt_memrecords_image_fn *image, void *arg, struct vt_error *err);

@@ -75,7 +75,7 @@ struct vti_conflicts {
 
 /* Sums that depend on them: of pairs of samples, of paths, of followed instructions, of accesses.
  */
-enum vti_sums { VTI_PAIRSTATS, VTI_PATHS, VTI_EVSTATS, VTI_CONFLICTS, VTI_NSUMS };
+enum vti_sums { VTI_PAIRSTATS, VTI_PATHS, VTI_EVSTATS, VTI_CONFLICTS, VTI_MEMORIES, VTI_NSUMS };
 
 /* What the first stream with such sums that names a setting has. */
 struct vti_known {

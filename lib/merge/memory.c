@@ -8,6 +8,8 @@ bool vti_feed_memory(struct vt_merge *m, const struct vt_record *rec)
 	int code = vt_memrecords_feed(m->own_memory, rec, &bad);
 
 	m->bad += code == -VT_E_FORMAT;
+	if (vt_memrecords_depend_on_model(m->own_memory))
+		vti_has_sums(m, VTI_MEMORIES);
 	return code != -VT_E_NOMEM;
 }
 
@@ -18,7 +20,10 @@ static bool join_memory_image(void *arg, uint32_t image, uint32_t *index)
 
 int vti_join_memory(struct vt_merge *m, struct vt_error *err)
 {
-	int code = vt_memrecords_join(m->memory, m->own_memory, join_memory_image, m, err);
+	int code;
+
+	m->bad += vt_memrecords_mend(m->own_memory);
+	code = vt_memrecords_join(m->memory, m->own_memory, join_memory_image, m, err);
 
 	vt_memrecords_free(m->own_memory);
 	m->own_memory = NULL;

@@ -18,6 +18,7 @@
 #define PATHS	  (1u << VTI_PATHS)
 #define ESTIMATES (1u << VTI_EVSTATS)
 #define CONFLICTS (1u << VTI_CONFLICTS)
+#define MEMORY	  (1u << VTI_MEMORIES)
 
 enum {
 	ARCH,
@@ -41,10 +42,10 @@ static const struct {
 	unsigned sums;	  /* that depend on it */
 	bool machine;	  /* written if all streams name it alike, whatever they have */
 } settings[VTI_MERGE_SETTINGS] = {
-	[ARCH] = {"arch", "architecture", PAIRS | PATHS | ESTIMATES, true},
-	[MODEL] = {"cpu.model", "model of a processor", PAIRS | PATHS | ESTIMATES, true},
+	[ARCH] = {"arch", "architecture", PAIRS | PATHS | ESTIMATES | MEMORY, true},
+	[MODEL] = {"cpu.model", "model of a processor", PAIRS | PATHS | ESTIMATES | MEMORY, true},
 	/* Paths are of the program. */
-	[CPUID] = {"cpuid", "processor", PAIRS | ESTIMATES, true},
+	[CPUID] = {"cpuid", "processor", PAIRS | ESTIMATES | MEMORY, true},
 	[DESCRIPTION] = {"cpudesc", NULL, 0, true},
 	[WHERE] = {VT_META_WHERE, "choice of samples", PAIRS | ESTIMATES, false},
 	[WINDOW] = {VT_PAIRS_META_WINDOW, "window", PAIRS, false},
@@ -170,6 +171,7 @@ static const char *const sums_names[VTI_NSUMS] = {
 	[VTI_PATHS] = "paths",
 	[VTI_EVSTATS] = "estimates",
 	[VTI_CONFLICTS] = "pairs of accesses",
+	[VTI_MEMORIES] = "misses and samples of memory",
 };
 
 static int refuse_setting(const struct vt_merge *m, unsigned i, const struct vti_known *own,

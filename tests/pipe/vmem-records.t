@@ -128,6 +128,17 @@ t_status "records are no JSON" 2 vmem --records --json 200.vt
 t_status "records have no types" 2 vmem --records --type 200.vt
 t_status "a profile has the size of its locations" 3 vmem --grain 4 200.mem
 t_status "and its callers" 3 vmem --depth 9 200.mem
+t_ok "which may be named" vmem --depth 3 --grain 8 200.mem
+vmem --records --in global --top 3 200.vt 2>/dev/null >few.mem
+t_run vmem few.mem
+t_like "objects that were not written are told" ": [0-9]+ objects are left out: the profile was written with" "$T_ERR"
+vtrace merge few.mem 300.mem 2>/dev/null | vmem >/dev/null 2>said
+t_like "also of a sum" ": [0-9]+ objects are left out: the profile was written with" said
+vsim -m skylake --profileme 50 300.vt 2>/dev/null | vmem --records >skylake.mem 2>/dev/null
+vmem --records samples.vt >samples.mem 2>/dev/null
+t_run vtrace merge samples.mem skylake.mem
+t_like "samples of two models are not added" "its misses and samples of memory are of another model of a processor" "$T_ERR"
+t_ok "those of one model are" vtrace merge -o /dev/null samples.mem samples.vt
 t_status "a profile has no cache lines" 3 vmem --sharing 200.mem
 t_status "a profile has no types" 3 vmem --type 200.mem
 

@@ -670,6 +670,7 @@ void vt_memlist_json(const struct vt_memory *m, const struct vt_table *t, int64_
 	json_object_set_new(doc, "heap_events", vt_json_u64(n->heap_events));
 	json_object_set_new(doc, "unknown_frees", vt_json_u64(n->unknown_frees));
 	json_object_set_new(doc, "overlaps", vt_json_u64(n->overlaps));
+	json_object_set_new(doc, "objects_left_out", vt_json_u64(n->objects_left_out));
 	json_object_set_new(doc, "locations_left_out", vt_json_u64(n->left_out));
 	json_object_set_new(doc, "accesses_left_out", vt_json_u64(n->left_out_accesses));
 	json_object_set_new(doc, "forgotten", vt_json_u64(n->forgotten));

@@ -42,10 +42,10 @@ static void put_accesses(struct vt_writer *w, const struct change *c)
 	row[VT_ACCESSES_GRAIN] = 8;
 	row[VT_ACCESSES_DEPTH] = 3;
 	row[VT_ACCESSES_INSNS] = 100;
-	row[VT_ACCESSES_LOADS] = 10;
-	row[VT_ACCESSES_STORES] = 5;
-	row[VT_ACCESSES_LOADED] = 80;
-	row[VT_ACCESSES_STORED] = 40;
+	row[VT_ACCESSES_LOADS] = 100;
+	row[VT_ACCESSES_STORES] = 50;
+	row[VT_ACCESSES_LOADED] = 800;
+	row[VT_ACCESSES_STORED] = 400;
 	row[VT_ACCESSES_ZERO] = 2;
 	row[VT_ACCESSES_DEAD] = 16;
 	row[VT_ACCESSES_HEAP_EVENTS] = 4;
@@ -193,15 +193,15 @@ static void test_refused(void **state)
 	(void)state;
 	check_refused(none.kind, 0, 0, 0, NULL);
 	/* Without totals, locations have no size: both refuse. */
-	check_refused(VT_ACCESSES, VT_ACCESSES_GRAIN, 0, 2, "no record before it");
-	check_refused(VT_ACCESSES, VT_ACCESSES_GRAIN, 16, 2, "no record before it");
-	check_refused(VT_ACCESSES, VT_ACCESSES_GRAIN, 6, 2, "no record before it");
+	check_refused(VT_ACCESSES, VT_ACCESSES_GRAIN, 0, 2, "no totals (ACCESSES) before it");
+	check_refused(VT_ACCESSES, VT_ACCESSES_GRAIN, 16, 2, "no totals (ACCESSES) before it");
+	check_refused(VT_ACCESSES, VT_ACCESSES_GRAIN, 6, 2, "no totals (ACCESSES) before it");
 	check_refused(VT_ACCESSES, VT_ACCESSES_GRAIN, 4, 0, NULL);
-	check_refused(VT_ACCESSES, VT_ACCESSES_ZERO, 11, 2, "no record before it");
-	check_refused(VT_ACCESSES, VT_ACCESSES_ZERO, 10, 0, NULL);
-	check_refused(VT_ACCESSES, VT_ACCESSES_INSNS, high, 2, "no record before it");
+	check_refused(VT_ACCESSES, VT_ACCESSES_ZERO, 101, 2, "no totals (ACCESSES) before it");
+	check_refused(VT_ACCESSES, VT_ACCESSES_ZERO, 100, 0, NULL);
+	check_refused(VT_ACCESSES, VT_ACCESSES_INSNS, high, 2, "no totals (ACCESSES) before it");
 	check_refused(VT_ACCESSES, VT_ACCESSES_INSNS, high - 1, 0, NULL);
-	check_refused(VT_ACCESSES, VT_ACCESSES_LATENCIES, 1, 2, "no record before it");
+	check_refused(VT_ACCESSES, VT_ACCESSES_LATENCIES, 1, 2, "no totals (ACCESSES) before it");
 
 	check_refused(VT_OBJECT, VT_OBJECT_TYPE, VT_NOBJECTTYPES, 2, "no record before it");
 	check_refused(VT_OBJECT, VT_OBJECT_TYPE, VT_OBJECT_OTHER, 0, NULL);
@@ -228,6 +228,9 @@ static void test_refused(void **state)
 	check_refused(VT_LOCATION, VT_LOCATION_READ, 256, 1, numbers);
 	check_refused(VT_LOCATION, VT_LOCATION_WRITTEN, 256, 1, numbers);
 	check_refused(VT_LOCATION, VT_LOCATION_ZERO, 11, 1, numbers);
+	check_refused(VT_LOCATION, VT_LOCATION_LOADS, 101, 1, "more accesses than there are");
+	check_refused(VT_LOCATION, VT_LOCATION_LOADS, 100, 0, NULL);
+	check_refused(VT_LOCATION, VT_LOCATION_STORES, 51, 1, "more accesses than there are");
 	check_refused(VT_LOCATION, VT_LOCATION_PROFILED, 11, 1, values);
 	check_refused(VT_LOCATION, VT_LOCATION_PROFILED, 7, 0, NULL); /* 6 - 2 and 3 */
 	check_refused(VT_LOCATION, VT_LOCATION_PROFILED, 6, 1, values);
@@ -371,11 +374,13 @@ static void test_join(void **state)
 	const struct object one[] = {{7, VT_OBJECT_GLOBAL, 12, 0x4010, "counter", 10, 8},
 				     {9, VT_OBJECT_STACK, 13, 0x100, "", 20, 0}};
 	const struct object two[] = {{0, VT_OBJECT_HEAP, 3, 0x200, "", 50, 48},
-				     {1, VT_OBJECT_GLOBAL, 2, 0x4010, "alias", 5, 16}};
+				     {1, VT_OBJECT_GLOBAL, 2, 0x4010, "counter", 5, 16},
+				     /* Another build of the image: no build-id tells. */
+				     {2, VT_OBJECT_GLOBAL, 2, 0x4010, "another", 3, 4}};
 	const struct values other = {2, {7, 9}, {5, 1}, {0, 0}};
 	struct vt_memrecords *sum = vt_memrecords_new(&err);
 	struct vt_memrecords *a = read_objects(one, 2, &few, &none);
-	struct vt_memrecords *b = read_objects(two, 2, &other, &none);
+	struct vt_memrecords *b = read_objects(two, 3, &other, &none);
 	struct vt_memrecords *empty = vt_memrecords_new(&err);
 
 	(void)state;
@@ -389,18 +394,42 @@ static void test_join(void **state)
 	 * 4 stores each: 54, 24 and 23 accesses.  Value 9 may have occurred in the first list as
 	 * often as that list's greatest error, 2, and so may 7 not: the list has it.
 	 */
-	check_written(sum,
-		      "grain 8 depth 3 insns 200\n"
-		      "0 heap image 13 l50 size 48 peak 96 n3 life 60 left 0:0 source 1 \n"
-		      " 0+8 w4 rf l10 of 9: 7*5-0 9*1-0\n"
-		      "1 stack image 13 l20 size 0 peak 0 n3 life 60 left 0:0 source 1 \n"
-		      " 1-8 w4 rf l10 of 9: 5*6-2 7*3-0\n"
-		      "2 global image 12 l15 size 16 peak 32 n6 life 120 left 0:0 source 2 alias\n"
-		      " 2+8 w4 rf l20 of 18: 7*8-0 5*6-2 9*3-2\n");
+	check_written(
+		sum, "grain 8 depth 3 insns 200\n"
+		     "0 heap image 13 l50 size 48 peak 96 n3 life 60 left 0:0 source 1 \n"
+		     " 0+8 w4 rf l10 of 9: 7*5-0 9*1-0\n"
+		     "1 stack image 13 l20 size 0 peak 0 n3 life 60 left 0:0 source 1 \n"
+		     " 1-8 w4 rf l10 of 9: 5*6-2 7*3-0\n"
+		     "2 global image 12 l15 size 16 peak 32 n6 life 120 left 0:0 source 2 counter\n"
+		     " 2+8 w4 rf l20 of 18: 7*8-0 5*6-2 9*3-2\n"
+		     "3 global image 12 l3 size 4 peak 8 n3 life 60 left 0:0 source 1 another\n"
+		     " 3+8 w4 rf l10 of 9: 7*5-0 9*1-0\n");
 	vt_memrecords_free(sum);
 	vt_memrecords_free(a);
 	vt_memrecords_free(b);
 	vt_memrecords_free(empty);
+}
+
+/* Totals are at least the sum of what there is, and what depends on the processor is known. */
+static void test_mended(void **state)
+{
+	const struct object much = {7, VT_OBJECT_GLOBAL, 2, 0x4010, "counter", 101, 8};
+	struct vt_memrecords *r = read_objects(&much, 1, &few, &none);
+	const struct change samples = {VT_ACCESSES, VT_ACCESSES_INSNS, 0};
+	const struct change misses = {VT_ACCESSES, VT_ACCESSES_MISSES_TOLD, 1};
+
+	(void)state;
+	assert_int_equal(vt_memrecords_mend(r), 1);
+	assert_int_equal(vt_memrecords_mend(r), 0);
+	assert_false(vt_memrecords_depend_on_model(r));
+	vt_memrecords_free(r);
+	r = read_objects(&counter, 1, &few, &samples);
+	assert_int_equal(vt_memrecords_mend(r), 0);
+	assert_true(vt_memrecords_depend_on_model(r));
+	vt_memrecords_free(r);
+	r = read_objects(&counter, 1, &few, &misses);
+	assert_true(vt_memrecords_depend_on_model(r));
+	vt_memrecords_free(r);
 }
 
 /* Sums that no reader would take. */
@@ -525,15 +554,17 @@ static void test_mismatch(void **state)
 	(void)state;
 	check_mismatch(VT_ACCESSES_GRAIN, 4, "locations of 4 bytes, those before of 8");
 	check_mismatch(VT_ACCESSES_DEPTH, 2, "by 2 callers, those before by 3");
+	check_mismatch(VT_ACCESSES_MISSES_TOLD, 1, "one has cache misses and one has not");
 	check_mismatch(VT_ACCESSES_INSNS, 0, "one is of samples and one is not");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_twice),
-		cmocka_unit_test(test_join),	 cmocka_unit_test(test_mismatch),
-		cmocka_unit_test(test_too_high), cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_twice),
+		cmocka_unit_test(test_join),	cmocka_unit_test(test_mismatch),
+		cmocka_unit_test(test_mended),	cmocka_unit_test(test_too_high),
+		cmocka_unit_test(test_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
