@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "memory/records.h"
 #include "stream/kinds.h"
 
 /* The options, and what a sample has to have for them. */
@@ -95,7 +96,7 @@ int app_slice_feed(struct app_slice *s, const struct vt_block *block, uint32_t f
 	return vt_slice_feed(s->slice, block, first, count, take, arg, err);
 }
 
-/* What makes estimates of some samples; that paths are of such cannot be had. */
+/* What makes estimates of some samples; paths and memory profiles of such cannot be had. */
 static void tell_estimates(const struct vt_slice_counts *c, struct vt_buf *b)
 {
 	static const struct {
@@ -103,7 +104,7 @@ static void tell_estimates(const struct vt_slice_counts *c, struct vt_buf *b)
 		const char *program;
 	} others[] = {{VT_EVSTAT, "vevent --where"}, {VT_PAIRSTAT, "vpair --where"}};
 	const char *programs[3];
-	uint64_t kinds = c->estimate_kinds & ~VT_KIND(VT_PATH);
+	uint64_t kinds = c->estimate_kinds & ~(VT_KIND(VT_PATH) | VT_MEMRECORDS);
 	unsigned i, n = 0;
 
 	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
