@@ -78,7 +78,7 @@ ENUMS = {("EVENT", "policy"), ("IMAGE", "type"), ("THREAD", "op"), ("BLOCK", "en
          ("EDGE", "method"), ("STALL", "cause"), ("STALL", "confidence"),
          ("STALL", "why"), ("SAMPLE", "source"), ("SAMPLE", "trap"), ("EVSTAT", "what"),
          ("EVSTAT", "confidence"), ("EVSTAT", "method"), ("PAIRSTAT", "confidence"),
-         ("PAIRSTAT", "method"), ("PATH", "method"), ("HEAP", "op")}
+         ("PAIRSTAT", "method"), ("PATH", "method"), ("HEAP", "op"), ("OBJECT", "type")}
 BITS = {"pm_has", "pm_least", "events_told", "events"}
 # Fields of one instruction, in the order of the bits of pm_has; what has no bit is not printed.
 FOLLOWED = """events lat_fetch lat_map lat_ready lat_issue lat_exec lat_retire lat_load lat_tlb lat_total
