@@ -326,7 +326,8 @@ int vti_objects_rank(struct vti_objects *o, struct vt_error *err)
 		return -(int)err->code;
 	for (i = 0; i < o->nlocations; i++)
 		o->locations[i].object = o->rank[o->locations[i].object];
-	qsort(o->locations, o->nlocations, sizeof(*o->locations), compare_locations);
+	if (o->nlocations)
+		qsort(o->locations, o->nlocations, sizeof(*o->locations), compare_locations);
 	return 0;
 }
 
