@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "merge/internal.h"
 #include "pairs/record.h"
+#include "stream/sum.h"
 
 /* A sum of pairs, by what it is of; texts are numbers of the pool. */
 struct vti_pairstat_key {
@@ -80,9 +81,10 @@ int vti_join_pairstats(struct vt_merge *m, const uint32_t *events, struct vt_err
 		if (!vti_join_image_id(m, s->key.image, &key.image) ||
 		    !add_pairstat(&p->all, &key, &s->sum))
 			return vt_error_nomem(err);
-		/* No reader would take it. */
+		/* No reader would take it, as doubles count no further. */
 		sum = vt_hash_find(&p->all, &key);
-		if (!vt_pairsum_is_valid(&sum->sum))
+		if ((double)sum->sum.pairs > VT_MOST_COUNT ||
+		    (double)sum->sum.missing > VT_MOST_COUNT)
 			return vt_error_set(err, VT_E_LIMIT, "a sum of pairs is impossibly high");
 	}
 	vt_hash_clear(&p->own);

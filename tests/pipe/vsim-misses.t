@@ -154,7 +154,7 @@ rows "$T_OUT" >counted
 oracle conflicts skylake.vt 64 | sort >direct
 t_same "as counted directly" direct counted
 t_is "the lines that do not fit their set come again, each but the first time" \
-	"$(awk '{ n[$2] += $3 } END { print n[0] >= '$((900 * passes - 9))' }' counted)" 1
+	"$(awk '{ n[$2] += $3 } END { print (n[0] >= '$((900 * passes - 9))') }' counted)" 1
 vsim -m alpha21164 --misses -o alpha.vt run.vt
 t_ok "of a cache of other lines" vcoproc --program cache-conflict --set mask=255 --tsv alpha.vt
 t_like "that is said" "the cache's lines have 32 bytes: addr.line is that of 64" "$T_ERR"
