@@ -259,8 +259,8 @@ static void tell_vmem_losses(struct job *j)
 	if (t->left_out)
 		app_say(j->app,
 			"%s: %" PRIu64 " locations with %" PRIu64
-			" accesses are left out of their objects' lists, one that is dropped twice "
-			"counts twice: more than --limit, or than --top of the --records",
+			" accesses are left out of their objects' lists (--limit, or --top of "
+			"--records); one that was dropped twice counts twice",
 			name, t->left_out, t->left_out_accesses);
 	if (t->lines_left_out)
 		app_say_lossy(j->app,

@@ -54,9 +54,9 @@ typedef bool vt_memrecords_image_fn(void *arg, uint32_t image, uint32_t *number)
 /*
  * Adds `from` to `to`: counts are added, the most frequent values of a location are those of both
  * (vt_hot_merge()), and `size` and `peak` are the highest of each.  Objects are the same if their
- * types and places are.  -VT_E_MISMATCH: their locations are of different size, or allocations are
- * told apart by another number of callers, or one is of samples or has misses and the other is or
- * has not, or lists of values have other capacities.  -VT_E_LIMIT: a sum is too high.  -VT_E_NOMEM.
+ * types, places and names are.  -VT_E_MISMATCH: the two have locations of different size, tell
+ * allocations apart by another number of callers, or keep lists of another capacity; or only one is
+ * of samples, or has misses.  -VT_E_LIMIT: a sum is too high.  -VT_E_NOMEM.
  */
 int vt_memrecords_join(struct vt_memrecords *to, const struct vt_memrecords *from,
 		       vt_memrecords_image_fn *image, void *arg, struct vt_error *err);

@@ -4,7 +4,9 @@
 
 #include <jansson.h>
 
+#include "base/buf.h"
 #include "base/table.h"
+#include "image/images.h"
 #include "memory/memory.h"
 
 /* The columns that objects, locations, types and members have. */
@@ -40,5 +42,9 @@ void vti_memlist_sources(struct vt_table *t, const struct vt_memory_sampled *s);
 
 /* Sets members of a JSON object: the counts; null what samples do not tell. */
 void vti_memlist_set_counts(json_t *o, const struct vt_memory_totals *t);
+
+/* The name of an object, in `text`, which is emptied first.  Borrowed from it. */
+const char *vti_memlist_name(struct vt_buf *text, struct vt_images *images,
+			     const struct vt_memory_object *o);
 
 #endif

@@ -4,6 +4,7 @@
 #include "image/demangle.h"
 #include "image/lines.h"
 #include "listing/code/source.h"
+#include "listing/memory/internal.h"
 #include "listing/memory/objects.h"
 
 /* "make t.cc:8": the procedure of a return address and the line of its call. */
@@ -94,4 +95,12 @@ void vt_memory_name(struct vt_buf *out, struct vt_images *images, const struct v
 		vt_buf_printf(out, "[%s]", vt_object_type_name(o->type));
 		break;
 	}
+}
+
+const char *vti_memlist_name(struct vt_buf *text, struct vt_images *images,
+			     const struct vt_memory_object *o)
+{
+	text->size = 0;
+	vt_memory_name(text, images, o);
+	return vt_buf_str(text);
 }

@@ -273,13 +273,6 @@ static bool has_object_columns(const struct vt_memlist_options *o)
 	return o->rows == VT_MEMLIST_OBJECTS || (o->rows == VT_MEMLIST_LAYOUT && !o->people);
 }
 
-static const char *object_name(struct list *l, const struct vt_memory_object *o)
-{
-	l->text.size = 0;
-	vt_memory_name(&l->text, l->images, o);
-	return vt_buf_str(&l->text);
-}
-
 bool vt_memlist_wants(const struct vt_memlist_options *o, struct vt_images *images,
 		      const struct vt_memory_object *object)
 {
@@ -288,8 +281,7 @@ bool vt_memlist_wants(const struct vt_memlist_options *o, struct vt_images *imag
 
 	if (!wanted || !o->pattern)
 		return wanted;
-	vt_memory_name(&name, images, object);
-	wanted = vt_pattern_matches(o->pattern, vt_buf_str(&name));
+	wanted = vt_pattern_matches(o->pattern, vti_memlist_name(&name, images, object));
 	vt_buf_free(&name);
 	return wanted;
 }
@@ -319,7 +311,7 @@ static void put_name(struct list *l, size_t number, const struct vt_memory_objec
 	vt_table_number(l->table, number + 1);
 	vt_table_str(l->table, vt_object_type_name(o->type));
 	put_object_image(l, o);
-	vt_table_str(l->table, object_name(l, o));
+	vt_table_str(l->table, vti_memlist_name(&l->text, l->images, o));
 }
 
 static void put_object(struct list *l, size_t number, const struct vt_memory_object *o)

@@ -5,6 +5,7 @@
 
 #include "base/pattern.h"
 #include "listing/json.h"
+#include "listing/memory/internal.h"
 
 struct lines {
 	struct vt_table *table;
@@ -40,13 +41,6 @@ static const struct vt_memory_object *word_object(const struct lines *l,
 	return object == UINT32_MAX ? NULL : vt_memory_object(l->memory, object);
 }
 
-static const char *name_object(struct lines *l, const struct vt_memory_object *o)
-{
-	l->text.size = 0;
-	vt_memory_name(&l->text, l->images, o);
-	return vt_buf_str(&l->text);
-}
-
 static bool is_line_listed(struct lines *l, const struct vt_shared_line *line)
 {
 	unsigned i;
@@ -55,7 +49,8 @@ static bool is_line_listed(struct lines *l, const struct vt_shared_line *line)
 		const struct vt_memory_object *o = word_object(l, line, i);
 
 		if (o && l->o->types >> o->type & 1 &&
-		    (!l->o->pattern || vt_pattern_matches(l->o->pattern, name_object(l, o))))
+		    (!l->o->pattern ||
+		     vt_pattern_matches(l->o->pattern, vti_memlist_name(&l->text, l->images, o))))
 			return true;
 	}
 	return false;
@@ -106,7 +101,7 @@ static void put_word(struct lines *l, const struct vt_shared_line *line,
 	vt_table_number(l->table, (uint64_t)t->tid);
 	vt_table_signed(l->table, offset);
 	vt_table_str(l->table, o ? vt_object_type_name(o->type) : "");
-	vt_table_str(l->table, o ? name_object(l, o) : "");
+	vt_table_str(l->table, o ? vti_memlist_name(&l->text, l->images, o) : "");
 }
 
 static void put_line_words(struct lines *l, const struct vt_shared_line *line)
