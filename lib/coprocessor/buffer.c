@@ -13,7 +13,8 @@ struct vt_buffer {
 	struct vt_coproc *m;
 	struct vt_buffer_options o;
 	struct vt_sample *ring;
-	uint32_t entries; /* as many as the ring has */
+	uint64_t *arrivals; /* ticks, of the entries of the ring */
+	uint32_t entries;   /* as many as the ring has */
 	uint32_t head, count;
 	uint64_t per_insn; /* ticks */
 	uint64_t usual;	   /* ticks, at the rate of the options */
@@ -67,10 +68,12 @@ struct vt_buffer *vt_buffer_new(struct vt_coproc *m, const struct vt_ucode *u,
 		return NULL;
 	}
 	b = calloc(1, sizeof(*b));
-	if (b)
+	if (b) {
 		b->ring = calloc(entries, sizeof(*b->ring));
-	if (!b || !b->ring) {
-		free(b);
+		b->arrivals = calloc(entries, sizeof(*b->arrivals));
+	}
+	if (!b || !b->ring || !b->arrivals) {
+		vt_buffer_free(b);
 		vt_error_nomem(err);
 		return NULL;
 	}
@@ -85,8 +88,10 @@ struct vt_buffer *vt_buffer_new(struct vt_coproc *m, const struct vt_ucode *u,
 
 void vt_buffer_free(struct vt_buffer *b)
 {
-	if (b)
-		free(b->ring);
+	if (!b)
+		return;
+	free(b->ring);
+	free(b->arrivals);
 	free(b);
 }
 
@@ -126,7 +131,7 @@ static int process_head(struct vt_buffer *b, uint64_t begin, struct vt_error *er
 static inline int process_until(struct vt_buffer *b, uint64_t time, struct vt_error *err)
 {
 	while (b->count) {
-		uint64_t arrival = b->ring[b->head].arrival;
+		uint64_t arrival = b->arrivals[b->head];
 		uint64_t begin = b->free_at > arrival ? b->free_at : arrival;
 		int code;
 
@@ -155,7 +160,7 @@ static int restart_time(struct vt_buffer *b, struct vt_error *err)
 
 	/* What is left waits for the co-processor: when it arrived does not matter any longer. */
 	for (i = 0; i < b->entries; i++)
-		b->ring[i].arrival = 0;
+		b->arrivals[i] = 0;
 	b->free_at = b->free_at > b->now ? b->free_at - b->now : 0;
 	b->now = 0;
 	return code;
@@ -184,13 +189,14 @@ int vt_buffer_retire(struct vt_buffer *b, uint64_t n, struct vt_error *err)
 	return b->o.host ? b->o.host(b->o.host_arg, true, err) : 0;
 }
 
-int vt_buffer_offer(struct vt_buffer *b, const struct vt_sample *s, uint32_t ahead, bool pass,
+int vt_buffer_claim(struct vt_buffer *b, uint32_t ahead, bool pass, struct vt_sample **place,
 		    struct vt_error *err)
 {
 	uint64_t time;
 	uint32_t at;
 	int code;
 
+	*place = NULL;
 	b->stats.offered++;
 	if (!pass) {
 		b->stats.filtered++;
@@ -207,9 +213,9 @@ int vt_buffer_offer(struct vt_buffer *b, const struct vt_sample *s, uint32_t ahe
 	}
 	at = b->head + b->count;
 	at = at >= b->entries ? at - b->entries : at;
-	b->ring[at] = *s;
-	b->ring[at].arrival = time;
+	b->arrivals[at] = time;
 	b->count++;
+	*place = &b->ring[at];
 	return 0;
 }
 

@@ -60,11 +60,12 @@ void vt_buffer_pace(struct vt_buffer *b, uint64_t n, double cycles);
 int vt_buffer_retire(struct vt_buffer *b, uint64_t n, struct vt_error *err);
 
 /*
- * An operation of a class that is profiled, `ahead` instructions from now; `pass`: whether the
- * filters by pc let it.  Returns 0, -VT_E_LIMIT for a routine that does not end, or an error of the
- * host.
+ * Takes the place of an operation of a class that is profiled, `ahead` instructions from now;
+ * `pass`: whether the filters by pc let it.  *place is where the caller writes it before the next
+ * call, or NULL where it is filtered or dropped.  Returns 0, -VT_E_LIMIT for a routine that does
+ * not end, or an error of the host.
  */
-int vt_buffer_offer(struct vt_buffer *b, const struct vt_sample *s, uint32_t ahead, bool pass,
+int vt_buffer_claim(struct vt_buffer *b, uint32_t ahead, bool pass, struct vt_sample **place,
 		    struct vt_error *err);
 
 /* The co-processor works off what the buffer still has. */

@@ -194,6 +194,11 @@ static enum vt_ucode_class class_of_end(enum vt_block_end end)
 	return classes[end];
 }
 
+static bool is_control(enum vt_ucode_class c)
+{
+	return c >= VT_CLASS_BRANCH && c <= VT_CLASS_RETURN;
+}
+
 /* An operation of a class that is profiled; `size` is at most LANE. */
 static struct op *add_op(struct vt_feed *f, struct plan *p, const struct vt_bblock *b,
 			 uint32_t insn, enum vt_ucode_class class)
@@ -223,6 +228,7 @@ static struct op *add_op(struct vt_feed *f, struct plan *p, const struct vt_bblo
 	op->sample.pc = pc;
 	op->sample.next = pc + b->lengths[insn];
 	op->sample.class = (uint8_t) class;
+	op->sample.taken = class != VT_CLASS_BRANCH && is_control(class);
 	for (i = 0; b->code && i < b->lengths[insn] && i < 8; i++)
 		op->sample.code |= (uint64_t)b->code[pc - b->addr + i] << 8 * i;
 	return op;
@@ -268,11 +274,6 @@ static bool add_access(struct vt_feed *f, struct plan *p, const struct vt_bblock
 		op->sample.addr = lane * LANE;
 	} while (++lane * LANE < a->size);
 	return true;
-}
-
-static bool is_control(enum vt_ucode_class c)
-{
-	return c >= VT_CLASS_BRANCH && c <= VT_CLASS_RETURN;
 }
 
 static bool make_plan(struct vt_feed *f, struct plan *p, const struct vt_bblock *b)
@@ -340,13 +341,17 @@ static inline bool passes(const struct vt_feed *f, struct op *op)
 static int finish_branch(struct vt_feed *f, struct thread *t, uint64_t addr, struct vt_error *err)
 {
 	struct op *op = t->waiting;
-	struct vt_sample s = op->sample;
+	struct vt_sample *s;
+	int code = vt_buffer_claim(f->buffer, 0, passes(f, op), &s, err);
 
 	t->waiting = NULL;
-	s.tid = (uint32_t)t->tid;
-	s.target = addr;
-	s.taken = s.class != VT_CLASS_BRANCH || addr != s.next;
-	return vt_buffer_offer(f->buffer, &s, 0, passes(f, op), err);
+	if (!s)
+		return code;
+	*s = op->sample;
+	s->tid = (uint32_t)t->tid;
+	s->target = addr;
+	s->taken = op->sample.class != VT_CLASS_BRANCH || addr != op->sample.next;
+	return 0;
 }
 
 /* Whether the bytes of an access that lie in a line brought it into the cache. */
@@ -362,19 +367,39 @@ static bool has_missed(struct vt_feed *f, const struct thread *t, const struct v
 	return missed;
 }
 
-/* For a program that asks what missed, an access is an operation in each line that it touches. */
-static int offer_lines(struct vt_feed *f, const struct thread *t, const struct vt_sample *whole,
-		       uint32_t ahead, struct vt_error *err)
+/*
+ * An execution of an operation.  Fields are written one by one over a copy that is not read here: a
+ * load of several that were just stored apart waits for the stores.
+ */
+static inline void fill_sample(struct vt_sample *s, const struct op *op, const struct thread *t,
+			       const struct vt_step *step)
 {
-	uint64_t line = f->misses.line ? f->misses.line : USUAL_LINE, left = whole->size, part;
-	struct vt_sample s = *whole;
+	*s = op->sample;
+	s->tid = (uint32_t)t->tid;
+	if (op->addr != NONE)
+		s->addr = op->sample.addr + vt_step_value(step, op->addr, 0);
+	if (op->value != NONE)
+		s->value = vt_step_value(step, op->value, op->lane);
+}
+
+/* For a program that asks what missed, an access is an operation in each line that it touches. */
+static int offer_lines(struct vt_feed *f, const struct thread *t, const struct op *op,
+		       const struct vt_step *step, struct vt_error *err)
+{
+	uint64_t line = f->misses.line ? f->misses.line : USUAL_LINE, left = op->sample.size, part;
+	uint32_t ahead = op->insn - step->insn;
+	struct vt_sample s, *place;
 	int code;
+
+	fill_sample(&s, op, t, step);
 
 	do {
 		part = line - s.addr % line;
 		s.size = (uint8_t)(part < left ? part : left);
 		s.missed = has_missed(f, t, &s, f->position + ahead);
-		code = vt_buffer_offer(f->buffer, &s, ahead, true, err);
+		code = vt_buffer_claim(f->buffer, ahead, true, &place, err);
+		if (place)
+			*place = s;
 		s.addr += s.size;
 		left -= s.size;
 	} while (left && code == 0);
@@ -384,22 +409,19 @@ static int offer_lines(struct vt_feed *f, const struct thread *t, const struct v
 static inline int run_op(struct vt_feed *f, struct thread *t, struct op *op,
 			 const struct vt_step *step, struct vt_error *err)
 {
-	struct vt_sample s;
+	struct vt_sample *place;
+	bool pass;
+	int code;
 
 	if (op->guard != NONE && !vt_step_value(step, op->guard, 0))
 		return 0;
-	if (!passes(f, op))
-		return vt_buffer_offer(f->buffer, &op->sample, op->insn - step->insn, false, err);
-	s = op->sample;
-	s.tid = (uint32_t)t->tid;
-	s.taken = s.class != VT_CLASS_BRANCH && is_control(s.class);
-	if (op->addr != NONE)
-		s.addr += vt_step_value(step, op->addr, 0);
-	if (op->value != NONE)
-		s.value = vt_step_value(step, op->value, op->lane);
-	if (f->reads & 1u << VT_OP_MISSED && op->addr != NONE)
-		return offer_lines(f, t, &s, op->insn - step->insn, err);
-	return vt_buffer_offer(f->buffer, &s, op->insn - step->insn, true, err);
+	pass = passes(f, op);
+	if (pass && f->reads & 1u << VT_OP_MISSED && op->addr != NONE)
+		return offer_lines(f, t, op, step, err);
+	code = vt_buffer_claim(f->buffer, op->insn - step->insn, pass, &place, err);
+	if (place)
+		fill_sample(place, op, t, step);
+	return code;
 }
 
 static int run_step(struct vt_feed *f, struct thread *t, const struct vt_step *step,

@@ -22,7 +22,6 @@ struct vt_sample {
 	uint64_t target; /* of a branch: where control went */
 	uint64_t next;	 /* the address behind the instruction */
 	uint64_t code;
-	uint64_t arrival; /* ticks */
 	uint32_t tid;
 	uint8_t class; /* enum vt_ucode_class */
 	uint8_t size;

@@ -67,8 +67,11 @@ static void give(struct rig *r, uint8_t class, uint64_t pc, uint64_t value)
 {
 	const struct vt_sample s = {.pc = pc, .value = value, .taken = value & 1, .class = class};
 	struct vt_error err = VT_ERROR_INIT;
+	struct vt_sample *place;
 
-	assert_int_equal(vt_buffer_offer(r->b, &s, 0, vt_filters_pass(&r->f, pc), &err), 0);
+	assert_int_equal(vt_buffer_claim(r->b, 0, vt_filters_pass(&r->f, pc), &place, &err), 0);
+	if (place)
+		*place = s;
 	assert_int_equal(vt_buffer_drain(r->b, &err), 0);
 	assert_int_equal(vt_buffer_retire(r->b, 1, &err), 0);
 }

@@ -347,6 +347,17 @@ static void hashes(void **state)
 
 /* ---- the buffer ---- */
 
+static int offer(struct vt_buffer *b, const struct vt_sample *s, uint32_t ahead, bool pass,
+		 struct vt_error *err)
+{
+	struct vt_sample *place;
+	int code = vt_buffer_claim(b, ahead, pass, &place, err);
+
+	if (place)
+		*place = *s;
+	return code;
+}
+
 static int count_call(void *arg, bool turn, struct vt_error *err)
 {
 	int *calls = arg;
@@ -381,10 +392,10 @@ static void drops(void **state)
 	assert_int_equal(vt_buffer_entry_bytes(&program), 4);
 	assert_int_equal(vt_buffer_entries(b), 2);
 	for (i = 0; i < 80; i++) {
-		assert_int_equal(vt_buffer_offer(b, &load, 0, true, &err), 0);
+		assert_int_equal(offer(b, &load, 0, true, &err), 0);
 		assert_int_equal(vt_buffer_retire(b, 1, &err), 0);
 	}
-	assert_int_equal(vt_buffer_offer(b, &load, 3, false, &err), 0);
+	assert_int_equal(offer(b, &load, 3, false, &err), 0);
 	assert_int_equal(s->offered, 81);
 	assert_int_equal(s->filtered, 1);
 	/* at 0 and 1, and where a place gets free: 8, 16, ... 72 */
@@ -400,14 +411,14 @@ static void drops(void **state)
 	o.clock = 4;
 	b = vt_buffer_new(m, &program, &o, &err);
 	for (i = 0; i < 80; i++) {
-		assert_int_equal(vt_buffer_offer(b, &load, i, true, &err), 0);
+		assert_int_equal(offer(b, &load, i, true, &err), 0);
 	}
 	assert_true(vt_buffer_stats(b)->dropped > 0);
 	vt_buffer_free(b);
 	o.clock = 8;
 	b = vt_buffer_new(m, &program, &o, &err);
 	for (i = 0; i < 80; i++)
-		assert_int_equal(vt_buffer_offer(b, &load, i, true, &err), 0);
+		assert_int_equal(offer(b, &load, i, true, &err), 0);
 	assert_int_equal(vt_buffer_stats(b)->dropped, 0);
 	vt_buffer_free(b);
 	o.bytes = 3;
@@ -433,7 +444,7 @@ static void cycles_that_are_told(void **state)
 	(void)state;
 	vt_buffer_pace(b, 40, 160);
 	for (i = 0; i < 80; i++) {
-		assert_int_equal(vt_buffer_offer(b, &load, 0, true, &err), 0);
+		assert_int_equal(offer(b, &load, 0, true, &err), 0);
 		assert_int_equal(vt_buffer_retire(b, 1, &err), 0);
 		if (i == 39)
 			assert_int_equal(vt_buffer_stats(b)->dropped, 0);
@@ -449,7 +460,7 @@ static void cycles_that_are_told(void **state)
 	b = vt_buffer_new(m, &program, &o, &err);
 	for (i = 0; i < 300000; i++) {
 		vt_buffer_pace(b, 1, VT_BUFFER_MAX_PACE);
-		assert_int_equal(vt_buffer_offer(b, &load, 0, true, &err), 0);
+		assert_int_equal(offer(b, &load, 0, true, &err), 0);
 		assert_int_equal(vt_buffer_retire(b, 1, &err), 0);
 	}
 	assert_int_equal(vt_buffer_stats(b)->dropped, 0);
@@ -473,9 +484,9 @@ static void interrupts_and_stuck_routines(void **state)
 	struct vt_sample s = {.pc = 0x400123};
 
 	(void)state;
-	assert_int_equal(vt_buffer_offer(b, &s, 0, true, &err), 0);
+	assert_int_equal(offer(b, &s, 0, true, &err), 0);
 	s.class = VT_CLASS_STORE;
-	assert_int_equal(vt_buffer_offer(b, &s, 1, true, &err), 0);
+	assert_int_equal(offer(b, &s, 1, true, &err), 0);
 	assert_int_equal(vt_buffer_drain(b, &err), -VT_E_LIMIT);
 	assert_int_equal(calls[0], 1);
 	assert_string_equal(err.text, "the program does not say done within 10 words: sample 2, a "
