@@ -22,14 +22,17 @@
 
 #define MAX_FILE (1u << 20) /* bytes of a program */
 
+static const char *const estimate_words[] = {"shares", "hits", NULL};
 static const char *const hash_words[] = {"low", "fold", "mix", "shift", NULL};
+
+#define BY_HITS 1 /* of estimate_words */
 
 struct options {
 	const char *program, *assemble, *disassemble, *clock, *symfs, *compress;
 	struct vt_opt_list sets;
 	uint64_t slots, cam, data, buffer, filter, max_words, turn, trace, top;
 	uint64_t mask_times, mask_samples, least, resample;
-	int partition_hash, table_hash;
+	int partition_hash, table_hash, estimate;
 	bool list, report, trace_given, top_given, ipc_given;
 	struct vt_coproc_options run;
 	struct vt_host_costs costs;
@@ -216,6 +219,7 @@ static bool make_options(struct app *a, struct options *o)
 	r->masking.samples = (uint32_t)o->mask_samples;
 	r->masking.least = (uint32_t)o->least;
 	r->masking.resample = (uint32_t)o->resample;
+	r->masking.by_hits = o->estimate == BY_HITS;
 	return true;
 }
 
@@ -465,6 +469,9 @@ static void choose_job(struct app *a, struct options *o)
 		 "0: never)"}, \
 	{0, "copy-samples", VT_OPT_U64, &(o).least, .arg = "N", .min = 1, .max = 65535, \
 	 .help = "load-value: copy no slot of fewer samples (default 4)"}, \
+	APP_CHOICE(0, "estimate", (o).estimate, "HOW", estimate_words, \
+		   "load-value: divide the misses of a value by the shares of the others\n" \
+		   "(default), or by their hits: hits"), \
 	APP_F64(0, "interrupt-cycles", (o).costs.interrupt, "N", \
 		"cost of an interrupt (default 100)"), \
 	APP_F64(0, "access-cycles", (o).costs.access, "N", \

@@ -1,5 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+
 #include "coprocessor/host.h"
+
+#define MOST_ROUNDS 100
+#define CLOSE	    1e-6 /* of the samples: shares that change less are found */
+
+/* The samples of a value in which neither its hits nor misses were counted: the same for each. */
+static double share_rest(const struct vt_host_site *s)
+{
+	double told = 0, rest;
+	size_t i;
+
+	for (i = 0; i < s->nvalues; i++)
+		told += (double)(s->values[i].hits + s->values[i].misses);
+	rest = (double)s->total > told ? (double)s->total - told : 0;
+	return fmin(rest / (double)s->nvalues, VT_HOST_MOST_REST * rest);
+}
+
+/* ---- A.6 ---- */
 
 /* What each hit gets of the misses of a value: they go to the hits of the others. */
 static double for_each_hit(const struct vt_host_value *v, double hits)
@@ -9,25 +28,79 @@ static double for_each_hit(const struct vt_host_value *v, double hits)
 	return others > 0 ? (double)v->misses / others : 0;
 }
 
-void vt_host_estimate(struct vt_host_site *s)
+static void estimate_by_hits(struct vt_host_site *s, double rest)
 {
-	double hits = 0, told = 0, rest, share, all = 0;
+	double hits = 0, all = 0;
 	size_t i;
 
-	for (i = 0; i < s->nvalues; i++) {
+	for (i = 0; i < s->nvalues; i++)
 		hits += (double)s->values[i].hits;
-		told += (double)(s->values[i].hits + s->values[i].misses);
-	}
-	rest = (double)s->total > told ? (double)s->total - told : 0;
-	share = s->nvalues ? rest / (double)s->nvalues : 0;
-	if (share > VT_HOST_MOST_REST * rest)
-		share = VT_HOST_MOST_REST * rest;
 	for (i = 0; i < s->nvalues; i++)
 		all += for_each_hit(&s->values[i], hits);
 	for (i = 0; i < s->nvalues; i++) {
 		struct vt_host_value *v = &s->values[i];
 
 		v->estimate =
-			(double)v->hits + share + (double)v->hits * (all - for_each_hit(v, hits));
+			(double)v->hits + rest + (double)v->hits * (all - for_each_hit(v, hits));
 	}
+}
+
+/* ---- the likeliest shares ---- */
+
+/* First, what a value has where it was the active one. */
+static void begin_shares(struct vt_host_site *s)
+{
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < s->nvalues; i++) {
+		struct vt_host_value *v = &s->values[i];
+		uint64_t told = v->hits + v->misses;
+
+		v->estimate = told ? (double)v->hits / (double)told : 0;
+		sum += v->estimate;
+	}
+	for (i = 0; i < s->nvalues; i++)
+		s->values[i].estimate *= (double)s->total / fmax(sum, 1);
+}
+
+/* The misses of a value, by the share of all other values. */
+static double misses_of_others(const struct vt_host_value *v, double total)
+{
+	return v->misses ? (double)v->misses / (1 - v->estimate / total) : 0;
+}
+
+/* Divides misses by the shares of the round before.  Returns the largest change of a share. */
+static double refine_shares(struct vt_host_site *s, double rest)
+{
+	double total = (double)s->total, all = 0, change = 0;
+	size_t i;
+
+	for (i = 0; i < s->nvalues; i++)
+		all += misses_of_others(&s->values[i], total);
+	for (i = 0; i < s->nvalues; i++) {
+		struct vt_host_value *v = &s->values[i];
+		double others = all - misses_of_others(v, total), was = v->estimate;
+
+		v->estimate = (double)v->hits + rest + was / total * others;
+		change = fmax(change, fabs(v->estimate - was) / total);
+	}
+	return change;
+}
+
+void vt_host_estimate(struct vt_host_site *s, bool by_hits)
+{
+	double rest;
+	unsigned i;
+
+	if (!s->nvalues)
+		return;
+	rest = share_rest(s);
+	if (by_hits) {
+		estimate_by_hits(s, rest);
+		return;
+	}
+	begin_shares(s);
+	for (i = 0; i < MOST_ROUNDS && refine_shares(s, rest) > CLOSE; i++)
+		;
 }

@@ -218,7 +218,7 @@ int vt_host_finish(struct vt_host *h, struct vt_error *err)
 	size_t i;
 
 	for (i = 0; i < h->sites.count && code == 0; i++)
-		vt_host_estimate(vt_hash_at(&h->sites, i));
+		vt_host_estimate(vt_hash_at(&h->sites, i), h->masking.by_hits);
 	return code;
 }
 

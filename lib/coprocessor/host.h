@@ -34,6 +34,7 @@ struct vt_host_masking {
 	uint32_t resample;   /* turns of its region after which an instruction is profiled anew, at
 			      * first; 0: never (5.1.4) */
 	uint32_t partitions; /* bits of the first filter that are used at most */
+	bool by_hits;	     /* how misses are divided: vt_host_estimate() */
 };
 
 #define VT_HOST_MASKING_DEFAULTS                                                                   \
@@ -109,11 +110,17 @@ size_t vt_host_sites(const struct vt_host *h);
 const struct vt_host_site *vt_host_site(const struct vt_host *h, size_t i);
 
 /*
- * Estimates how many of the samples of an instruction each value has (A.6): its hits; of the misses
- * of the other values a share in proportion to its hits; and of the samples that neither tells of
- * an equal share, but at most 20 % of them.
+ * Estimates how many of the samples of an instruction each value has (A.6): its hits; a part of the
+ * misses of the other values; and of the samples that neither tells of an equal share, but at most
+ * 20 % of them.
+ *
+ * By hits, as in the paper, all misses of a value go to the others that are known, in proportion to
+ * their hits: too much, if some went to values that never were the active one.  Otherwise a value
+ * gets of the misses of another its share of all that is not the other one.  The shares are the
+ * likeliest ones if they were the same throughout (expectation maximization: A. Dempster, N. Laird,
+ * D. Rubin, "Maximum Likelihood from Incomplete Data via the EM Algorithm", 1977).
  */
 #define VT_HOST_MOST_REST .2
-void vt_host_estimate(struct vt_host_site *s);
+void vt_host_estimate(struct vt_host_site *s, bool by_hits);
 
 #endif

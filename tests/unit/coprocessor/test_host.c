@@ -127,18 +127,50 @@ static void estimates(void **state)
 	struct vt_host_value one[] = {{1, 3, 7, 0}};
 
 	(void)state;
-	vt_host_estimate(&s);
+	vt_host_estimate(&s, true);
 	assert_true(fabs(two[0].estimate - (60 + 10 + 16)) < 1e-9);
 	assert_true(fabs(two[1].estimate - (30 + 20 + 16)) < 1e-9);
 	s = (struct vt_host_site){.total = 160, .values = three, .nvalues = 3};
-	vt_host_estimate(&s);
+	vt_host_estimate(&s, true);
 	assert_true(fabs(three[0].estimate - (60 + 10 * 60. / 70 + 30 * 60. / 90)) < 1e-9);
 	assert_true(fabs(three[1].estimate - (30 + 20 * 30. / 40 + 30 * 30. / 90)) < 1e-9);
 	assert_true(fabs(three[2].estimate - (10 + 20 * 10. / 40 + 10 * 10. / 70)) < 1e-9);
 	/* Nothing else to give them to. */
 	s = (struct vt_host_site){.total = 20, .values = one, .nvalues = 1};
-	vt_host_estimate(&s);
+	vt_host_estimate(&s, true);
 	assert_true(fabs(one[0].estimate - (3 + .2 * 10)) < 1e-9);
+}
+
+/*
+ * A load of three values, of which one never was the active one: what each has where it is the
+ * active one, 30 % and 20 %, is what it has, and half belongs to neither.
+ */
+static void estimates_by_shares(void **state)
+{
+	struct vt_host_value two[] = {{1, 60, 140, 0}, {2, 20, 80, 0}};
+	struct vt_host_site s = {.total = 300, .values = two, .nvalues = 2};
+	/* Each has nearly all where it is the active one: the rest is the other's. */
+	struct vt_host_value apart[] = {{1, 90, 10, 0}, {2, 90, 10, 0}};
+	struct vt_host_value one[] = {{1, 3, 7, 0}};
+	struct vt_host_value none[] = {{1, 4, 0, 0}, {2, 0, 0, 0}};
+
+	(void)state;
+	vt_host_estimate(&s, false);
+	assert_true(fabs(two[0].estimate - 90) < .01);
+	assert_true(fabs(two[1].estimate - 60) < .01);
+	s = (struct vt_host_site){.total = 200, .values = apart, .nvalues = 2};
+	vt_host_estimate(&s, false);
+	assert_true(fabs(apart[0].estimate - 100) < .01);
+	assert_true(fabs(apart[1].estimate - 100) < .01);
+	s = (struct vt_host_site){.total = 20, .values = one, .nvalues = 1};
+	vt_host_estimate(&s, false);
+	assert_true(fabs(one[0].estimate - (3 + .2 * 10)) < 1e-9);
+	s = (struct vt_host_site){.total = 14, .values = none, .nvalues = 2};
+	vt_host_estimate(&s, false);
+	assert_true(fabs(none[0].estimate - (4 + 2)) < 1e-9);
+	assert_true(fabs(none[1].estimate - 2) < 1e-9);
+	s.nvalues = 0;
+	vt_host_estimate(&s, false);
 }
 
 /* ---- load-value ---- */
@@ -442,6 +474,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(estimates),
+		cmocka_unit_test(estimates_by_shares),
 		cmocka_unit_test(another_value),
 		cmocka_unit_test(hits_are_kept),
 		cmocka_unit_test(saturation),
