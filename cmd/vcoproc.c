@@ -463,12 +463,13 @@ static void choose_job(struct app *a, struct options *o)
 	{0, "mask-times", VT_OPT_U64, &(o).mask_times, .arg = "N", .min = 1, .max = 1u << 30, \
 	 .help = "load-value: exclude loads copied N times (default 4)"}, \
 	{0, "mask-samples", VT_OPT_U64, &(o).mask_samples, .arg = "N", .max = 1u << 30, \
-	 .help = "load-value: but none of fewer samples (default 64)"}, \
+	 .help = "load-value: but none of fewer samples (default 32)"}, \
 	{0, "resample", VT_OPT_U64, &(o).resample, .arg = "N", .max = 1u << 30, \
-	 .help = "load-value: profile an excluded load anew after N turns (default 4;\n" \
-		 "0: never)"}, \
+	 .help = "load-value: profile an excluded load anew after N turns, and N more each\n" \
+		 "time (default 4; 0: never)"}, \
 	{0, "copy-samples", VT_OPT_U64, &(o).least, .arg = "N", .min = 1, .max = 65535, \
-	 .help = "load-value: copy no slot of fewer samples (default 4)"}, \
+	 .help = "load-value: copy no slot of fewer samples, unless it is the first of its\n" \
+		 "load (default 8)"}, \
 	APP_CHOICE(0, "estimate", (o).estimate, "HOW", estimate_words, \
 		   "load-value: divide the misses of a value by the shares of the others\n" \
 		   "(default), or by their hits: hits"), \

@@ -30,16 +30,17 @@ struct vt_host_masking {
 	uint32_t times;	     /* copies after which an instruction is masked: 4 (5.1.4) */
 	uint32_t samples;    /* that an instruction has at least by then; where the program is in n
 			      * regions, an nth of this and of `times` is enough */
-	uint32_t least;	     /* samples of a slot that is copied: fewer tell little (3.5) */
-	uint32_t resample;   /* turns of its region after which an instruction is profiled anew, at
-			      * first; 0: never (5.1.4) */
+	uint32_t least;	     /* samples of a slot that is copied, if the profile has the
+			      * instruction already: fewer tell little (3.5) */
+	uint32_t resample;   /* turns of its region after which an instruction is profiled anew,
+			      * and how many more each time; 0: never (5.1.4) */
 	uint32_t partitions; /* bits of the first filter that are used at most */
 	bool by_hits;	     /* how misses are divided: vt_host_estimate() */
 };
 
 #define VT_HOST_MASKING_DEFAULTS                                                                   \
 	{                                                                                          \
-		.high = .95, .low = .05, .times = 4, .samples = 64, .least = 4, .resample = 4,     \
+		.high = .95, .low = .05, .times = 4, .samples = 32, .least = 8, .resample = 4,     \
 		.partitions = 10                                                                   \
 	}
 

@@ -17,6 +17,9 @@
  * A.1 takes for a reason to choose another value. */
 #define CHANGE .2
 
+/* One that changed is excluded for longer by this part of what is usual. */
+#define CHANGED 4
+
 /* ---- sites ---- */
 
 struct vt_host_site *vti_host_site(struct vt_host *h, uint64_t pc)
@@ -124,16 +127,17 @@ static bool is_characterized(const struct vt_host *h, const struct vt_host_site 
 }
 
 /*
- * Excludes an instruction, for twice as many turns of its region as last time if it has been since
- * as it was before: what does not change needs fewer samples, and leaves its slots to others.
+ * Excludes an instruction, each time for some more turns of its region than last time: what does
+ * not change needs fewer samples, and leaves its slots to others.  The number grows steadily, so
+ * that the samples keep up with the phases of a long run; where the instruction changes, slower.
  */
 static void exclude(struct vt_host *h, struct vt_host_site *s)
 {
-	bool again = s->wait && !s->changed;
+	uint32_t more = h->masking.resample;
 
-	s->wait = again && s->wait <= UINT32_MAX / 2 ? 2 * s->wait
-		  : again			     ? s->wait
-						     : h->masking.resample;
+	if (s->wait && s->changed)
+		more /= CHANGED;
+	s->wait = s->wait > UINT32_MAX - more ? UINT32_MAX : s->wait + more;
 	s->left = s->wait ? s->wait : 1;
 	s->changed = false;
 	h->stats.masked++;
@@ -161,6 +165,18 @@ static void begin_turn(struct vt_host *h)
 
 /* ---- slots ---- */
 
+/*
+ * Whether a slot is worth a copy: of an instruction that the profile has, a few samples tell
+ * little, of another all that there will be of it.  To find out takes an access.
+ */
+static bool is_worth_copying(struct vt_host *h, uint64_t pc, uint64_t total)
+{
+	if (!total || total >= h->masking.least)
+		return total;
+	h->stats.reads++;
+	return !vt_hash_find(&h->sites, &pc);
+}
+
 /* Copies a slot.  One that was turned off is no longer valid, but has its contents (A.2). */
 static bool copy_slot(struct vt_host *h, uint32_t i)
 {
@@ -172,9 +188,9 @@ static bool copy_slot(struct vt_host *h, uint32_t i)
 	const struct vt_host_value *v;
 	struct vt_host_site *s;
 
-	if (!total || total < h->masking.least)
-		return true;
 	vt_coproc_entry(h->c, i, &pc);
+	if (!is_worth_copying(h, pc, total))
+		return true;
 	s = vti_host_site(h, pc);
 	v = s ? vti_host_add_value(h, s, value, hits, misses) : NULL;
 	if (!v)

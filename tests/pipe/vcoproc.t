@@ -175,7 +175,7 @@ t_ok "values of loads" vcoproc --program load-value --clock 100 -o v.hot "$order
 vtrace dump --json v.hot >v.json
 vtrace dump --json -k MAP "$orders" >maps.json
 "$PYTHON" values.py v.json maps.json "$orders" >got
-t_like "are those of the program, and all that are frequent and invariant are within 5 %" '^17 11 11 [0-9]+$' got
+t_like "are those of the program, and all that are frequent and invariant are within 5 %" '^33 11 11 [0-9]+$' got
 t_ok "and can be listed" vlist --values v.hot
 t_ok "each 16th value" vcoproc --program simple-sample --set period=16 --clock 100 -o s.hot "$orders"
 vtrace dump --json s.hot >s.json

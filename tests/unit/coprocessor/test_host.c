@@ -22,18 +22,23 @@ struct rig {
 	struct vt_buffer *b;
 };
 
-static void open_rig(struct rig *r, const char *text, uint64_t turn)
+/* The options' own defaults are chosen for longer runs. */
+static struct vt_host_masking masking_of(uint32_t least, uint32_t resample)
+{
+	return (struct vt_host_masking){.high = .95,
+					.low = .05,
+					.times = 4,
+					.samples = 64,
+					.least = least,
+					.resample = resample,
+					.partitions = 10};
+}
+
+static void open_masking_rig(struct rig *r, const char *text, uint64_t turn,
+			     struct vt_host_masking masking)
 {
 	const struct vti_text *t = vt_ucode_program(text);
 	const struct vt_assemble_options none = {.slots = 0};
-	/* The options' own defaults are chosen for longer runs. */
-	const struct vt_host_masking masking = {.high = .95,
-						.low = .05,
-						.times = 4,
-						.samples = 64,
-						.least = 1,
-						.resample = 3,
-						.partitions = 10};
 	struct vt_buffer_options o = {.bytes = 1024,
 				      .clock = 100,
 				      .ipc = 1,
@@ -53,6 +58,11 @@ static void open_rig(struct rig *r, const char *text, uint64_t turn)
 	o.host_arg = r->h;
 	r->b = vt_buffer_new(r->c, &r->u, &o, &err);
 	assert_non_null(r->b);
+}
+
+static void open_rig(struct rig *r, const char *text, uint64_t turn)
+{
+	open_masking_rig(r, text, turn, masking_of(1, 3));
 }
 
 static void close_rig(struct rig *r)
@@ -313,21 +323,46 @@ static unsigned count_turns(struct rig *r, uint64_t pc)
 	return turns;
 }
 
-/* Twice as many turns each time that it is what it was, and as at first when it is not. */
+/* So many turns more each time, or a quarter of that when it is not what it was. */
 static void turns_of_exclusion(void **state)
 {
 	static const struct {
 		uint64_t value;
 		unsigned turns;
-	} steps[] = {{5, 3}, {5, 6}, {5, 12}, {9, 3}, {9, 3}};
+	} steps[] = {{5, 9}, {5, 18}, {5, 27}, {9, 29}, {9, 31}, {9, 33}};
 	struct rig r;
 	size_t i;
 
 	(void)state;
-	open_rig(&r, "load-value", 1000000);
+	open_masking_rig(&r, "load-value", 1000000, masking_of(1, 9));
 	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		give_many(&r, 0x1001, steps[i].value);
 		assert_int_equal(count_turns(&r, 0x1001), steps[i].turns);
+	}
+	close_rig(&r);
+}
+
+/* Of an instruction that the profile has, no slot of fewer samples is copied; to find out is a
+ * read. */
+static void few_samples(void **state)
+{
+	static const struct {
+		unsigned give;
+		uint64_t records, reads;
+	} steps[] = {{9, 1, 387}, {9, 1, 774}, {10, 2, 1160}};
+	struct vt_error err = VT_ERROR_INIT;
+	struct rig r;
+	size_t i;
+	unsigned k;
+
+	(void)state;
+	open_masking_rig(&r, "load-value", 1000000, masking_of(10, 0));
+	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		for (k = 0; k < steps[i].give; k++)
+			give(&r, VT_CLASS_LOAD, 0x1001, 5);
+		assert_int_equal(vt_host_interrupt(r.h, false, &err), 0);
+		assert_int_equal(vt_host_stats(r.h)->records, steps[i].records);
+		assert_int_equal(vt_host_stats(r.h)->reads, steps[i].reads);
 	}
 	close_rig(&r);
 }
@@ -480,6 +515,7 @@ int main(void)
 		cmocka_unit_test(saturation),
 		cmocka_unit_test(interrupt_of_failures),
 		cmocka_unit_test(turns_of_exclusion),
+		cmocka_unit_test(few_samples),
 		cmocka_unit_test(full_table),
 		cmocka_unit_test(thrashing),
 		cmocka_unit_test(counts),
