@@ -124,7 +124,7 @@ static int process_head(struct vt_buffer *b, uint64_t begin, struct vt_error *er
 	if (end == VT_COPROC_STUCK)
 		return report_stuck(b, s, err);
 	b->stats.interrupts++;
-	return b->o.host ? b->o.host(b->o.host_arg, false, err) : 0;
+	return b->o.host ? b->o.host(b->o.host_arg, false, b->stats.retired, err) : 0;
 }
 
 /* What the co-processor begins up to a time. */
@@ -186,7 +186,7 @@ int vt_buffer_retire(struct vt_buffer *b, uint64_t n, struct vt_error *err)
 		return code;
 	b->turn = b->stats.retired + b->o.turn;
 	b->stats.turns++;
-	return b->o.host ? b->o.host(b->o.host_arg, true, err) : 0;
+	return b->o.host ? b->o.host(b->o.host_arg, true, b->stats.retired, err) : 0;
 }
 
 int vt_buffer_claim(struct vt_buffer *b, uint32_t ahead, bool pass, struct vt_sample **place,

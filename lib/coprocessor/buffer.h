@@ -16,8 +16,9 @@
 /* Bytes of an entry: only the fields that the program reads are collected (3.2). */
 unsigned vt_buffer_entry_bytes(const struct vt_ucode *u);
 
-/* The co-processor was interrupted, or its turn is over.  Returns 0 or a negative error. */
-typedef int vt_buffer_host_fn(void *arg, bool turn, struct vt_error *err);
+/* The co-processor was interrupted, or its turn is over, after so many instructions that retired.
+ * Returns 0 or a negative error. */
+typedef int vt_buffer_host_fn(void *arg, bool turn, uint64_t retired, struct vt_error *err);
 
 struct vt_buffer_options {
 	uint32_t bytes;

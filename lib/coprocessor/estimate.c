@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
 #include <math.h>
 
 #include "coprocessor/host.h"
@@ -13,8 +14,8 @@ static double share_rest(const struct vt_host_site *s)
 	size_t i;
 
 	for (i = 0; i < s->nvalues; i++)
-		told += (double)(s->values[i].hits + s->values[i].misses);
-	rest = (double)s->total > told ? (double)s->total - told : 0;
+		told += s->values[i].hits + s->values[i].misses;
+	rest = fmax(s->weighted - told, 0);
 	return fmin(rest / (double)s->nvalues, VT_HOST_MOST_REST * rest);
 }
 
@@ -23,9 +24,9 @@ static double share_rest(const struct vt_host_site *s)
 /* What each hit gets of the misses of a value: they go to the hits of the others. */
 static double for_each_hit(const struct vt_host_value *v, double hits)
 {
-	double others = hits - (double)v->hits;
+	double others = hits - v->hits;
 
-	return others > 0 ? (double)v->misses / others : 0;
+	return others > 0 ? v->misses / others : 0;
 }
 
 static void estimate_by_hits(struct vt_host_site *s, double rest)
@@ -34,14 +35,13 @@ static void estimate_by_hits(struct vt_host_site *s, double rest)
 	size_t i;
 
 	for (i = 0; i < s->nvalues; i++)
-		hits += (double)s->values[i].hits;
+		hits += s->values[i].hits;
 	for (i = 0; i < s->nvalues; i++)
 		all += for_each_hit(&s->values[i], hits);
 	for (i = 0; i < s->nvalues; i++) {
 		struct vt_host_value *v = &s->values[i];
 
-		v->estimate =
-			(double)v->hits + rest + (double)v->hits * (all - for_each_hit(v, hits));
+		v->estimate = v->hits + rest + v->hits * (all - for_each_hit(v, hits));
 	}
 }
 
@@ -55,25 +55,25 @@ static void begin_shares(struct vt_host_site *s)
 
 	for (i = 0; i < s->nvalues; i++) {
 		struct vt_host_value *v = &s->values[i];
-		uint64_t told = v->hits + v->misses;
+		double told = v->hits + v->misses;
 
-		v->estimate = told ? (double)v->hits / (double)told : 0;
+		v->estimate = told > 0 ? v->hits / told : 0;
 		sum += v->estimate;
 	}
 	for (i = 0; i < s->nvalues; i++)
-		s->values[i].estimate *= (double)s->total / fmax(sum, 1);
+		s->values[i].estimate *= s->weighted / fmax(sum, 1);
 }
 
 /* The misses of a value, by the share of all other values. */
 static double misses_of_others(const struct vt_host_value *v, double total)
 {
-	return v->misses ? (double)v->misses / (1 - v->estimate / total) : 0;
+	return v->misses > 0 ? v->misses / (1 - v->estimate / total) : 0;
 }
 
 /* Divides misses by the shares of the round before.  Returns the largest change of a share. */
 static double refine_shares(struct vt_host_site *s, double rest)
 {
-	double total = (double)s->total, all = 0, change = 0;
+	double total = s->weighted, all = 0, change = 0;
 	size_t i;
 
 	for (i = 0; i < s->nvalues; i++)
@@ -82,7 +82,7 @@ static double refine_shares(struct vt_host_site *s, double rest)
 		struct vt_host_value *v = &s->values[i];
 		double others = all - misses_of_others(v, total), was = v->estimate;
 
-		v->estimate = (double)v->hits + rest + was / total * others;
+		v->estimate = v->hits + rest + was / total * others;
 		change = fmax(change, fabs(v->estimate - was) / total);
 	}
 	return change;
@@ -91,16 +91,18 @@ static double refine_shares(struct vt_host_site *s, double rest)
 void vt_host_estimate(struct vt_host_site *s, bool by_hits)
 {
 	double rest;
-	unsigned i;
+	unsigned round;
+	size_t i;
 
-	if (!s->nvalues)
-		return;
+	assert(s->nvalues && s->weighted > 0);
 	rest = share_rest(s);
-	if (by_hits) {
+	if (by_hits)
 		estimate_by_hits(s, rest);
-		return;
-	}
-	begin_shares(s);
-	for (i = 0; i < MOST_ROUNDS && refine_shares(s, rest) > CLOSE; i++)
-		;
+	else
+		begin_shares(s);
+	for (round = 0; !by_hits && round < MOST_ROUNDS; round++)
+		if (refine_shares(s, rest) < CLOSE)
+			break;
+	for (i = 0; i < s->nvalues; i++)
+		s->values[i].estimate *= (double)s->total / s->weighted;
 }

@@ -88,6 +88,7 @@ void vti_host_restart(struct vt_host *h)
 	vt_coproc_invalidate(h->c);
 	vt_coproc_clear(h->c);
 	vt_coproc_restart(h->c);
+	h->restarted_at = h->now;
 	/* Index registers, two special operations, mask and match, and to go on. */
 	h->stats.stores += (h->u->nindexes * 2u + 7) / 8 + 2 + 1 + 1;
 }
@@ -166,6 +167,7 @@ static bool add_sample(struct vt_host *h, const struct vt_ucode_base *pc,
 	if (!s)
 		return false;
 	s->total++;
+	s->weighted++;
 	h->stats.records++;
 	return vti_host_add_value(h, s, vt_coproc_data(h->c, value, i), 1, 0) != NULL;
 }
@@ -197,10 +199,11 @@ static int take_log(struct vt_host *h, bool last, struct vt_error *err)
 
 /* ---- interrupts ---- */
 
-int vt_host_interrupt(void *host, bool turn, struct vt_error *err)
+int vt_host_interrupt(void *host, bool turn, uint64_t retired, struct vt_error *err)
 {
 	struct vt_host *h = host;
 
+	h->now = retired;
 	h->stats.interrupts += !turn;
 	if (h->u->host == VT_HOST_VALUES)
 		return vti_host_values(h, turn, false, err);
@@ -210,13 +213,15 @@ int vt_host_interrupt(void *host, bool turn, struct vt_error *err)
 	return h->u->host == VT_HOST_COUNTS ? take_counts(h, err) : take_log(h, false, err);
 }
 
-int vt_host_finish(struct vt_host *h, struct vt_error *err)
+int vt_host_finish(struct vt_host *h, uint64_t retired, struct vt_error *err)
 {
-	int code = h->u->host == VT_HOST_VALUES	  ? vti_host_values(h, false, true, err)
-		   : h->u->host == VT_HOST_COUNTS ? take_counts(h, err)
-						  : take_log(h, true, err);
 	size_t i;
+	int code;
 
+	h->now = retired;
+	code = h->u->host == VT_HOST_VALUES   ? vti_host_values(h, false, true, err)
+	       : h->u->host == VT_HOST_COUNTS ? take_counts(h, err)
+					      : take_log(h, true, err);
 	for (i = 0; i < h->sites.count && code == 0; i++)
 		vt_host_estimate(vt_hash_at(&h->sites, i), h->masking.by_hits);
 	return code;

@@ -63,10 +63,10 @@ struct vt_host *vt_host_new(const struct vt_ucode *u, struct vt_coproc *c, struc
 void vt_host_free(struct vt_host *h);
 
 /* A vt_buffer_host_fn. */
-int vt_host_interrupt(void *host, bool turn, struct vt_error *err);
+int vt_host_interrupt(void *host, bool turn, uint64_t retired, struct vt_error *err);
 
 /* Reads what is left in the co-processor, at the end of the run. */
-int vt_host_finish(struct vt_host *h, struct vt_error *err);
+int vt_host_finish(struct vt_host *h, uint64_t retired, struct vt_error *err);
 
 const struct vt_host_stats *vt_host_stats(const struct vt_host *h);
 
@@ -88,22 +88,26 @@ unsigned vt_host_column_bits(const struct vt_host *h, unsigned i);
 /* What is known of a value of an instruction. */
 struct vt_host_value {
 	uint64_t value;
-	uint64_t hits;
-	uint64_t misses; /* of the samples while it was the active value */
+	double hits;	 /* weighted samples */
+	double misses;	 /* and those of other values, while it was the active one */
 	double estimate; /* of all samples of the instruction, those of this value: A.6 */
 };
 
 /* Of VT_HOST_SAMPLES and VT_HOST_VALUES: an instruction. */
 struct vt_host_site {
-	uint64_t pc; /* 32 bits */
-	uint64_t total;
+	uint64_t pc;	/* 32 bits */
+	uint64_t total; /* samples */
+	double weighted;
 	struct vt_host_value *values;
 	size_t nvalues, cap;
-	uint64_t since; /* samples since it was last profiled anew */
-	uint32_t times; /* and copies */
-	uint32_t wait;	/* turns of its region that it was excluded for last, */
-	uint32_t left;	/* and that it still is; 0: it is not excluded */
-	bool changed;	/* since then it was not as it had been before */
+	uint64_t excluded_at, included_at; /* instructions retired */
+	uint64_t copy;			   /* the last one that it has slots in, */
+	double weight;			   /* and of each sample in them */
+	uint64_t since;			   /* samples since it was last profiled anew */
+	uint32_t times;			   /* and copies */
+	uint32_t wait;			   /* turns of its region that it was excluded for last, */
+	uint32_t left;			   /* and that it still is; 0: it is not excluded */
+	bool changed;			   /* since then it was not as it had been before */
 	uint8_t padding[3];
 };
 
@@ -111,9 +115,9 @@ size_t vt_host_sites(const struct vt_host *h);
 const struct vt_host_site *vt_host_site(const struct vt_host *h, size_t i);
 
 /*
- * Estimates how many of the samples of an instruction each value has (A.6): its hits; a part of the
- * misses of the other values; and of the samples that neither tells of an equal share, but at most
- * 20 % of them.
+ * Estimates how many of the samples of an instruction, one at least, each value has (A.6): its
+ * hits; a part of the misses of the other values; and of the samples that neither tells of an equal
+ * share, but at most 20 % of them.
  *
  * By hits, as in the paper, all misses of a value go to the others that are known, in proportion to
  * their hits: too much, if some went to values that never were the active one.  Otherwise a value

@@ -34,15 +34,16 @@ struct vt_host {
 	struct vt_hash values; /* where each value of a site is: struct vti_value_key */
 	struct vti_partition *partitions;
 	size_t npartitions, partitions_cap, current;
-	size_t quiet; /* turns in a row that no interrupt ended */
+	size_t quiet;		    /* turns in a row that no interrupt ended */
+	uint64_t now, restarted_at; /* instructions retired */
 };
 
 /* The site of a pc; NULL: out of memory. */
 struct vt_host_site *vti_host_site(struct vt_host *h, uint64_t pc);
 
-/* Adds to a value of a site.  NULL: out of memory. */
+/* Adds weighted samples to a value of a site.  NULL: out of memory. */
 const struct vt_host_value *vti_host_add_value(struct vt_host *h, struct vt_host_site *s,
-					       uint64_t value, uint64_t hits, uint64_t misses);
+					       uint64_t value, double hits, double misses);
 
 /* The value profiler's handler: host_values.c. */
 int vti_host_values(struct vt_host *h, bool turn, bool last, struct vt_error *err);

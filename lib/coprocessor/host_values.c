@@ -20,6 +20,9 @@
 /* One that changed is excluded for longer by this part of what is usual. */
 #define CHANGED 4
 
+/* Instructions: a window that is shorter counts as one of these. */
+#define LEAST_WINDOW 1000
+
 /* ---- sites ---- */
 
 struct vt_host_site *vti_host_site(struct vt_host *h, uint64_t pc)
@@ -28,7 +31,7 @@ struct vt_host_site *vti_host_site(struct vt_host *h, uint64_t pc)
 }
 
 const struct vt_host_value *vti_host_add_value(struct vt_host *h, struct vt_host_site *s,
-					       uint64_t value, uint64_t hits, uint64_t misses)
+					       uint64_t value, double hits, double misses)
 {
 	const struct vti_value_key key = {s->pc, value, 0};
 	struct vti_value_key *k;
@@ -140,6 +143,7 @@ static void exclude(struct vt_host *h, struct vt_host_site *s)
 	s->wait = s->wait > UINT32_MAX - more ? UINT32_MAX : s->wait + more;
 	s->left = s->wait ? s->wait : 1;
 	s->changed = false;
+	s->excluded_at = h->now;
 	h->stats.masked++;
 }
 
@@ -159,6 +163,7 @@ static void begin_turn(struct vt_host *h)
 			continue;
 		s->since = 0;
 		s->times = 0;
+		s->included_at = h->now;
 		h->stats.resamples++;
 	}
 }
@@ -177,6 +182,23 @@ static bool is_worth_copying(struct vt_host *h, uint64_t pc, uint64_t total)
 	return !vt_hash_find(&h->sites, &pc);
 }
 
+/*
+ * What a sample counts of those of an instruction that are copied now.  They are of the window
+ * since the co-processor began with it, and stand for the turns of the other regions and for the
+ * time that it was excluded before, too.  Were they to count as much as that is longer than the
+ * window, a few copies after long times would decide; were all to count the same, the phases in
+ * which it was not excluded would: the square root is in the middle.
+ */
+static double weigh_samples(const struct vt_host *h, const struct vt_host_site *s)
+{
+	uint64_t from = s->included_at > h->restarted_at ? s->included_at : h->restarted_at;
+	double window = fmax((double)(h->now - from), LEAST_WINDOW), excluded = 0;
+
+	if (!s->times && s->included_at > s->excluded_at)
+		excluded = (double)(s->included_at - s->excluded_at);
+	return sqrt((double)h->npartitions + excluded / window);
+}
+
 /* Copies a slot.  One that was turned off is no longer valid, but has its contents (A.2). */
 static bool copy_slot(struct vt_host *h, uint32_t i)
 {
@@ -187,17 +209,25 @@ static bool copy_slot(struct vt_host *h, uint32_t i)
 	uint64_t value = vt_coproc_data(h->c, vt_ucode_find_base(u, "value"), i), pc;
 	const struct vt_host_value *v;
 	struct vt_host_site *s;
+	double own;
 
 	vt_coproc_entry(h->c, i, &pc);
 	if (!is_worth_copying(h, pc, total))
 		return true;
 	s = vti_host_site(h, pc);
-	v = s ? vti_host_add_value(h, s, value, hits, misses) : NULL;
+	if (!s)
+		return false;
+	if (s->copy != h->stats.copies + 1) {
+		s->copy = h->stats.copies + 1;
+		s->weight = weigh_samples(h, s);
+	}
+	own = (double)hits * s->weight;
+	v = vti_host_add_value(h, s, value, own, (double)misses * s->weight);
 	if (!v)
 		return false;
-	s->changed = s->changed ||
-		     (s->total && fabs((double)hits / (double)total -
-				       (double)(v->hits - hits) / (double)s->total) > CHANGE);
+	s->changed = s->changed || (s->total && fabs((double)hits / (double)total -
+						     (v->hits - own) / s->weighted) > CHANGE);
+	s->weighted += (double)total * s->weight;
 	s->total += total;
 	s->since += total;
 	s->times++;

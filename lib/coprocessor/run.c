@@ -57,7 +57,7 @@ int vt_coproc_run_finish(struct vt_coproc_run *r, struct vt_error *err)
 {
 	int code = vt_buffer_drain(r->buffer, err);
 
-	return code < 0 ? code : vt_host_finish(r->host, err);
+	return code < 0 ? code : vt_host_finish(r->host, vt_buffer_stats(r->buffer)->retired, err);
 }
 
 double vt_coproc_run_cycles(const struct vt_coproc_run *r)

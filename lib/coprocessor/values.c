@@ -8,6 +8,8 @@
 #define SIZE   4 /* bytes of a value that are kept */
 #define STEADY 3
 
+#define ROUNDING 1e-6 /* of estimates that are sums */
+
 struct place {
 	const struct vt_host_site *site;
 	const struct vt_feed_place *at;
@@ -43,7 +45,7 @@ static int write_site(const struct place *p, struct vt_writer *w, struct vt_erro
 	hot.key.what = VT_WHAT_LOAD;
 	for (i = 0; i < s->nvalues; i++) {
 		hot.values[i] = s->values[i].value;
-		hot.counts[i] = (uint64_t)s->values[i].estimate;
+		hot.counts[i] = (uint64_t)(s->values[i].estimate + ROUNDING);
 		if (!hot.values[i])
 			hot.zero = hot.counts[i];
 	}

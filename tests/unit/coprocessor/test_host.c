@@ -131,7 +131,7 @@ static void estimates(void **state)
 {
 	/* 80 samples that no value tells of, of which each gets 20 % at most */
 	struct vt_host_value two[] = {{1, 60, 20, 0}, {2, 30, 10, 0}};
-	struct vt_host_site s = {.total = 200, .values = two, .nvalues = 2};
+	struct vt_host_site s = {.total = 200, .weighted = 200, .values = two, .nvalues = 2};
 	/* The misses of each go to the others as their hits. */
 	struct vt_host_value three[] = {{1, 60, 20, 0}, {2, 30, 10, 0}, {3, 10, 30, 0}};
 	struct vt_host_value one[] = {{1, 3, 7, 0}};
@@ -140,13 +140,13 @@ static void estimates(void **state)
 	vt_host_estimate(&s, true);
 	assert_true(fabs(two[0].estimate - (60 + 10 + 16)) < 1e-9);
 	assert_true(fabs(two[1].estimate - (30 + 20 + 16)) < 1e-9);
-	s = (struct vt_host_site){.total = 160, .values = three, .nvalues = 3};
+	s = (struct vt_host_site){.total = 160, .weighted = 160, .values = three, .nvalues = 3};
 	vt_host_estimate(&s, true);
 	assert_true(fabs(three[0].estimate - (60 + 10 * 60. / 70 + 30 * 60. / 90)) < 1e-9);
 	assert_true(fabs(three[1].estimate - (30 + 20 * 30. / 40 + 30 * 30. / 90)) < 1e-9);
 	assert_true(fabs(three[2].estimate - (10 + 20 * 10. / 40 + 10 * 10. / 70)) < 1e-9);
 	/* Nothing else to give them to. */
-	s = (struct vt_host_site){.total = 20, .values = one, .nvalues = 1};
+	s = (struct vt_host_site){.total = 20, .weighted = 20, .values = one, .nvalues = 1};
 	vt_host_estimate(&s, true);
 	assert_true(fabs(one[0].estimate - (3 + .2 * 10)) < 1e-9);
 }
@@ -158,7 +158,7 @@ static void estimates(void **state)
 static void estimates_by_shares(void **state)
 {
 	struct vt_host_value two[] = {{1, 60, 140, 0}, {2, 20, 80, 0}};
-	struct vt_host_site s = {.total = 300, .values = two, .nvalues = 2};
+	struct vt_host_site s = {.total = 300, .weighted = 300, .values = two, .nvalues = 2};
 	/* Each has nearly all where it is the active one: the rest is the other's. */
 	struct vt_host_value apart[] = {{1, 90, 10, 0}, {2, 90, 10, 0}};
 	struct vt_host_value one[] = {{1, 3, 7, 0}};
@@ -168,19 +168,17 @@ static void estimates_by_shares(void **state)
 	vt_host_estimate(&s, false);
 	assert_true(fabs(two[0].estimate - 90) < .01);
 	assert_true(fabs(two[1].estimate - 60) < .01);
-	s = (struct vt_host_site){.total = 200, .values = apart, .nvalues = 2};
+	s = (struct vt_host_site){.total = 200, .weighted = 200, .values = apart, .nvalues = 2};
 	vt_host_estimate(&s, false);
 	assert_true(fabs(apart[0].estimate - 100) < .01);
 	assert_true(fabs(apart[1].estimate - 100) < .01);
-	s = (struct vt_host_site){.total = 20, .values = one, .nvalues = 1};
+	s = (struct vt_host_site){.total = 20, .weighted = 20, .values = one, .nvalues = 1};
 	vt_host_estimate(&s, false);
 	assert_true(fabs(one[0].estimate - (3 + .2 * 10)) < 1e-9);
-	s = (struct vt_host_site){.total = 14, .values = none, .nvalues = 2};
+	s = (struct vt_host_site){.total = 14, .weighted = 14, .values = none, .nvalues = 2};
 	vt_host_estimate(&s, false);
 	assert_true(fabs(none[0].estimate - (4 + 2)) < 1e-9);
 	assert_true(fabs(none[1].estimate - 2) < 1e-9);
-	s.nvalues = 0;
-	vt_host_estimate(&s, false);
 }
 
 /* ---- load-value ---- */
@@ -253,7 +251,7 @@ static void saturation(void **state)
 	for (i = 0; i < 45; i++)
 		give(&r, VT_CLASS_LOAD, 0x1000, 7);
 	check_slot(&r, slot, 7, 255, 0, 255);
-	assert_int_equal(vt_host_finish(r.h, &err), 0);
+	assert_int_equal(vt_host_finish(r.h, vt_buffer_stats(r.b)->retired, &err), 0);
 	assert_int_equal(vt_host_sites(r.h), 1);
 	s = vt_host_site(r.h, 0);
 	assert_int_equal(s->pc, 0x1000);
@@ -317,9 +315,9 @@ static unsigned count_turns(struct rig *r, uint64_t pc)
 	struct vt_error err = VT_ERROR_INIT;
 	unsigned turns = 0;
 
-	assert_int_equal(vt_host_interrupt(r->h, false, &err), 0);
+	assert_int_equal(vt_host_interrupt(r->h, false, 0, &err), 0);
 	for (; !vt_filters_pass(&r->f, pc); turns++)
-		assert_int_equal(vt_host_interrupt(r->h, true, &err), 0);
+		assert_int_equal(vt_host_interrupt(r->h, true, 0, &err), 0);
 	return turns;
 }
 
@@ -342,6 +340,48 @@ static void turns_of_exclusion(void **state)
 	close_rig(&r);
 }
 
+/* Samples count as the root of the time that they stand for, by that in which they were taken. */
+static void weights_of_samples(void **state)
+{
+	static const struct {
+		unsigned turns;
+		uint64_t included_at, copied_at;
+		double squared;
+	} steps[] = {
+		{0, 0, 10000, 1},
+		{9, 100000, 102000, 1 + 90000 / 2000.},
+		/* a window of 100 instructions */
+		{11, 202000, 202100, 1 + 100000 / 1000.},
+	};
+	struct vt_error err = VT_ERROR_INIT;
+	const struct vt_host_site *s;
+	double weighted = 0, counts;
+	uint64_t total = 0;
+	struct rig r;
+	size_t i;
+	unsigned k;
+
+	(void)state;
+	open_masking_rig(&r, "load-value", 1000000, masking_of(1, 9));
+	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		for (k = 0; k < steps[i].turns; k++)
+			assert_int_equal(vt_host_interrupt(r.h, true, steps[i].included_at, &err),
+					 0);
+		give_many(&r, 0x1001, i + 5);
+		assert_int_equal(vt_host_interrupt(r.h, false, steps[i].copied_at, &err), 0);
+		s = vt_host_site(r.h, 0);
+		counts = (double)(s->total - total) * sqrt(steps[i].squared);
+		assert_true(fabs(s->values[i].hits - counts) < 1e-6);
+		assert_true(fabs(s->weighted - weighted - counts) < 1e-6);
+		weighted = s->weighted;
+		total = s->total;
+	}
+	/* Estimates are of samples as they were. */
+	assert_int_equal(vt_host_finish(r.h, 202100, &err), 0);
+	assert_true(fabs(s->values[2].estimate - (double)total * counts / weighted) < 1e-6);
+	close_rig(&r);
+}
+
 /* Of an instruction that the profile has, no slot of fewer samples is copied; to find out is a
  * read. */
 static void few_samples(void **state)
@@ -360,7 +400,7 @@ static void few_samples(void **state)
 	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		for (k = 0; k < steps[i].give; k++)
 			give(&r, VT_CLASS_LOAD, 0x1001, 5);
-		assert_int_equal(vt_host_interrupt(r.h, false, &err), 0);
+		assert_int_equal(vt_host_interrupt(r.h, false, 0, &err), 0);
 		assert_int_equal(vt_host_stats(r.h)->records, steps[i].records);
 		assert_int_equal(vt_host_stats(r.h)->reads, steps[i].reads);
 	}
@@ -379,7 +419,7 @@ static void full_table(void **state)
 	for (i = 0; i < 8; i++) {
 		for (pc = 256 * i; pc < 256 * (i + 1); pc++)
 			give_many(&r, 0x10000 + 7 * pc, 5);
-		assert_int_equal(vt_host_interrupt(r.h, false, &err), 0);
+		assert_int_equal(vt_host_interrupt(r.h, false, 0, &err), 0);
 		assert_in_range(vt_filters_excluded(&r.f), 1, 1024);
 	}
 	/* of the 2048, of which each had 100 */
@@ -445,7 +485,7 @@ static void counts(void **state)
 	for (i = 0; i < 65535; i++)
 		give(&r, VT_CLASS_BRANCH, 0x1007, 1);
 	assert_int_equal(s->interrupts, 3);
-	assert_int_equal(vt_host_finish(r.h, &err), 0);
+	assert_int_equal(vt_host_finish(r.h, vt_buffer_stats(r.b)->retired, &err), 0);
 	assert_int_equal(vt_host_rows(r.h), 300);
 	assert_int_equal(vt_host_keys(r.h), 1);
 	assert_int_equal(vt_host_columns(r.h), 3);
@@ -473,7 +513,7 @@ static void simple_samples(void **state)
 		give(&r, VT_CLASS_LOAD, 0x1000 + i / 1024 % 2, i / 1024 / 100);
 	assert_int_equal(vt_host_stats(r.h)->interrupts, 1);
 	assert_int_equal(vt_host_stats(r.h)->records, 256);
-	assert_int_equal(vt_host_finish(r.h, &err), 0);
+	assert_int_equal(vt_host_finish(r.h, vt_buffer_stats(r.b)->retired, &err), 0);
 	assert_int_equal(vt_host_stats(r.h)->records, 300);
 	assert_int_equal(vt_host_sites(r.h), 2);
 	for (i = 0; i < 2; i++) {
@@ -498,7 +538,7 @@ static void overhead(void **state)
 	assert_int_equal(vt_host_stats(r.h)->stores, (6 * 6 + 21 + 16 + 4 + 4 + 7) / 8);
 	for (i = 0; i < 1024 * 256; i++)
 		give(&r, VT_CLASS_LOAD, 0x1000, 1);
-	assert_int_equal(vt_host_finish(r.h, &err), 0);
+	assert_int_equal(vt_host_finish(r.h, vt_buffer_stats(r.b)->retired, &err), 0);
 	assert_int_equal(vt_host_stats(r.h)->reads, 256);
 	assert_int_equal(vt_host_stats(r.h)->stores, 11 + 2 + 2);
 	assert_true(fabs(vt_host_overhead(r.h, &costs) - (100 + 2 * (256 + 15) + 20 * 256)) < 1e-9);
@@ -508,19 +548,13 @@ static void overhead(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(estimates),
-		cmocka_unit_test(estimates_by_shares),
-		cmocka_unit_test(another_value),
-		cmocka_unit_test(hits_are_kept),
-		cmocka_unit_test(saturation),
-		cmocka_unit_test(interrupt_of_failures),
-		cmocka_unit_test(turns_of_exclusion),
-		cmocka_unit_test(few_samples),
-		cmocka_unit_test(full_table),
-		cmocka_unit_test(thrashing),
-		cmocka_unit_test(counts),
-		cmocka_unit_test(simple_samples),
-		cmocka_unit_test(overhead),
+		cmocka_unit_test(estimates),	      cmocka_unit_test(estimates_by_shares),
+		cmocka_unit_test(another_value),      cmocka_unit_test(hits_are_kept),
+		cmocka_unit_test(saturation),	      cmocka_unit_test(interrupt_of_failures),
+		cmocka_unit_test(turns_of_exclusion), cmocka_unit_test(weights_of_samples),
+		cmocka_unit_test(few_samples),	      cmocka_unit_test(full_table),
+		cmocka_unit_test(thrashing),	      cmocka_unit_test(counts),
+		cmocka_unit_test(simple_samples),     cmocka_unit_test(overhead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -358,10 +358,11 @@ static int offer(struct vt_buffer *b, const struct vt_sample *s, uint32_t ahead,
 	return code;
 }
 
-static int count_call(void *arg, bool turn, struct vt_error *err)
+static int count_call(void *arg, bool turn, uint64_t retired, struct vt_error *err)
 {
 	int *calls = arg;
 
+	(void)retired;
 	(void)err;
 	calls[turn]++;
 	return 0;
