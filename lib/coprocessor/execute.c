@@ -268,17 +268,19 @@ static inline bool holds(unsigned cond, uint64_t a, uint64_t b, const struct fla
 /* Whether the 2-bit predictor of a word was wrong. */
 static inline bool mispredicts(uint8_t *predictor, bool taken)
 {
-	bool wrong = (*predictor >= 2) != taken;
+	unsigned was = *predictor;
 
-	if (taken)
-		*predictor += *predictor < 3;
-	else
-		*predictor -= *predictor > 0;
-	return wrong;
+	*predictor = (uint8_t)(taken ? was + (was < 3) : was - (was > 0));
+	return (was >= 2) != taken;
 }
 
+/* The conditional branches of a routine. */
+struct branches {
+	uint64_t executed, wrong;
+};
+
 /* Executes a word.  Returns the next one, VTI_DONE or VTI_INTERRUPT. */
-static inline unsigned execute_word(struct vt_coproc *m, unsigned at, uint64_t *wrong)
+static inline unsigned execute_word(struct vt_coproc *m, unsigned at, struct branches *n)
 {
 	const struct vti_uop *op = &m->uops[at];
 	const struct vt_uword *w = &op->w;
@@ -306,8 +308,8 @@ static inline unsigned execute_word(struct vt_coproc *m, unsigned at, uint64_t *
 	if (w->cond <= VT_COND_ALWAYS)
 		return w->cond == VT_COND_ALWAYS ? op->to : at + 1;
 	taken = holds(w->cond, a, b, &f);
-	m->stats.branches++;
-	*wrong += mispredicts(&m->predictors[at], taken);
+	n->executed++;
+	n->wrong += mispredicts(&m->predictors[at], taken);
 	return taken ? op->to : at + 1;
 }
 
@@ -338,19 +340,24 @@ static inline void extract(struct vt_coproc *m, const struct vt_sample *s)
 enum vt_coproc_end vt_coproc_run(struct vt_coproc *m, const struct vt_sample *s, uint64_t max_words,
 				 uint64_t *cycles)
 {
-	uint64_t wrong = 0, n = 0;
-	unsigned at = m->u->start[s->class];
+	struct branches branches = {0, 0};
+	uint64_t n = 0;
+	unsigned at = m->u->start[s->class], word = at;
 
 	extract(m, s);
 	while (at < VTI_DONE && n < max_words) {
-		m->word = at;
-		at = execute_word(m, at, &wrong);
+		word = at;
+		at = execute_word(m, at, &branches);
 		n++;
-		if (m->trace)
-			m->trace(m->trace_arg, m, m->word);
+		if (m->trace) {
+			m->word = word;
+			m->trace(m->trace_arg, m, word);
+		}
 	}
-	*cycles = n + wrong * VT_COPROC_PENALTY;
-	m->stats.mispredicted += wrong;
+	m->word = word;
+	*cycles = n + branches.wrong * VT_COPROC_PENALTY;
+	m->stats.branches += branches.executed;
+	m->stats.mispredicted += branches.wrong;
 	m->stats.samples++;
 	m->stats.words += n;
 	m->stats.cycles += *cycles;
