@@ -85,7 +85,8 @@ struct vt_coproc *vt_coproc_new(const struct vt_ucode *u, uint32_t cam_bytes, ui
 	}
 	m->u = u;
 	m->shift = 62;
-	while (heads < 2u * u->slots) {
+	/* So many that most chains have one entry at most: longer ones are hard to predict. */
+	while (heads < 8u * u->slots) {
 		heads *= 2;
 		m->shift--;
 	}
