@@ -47,21 +47,13 @@ static void estimate_by_hits(struct vt_host_site *s, double rest)
 
 /* ---- the likeliest shares ---- */
 
-/* First, what a value has where it was the active one. */
+/* First, all values and what is none of them have the same. */
 static void begin_shares(struct vt_host_site *s)
 {
-	double sum = 0;
 	size_t i;
 
-	for (i = 0; i < s->nvalues; i++) {
-		struct vt_host_value *v = &s->values[i];
-		double told = v->hits + v->misses;
-
-		v->estimate = told > 0 ? v->hits / told : 0;
-		sum += v->estimate;
-	}
 	for (i = 0; i < s->nvalues; i++)
-		s->values[i].estimate *= s->weighted / fmax(sum, 1);
+		s->values[i].estimate = s->weighted / (double)(s->nvalues + 1);
 }
 
 /* The misses of a value, by the share of all other values. */

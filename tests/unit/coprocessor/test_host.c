@@ -163,22 +163,36 @@ static void estimates_by_shares(void **state)
 	struct vt_host_value apart[] = {{1, 90, 10, 0}, {2, 90, 10, 0}};
 	struct vt_host_value one[] = {{1, 3, 7, 0}};
 	struct vt_host_value none[] = {{1, 4, 0, 0}, {2, 0, 0, 0}};
+	/* Together they have more than all: the likeliest shares whose sum is 1, by bisection. */
+	struct vt_host_value three[] = {{1, 60, 40, 0}, {2, 40, 60, 0}, {3, 30, 70, 0}};
+	/* An equal share of 60 samples that neither tells of is less than 20 %. */
+	struct vt_host_value six[] = {{1, 1, 0, 0}, {2, 1, 0, 0}, {3, 1, 0, 0},
+				      {4, 1, 0, 0}, {5, 1, 0, 0}, {6, 1, 0, 0}};
+	static const double likeliest[] = {144.36712, 90.02194, 65.61095};
+	unsigned i;
 
 	(void)state;
 	vt_host_estimate(&s, false);
-	assert_true(fabs(two[0].estimate - 90) < .01);
-	assert_true(fabs(two[1].estimate - 60) < .01);
+	assert_true(fabs(two[0].estimate - 90) < .001);
+	assert_true(fabs(two[1].estimate - 60) < .001);
 	s = (struct vt_host_site){.total = 200, .weighted = 200, .values = apart, .nvalues = 2};
 	vt_host_estimate(&s, false);
-	assert_true(fabs(apart[0].estimate - 100) < .01);
-	assert_true(fabs(apart[1].estimate - 100) < .01);
+	assert_true(fabs(apart[0].estimate - 100) < .001);
+	assert_true(fabs(apart[1].estimate - 100) < .001);
 	s = (struct vt_host_site){.total = 20, .weighted = 20, .values = one, .nvalues = 1};
 	vt_host_estimate(&s, false);
 	assert_true(fabs(one[0].estimate - (3 + .2 * 10)) < 1e-9);
-	s = (struct vt_host_site){.total = 14, .weighted = 14, .values = none, .nvalues = 2};
+	s = (struct vt_host_site){.total = 28, .weighted = 14, .values = none, .nvalues = 2};
 	vt_host_estimate(&s, false);
-	assert_true(fabs(none[0].estimate - (4 + 2)) < 1e-9);
-	assert_true(fabs(none[1].estimate - 2) < 1e-9);
+	assert_true(fabs(none[0].estimate - 2 * (4 + 2)) < 1e-9);
+	assert_true(fabs(none[1].estimate - 2 * 2) < 1e-9);
+	s = (struct vt_host_site){.total = 300, .weighted = 300, .values = three, .nvalues = 3};
+	vt_host_estimate(&s, false);
+	for (i = 0; i < 3; i++)
+		assert_true(fabs(three[i].estimate - likeliest[i]) < .01);
+	s = (struct vt_host_site){.total = 66, .weighted = 66, .values = six, .nvalues = 6};
+	vt_host_estimate(&s, false);
+	assert_true(fabs(six[5].estimate - 11) < 1e-9);
 }
 
 /* ---- load-value ---- */
