@@ -33,8 +33,29 @@ static const char branches[] = ".host log\n.slots 16\n.cam 32 pc\n.base pc 32 ke
 			       "take: write pc[n], pc.lo\nwrite target[n], target\n"
 			       "write taken[n], taken | next n | go done\n";
 
+/* Rows of the pc, class, thread, next address and code of operations of all classes. */
+static const char codes[] = ".host log\n.slots 16\n.cam 32 pc\n.base pc 32 key\n"
+			    ".base class 8\n.base tid 32\n.base next 32\n.base code 64\n"
+			    ".index n slots\n"
+			    ".class integer -> take\n.class nop -> take\n.class address -> take\n"
+			    ".class divide -> take\n.class multiply -> take\n"
+			    ".class move -> take\n.class float -> take\n.class vector -> take\n"
+			    ".class compare -> take\n.class syscall -> take\n"
+			    ".class atomic -> take\n.class string -> take\n"
+			    "take: write pc[n], pc.lo\nwrite class[n], class\n"
+			    "write tid[n], tid\nwrite next[n], next\n"
+			    "write code[n], code | next n | go done\n";
+
+/* Rows of the address and size of accesses, and whether they missed. */
+static const char misses[] = ".host log\n.slots 16\n.cam 32 pc\n.base addr 64 key\n"
+			     ".base size 8\n.base missed 8\n.index n slots\n"
+			     ".class load -> take\n"
+			     "take: write addr[n], addr\nwrite size[n], size\n"
+			     "write missed[n], missed | next n | go done\n";
+
 static struct vt_error err;
 static unsigned warnings;
+static uint64_t limit; /* of check(): instructions, or 0 */
 
 static void warn(void *arg, const char *text)
 {
@@ -51,7 +72,7 @@ static void warn(void *arg, const char *text)
 struct code {
 	const char *bytes;
 	uint8_t size, ninsns;
-	uint8_t lengths[4];
+	uint8_t lengths[12];
 	enum vt_block_end end;
 	uint8_t nslots;
 	uint64_t slots[12];
@@ -132,6 +153,8 @@ static void check(const char *program, void (*put)(struct vt_writer *w), const c
 	b = vt_buffer_new(c, &u, &o, &err);
 	feed = vt_feed_new(context, &u, &f, b, warn, NULL);
 	assert_true(c && b && feed);
+	if (limit)
+		vt_feed_limit(feed, limit);
 	vt_context_add(context, &(struct vt_consumer){.record = vt_feed_record,
 						      .arg = feed,
 						      .kinds = VT_FEED_KINDS});
@@ -320,13 +343,94 @@ static void bare(void **state)
 	      look_at_places);
 }
 
+/* ---- single instructions ---- */
+
+static void put_classes(struct vt_writer *w)
+{
+	static const struct code c = {"\x01\xc8"	     /* add %ecx,%eax */
+				      "\x90"		     /* nop */
+				      "\x48\x8d\x03"	     /* lea (%rbx),%rax */
+				      "\xf7\xf1"	     /* div %ecx */
+				      "\x0f\xaf\xc1"	     /* imul %ecx,%eax */
+				      "\x89\xc8"	     /* mov %ecx,%eax */
+				      "\xf2\x0f\x58\xc1"     /* addsd %xmm1,%xmm0 */
+				      "\x66\x0f\xfe\xc1"     /* paddd %xmm1,%xmm0 */
+				      "\x39\xc8"	     /* cmp %ecx,%eax */
+				      "\xf0\x48\x0f\xc1\x03" /* lock xadd %rax,(%rbx) */
+				      "\xf3\xa4"	     /* rep movsb */
+				      "\x0f\x05",	     /* syscall */
+				      32,
+				      12,
+				      {2, 1, 3, 2, 3, 2, 4, 4, 2, 5, 2, 2},
+				      VT_END_SYSCALL,
+				      0,
+				      {0}};
+
+	put_block(w, 0, CODE, &c);
+	run_block(w, 0, 0, 12, NULL, 0);
+}
+
+static void classes(void **state)
+{
+	struct vt_buf want = VT_BUF_INIT;
+	static const struct {
+		enum vt_ucode_class class;
+		unsigned size;
+		uint64_t code; /* its first byte is the lowest */
+	} rows[] = {{VT_CLASS_INTEGER, 2, 0xc801},    {VT_CLASS_NOP, 1, 0x90},
+		    {VT_CLASS_ADDRESS, 3, 0x038d48},  {VT_CLASS_DIVIDE, 2, 0xf1f7},
+		    {VT_CLASS_MULTIPLY, 3, 0xc1af0f}, {VT_CLASS_MOVE, 2, 0xc889},
+		    {VT_CLASS_FLOAT, 4, 0xc1580ff2},  {VT_CLASS_VECTOR, 4, 0xc1fe0f66},
+		    {VT_CLASS_COMPARE, 2, 0xc839},    {VT_CLASS_ATOMIC, 5, 0x03c10f48f0},
+		    {VT_CLASS_STRING, 2, 0xa4f3},     {VT_CLASS_SYSCALL, 2, 0x050f}};
+	uint64_t pc = CODE;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); pc += rows[i++].size)
+		vt_buf_printf(&want, "%" PRIx64 " %x %x %" PRIx64 " %" PRIx64 "\n", pc,
+			      rows[i].class, PID, pc + rows[i].size, rows[i].code);
+	vt_buf_printf(&want, "12 without: 0 0 0, bad 0\n");
+	check(codes, put_classes, vt_buf_str(&want), NULL);
+	vt_buf_free(&want);
+}
+
+/* Where a program asks whether accesses missed, each line is an operation. */
+static void put_lines(struct vt_writer *w)
+{
+	static const struct code c = {"\xc5\xfe\x6f\x00",	 4, 1, {4}, VT_END_FALL, 1,
+				      {SLOT(0, LOAD_ADDRESS, 8)}};
+	uint8_t data[8];
+
+	put_block(w, 0, CODE, &c);
+	vt_put_le64(data, 0x103a);
+	run_block(w, 0, 0, 1, data, sizeof(data));
+}
+
+static void lines(void **state)
+{
+	(void)state;
+	check(misses, put_lines, "103a 6 0\n1040 2 0\n1042 8 0\n104a 8 0\n1052 8 0\n1 without: 0 0 0, bad 0\n", NULL);
+}
+
+/* The first instructions, up to the end of a block. */
+static void limited(void **state)
+{
+	(void)state;
+	limit = 1;
+	check(branches, put_branches, "1 without: 0 0 1, bad 0\n", NULL);
+	limit = 2;
+	check(branches, put_branches, "401000 401002 0\n2 without: 0 0 1, bad 0\n", NULL);
+	limit = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wide_and_guarded),
-		cmocka_unit_test(parts),
-		cmocka_unit_test(targets),
-		cmocka_unit_test(bare),
+		cmocka_unit_test(wide_and_guarded), cmocka_unit_test(parts),
+		cmocka_unit_test(targets),	    cmocka_unit_test(bare),
+		cmocka_unit_test(classes),	    cmocka_unit_test(lines),
+		cmocka_unit_test(limited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

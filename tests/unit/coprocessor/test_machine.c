@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "coprocessor/assemble.h"
 #include "coprocessor/buffer.h"
 #include "coprocessor/filters.h"
@@ -497,6 +498,36 @@ static void interrupts_and_stuck_routines(void **state)
 	vt_coproc_free(m);
 }
 
+/* An entry has the fields that the program reads, and one byte for the class if there are several.
+ */
+static void entries(void **state)
+{
+	static const struct {
+		const char *reads;
+		unsigned bytes;
+	} rows[] = {
+		{"pc.lo", 4},	  {"pc", 8},	    {"value.lo", 4},  {"value", 8}, {"addr.lo", 4},
+		{"addr", 8},	  {"addr.word", 8}, {"addr.line", 8}, {"next", 8},  {"code", 8},
+		{"target.lo", 4}, {"target", 8},    {"tid", 4},	      {"size", 1},  {"taken", 1},
+		{"missed", 1},	  {"v1", 1},	    {"class", 1},
+	};
+	struct vt_buf text = VT_BUF_INIT;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		text.size = 0;
+		vt_buf_printf(&text, ".class load -> s\ns: mov v0, %s | go done\n", rows[i].reads);
+		vt_coproc_free(make(vt_buf_str(&text)));
+		assert_int_equal(vt_buffer_entry_bytes(&program), rows[i].bytes);
+	}
+	vt_buf_free(&text);
+	/* The whole of a field has its half. */
+	vt_coproc_free(make(".class load -> s\n.class store -> s\n"
+			    "s: mov v0, pc.lo\nmov v1, pc\nmov v2, value.lo | go done\n"));
+	assert_int_equal(vt_buffer_entry_bytes(&program), 8 + 4 + 1);
+}
+
 /* A field that only operand a can be, and that a buffer entry has a byte for. */
 static void missed(void **state)
 {
@@ -525,6 +556,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arithmetic),
+		cmocka_unit_test(entries),
 		cmocka_unit_test(missed),
 		cmocka_unit_test(conditions),
 		cmocka_unit_test(counters),
