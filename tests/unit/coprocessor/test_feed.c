@@ -410,7 +410,8 @@ static void put_lines(struct vt_writer *w)
 static void lines(void **state)
 {
 	(void)state;
-	check(misses, put_lines, "103a 6 0\n1040 2 0\n1042 8 0\n104a 8 0\n1052 8 0\n1 without: 0 0 0, bad 0\n", NULL);
+	check(misses, put_lines,
+	      "103a 6 0\n1040 2 0\n1042 8 0\n104a 8 0\n1052 8 0\n1 without: 0 0 0, bad 0\n", NULL);
 }
 
 /* The first instructions, up to the end of a block. */
