@@ -10,6 +10,7 @@
 #include "cmd/programs.h"
 #include "listing/memory/print.h"
 #include "memory/memory.h"
+#include "memory/records.h"
 
 #define DEFAULT_LIMIT (UINT64_C(1) << 21) /* some 700 MB of locations */
 #define DEFAULT_DEPTH 3
@@ -237,6 +238,8 @@ static void tell_vmem_losses(struct job *j)
 	const struct vt_memory_totals *t = vt_memory_totals(j->memory);
 	const char *name = vt_reader_name(j->reader);
 
+	if (t->raised)
+		app_say_lossy(j->app, "%s: " VT_MEMRECORDS_RAISED, name);
 	if (t->incomplete)
 		app_say(j->app, "%s: %" PRIu64 " accesses have no address or no value", name,
 			t->incomplete);

@@ -3,17 +3,20 @@
 
 #include <inttypes.h>
 
+#include "base/plural.h"
 #include "cmd/common/stream.h"
+
+void app_tell_hots(struct app *a, const char *name, const struct vt_hot_damage *d)
+{
+	if (d->rejected)
+		app_say_lossy(a, "%s: %" PRIu64 " hot list%s contradict%s, left out; the first: %s",
+			      name, d->rejected, vt_plural(d->rejected),
+			      d->rejected == 1 ? "s itself" : " themselves", d->first);
+}
 
 bool app_hots_check(struct app *a, const struct vt_hotprofile *p, const char *name, bool made)
 {
-	const struct vt_hot_damage *d = vt_hotprofile_damage(p);
-
-	if (d->rejected)
-		app_say_lossy(a,
-			      "%s: %" PRIu64
-			      " hot lists contradict themselves, left out; the first: %s",
-			      name, d->rejected, d->first);
+	app_tell_hots(a, name, vt_hotprofile_damage(p));
 	if (vt_hotprofile_count(p))
 		return true;
 	return app_lacks(a, name, made ? "no hot lists: vhot found no such values" : APP_NO_LISTS);

@@ -25,6 +25,9 @@ bool app_hots_read(struct app *a, struct app_hots *h, const char *path, const ch
 		   uint64_t seed);
 void app_hots_end(struct app_hots *h);
 
+/* Tells the lists of a stream that were left out, if there are any, and sets APP_LOSSY. */
+void app_tell_hots(struct app *a, const char *name, const struct vt_hot_damage *d);
+
 /*
  * Tells which lists of a stream (`name`: its path) were left out, and sets APP_LOSSY.  False, after
  * app_lacks(), when there is no list at all; `made`: though vhot was there.

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "cmd/common/hots.h"
 #include "cmd/common/stream.h"
 #include "events/code.h"
@@ -43,16 +44,18 @@ static void tell_bad(struct app *a, const char *name, uint64_t bad)
 	if (!bad)
 		return;
 	app_say_lossy(a, "%s: %" PRIu64 " record%s of executed code that contradict%s, left out",
-		      name, bad, bad == 1 ? "" : "s", bad == 1 ? "s itself" : " themselves");
+		      name, bad, vt_plural(bad), bad == 1 ? "s itself" : " themselves");
 }
 
 void app_tell_chains(struct app *a, const char *name, const struct vt_calldamage *damage)
 {
 	if (damage->refused)
 		app_say_lossy(a,
-			      "%s: %" PRIu64 " CHAIN records contradict themselves, left out; "
-			      "the first: %s",
-			      name, damage->refused, damage->first.text);
+			      "%s: %" PRIu64 " CHAIN record%s contradict%s, left out; the first: "
+			      "%s",
+			      name, damage->refused, vt_plural(damage->refused),
+			      damage->refused == 1 ? "s itself" : " themselves",
+			      damage->first.text);
 }
 
 static bool read_profile_stream(struct app *a, struct app_profile *p, const char *path)

@@ -8,6 +8,7 @@
 
 #include "base/version.h"
 #include "cmd/common/collect.h"
+#include "cmd/common/hots.h"
 #include "cmd/common/stream.h"
 
 /* The lists that were kept, as a stream that nobody else sees. */
@@ -99,15 +100,11 @@ static bool read_values_stream(struct app *a, struct app_values *v, const char *
 
 static bool finish_values(struct app *a, struct app_values *v)
 {
-	const struct vt_hot_damage *damage;
 	struct vt_error err = VT_ERROR_INIT;
 
 	if (vt_hotprofile_end(v->base.lists, &err) < 0)
 		return app_fail(a, &err);
-	damage = vt_hotprofile_damage(v->base.lists);
-	if (damage->rejected)
-		app_say_lossy(a, "%" PRIu64 " hot lists left out; the first: %s", damage->rejected,
-			      damage->first);
+	app_tell_hots(a, v->name, vt_hotprofile_damage(v->base.lists));
 	return true;
 }
 

@@ -2,6 +2,7 @@
 #include "cmd/common/profiles.h"
 #include "cmd/vlist/listings.h"
 #include "listing/memory/print.h"
+#include "memory/records.h"
 
 /* Without --top, as vmem. */
 #define TOP_OF_LOCATIONS 20
@@ -41,6 +42,8 @@ void vlist_list_locations(struct app *a, const struct vlist_options *o,
 
 	if (!check_location_options(a, o))
 		return;
+	if (vt_memory_totals(data->locations)->raised)
+		app_say_lossy(a, "%s: " VT_MEMRECORDS_RAISED, data->name);
 	form.out = app_text(a, o->form.output);
 	form.color = form.out && app_form_color(a, &o->form);
 	if (form.out && vt_memlist_print(&vt_memlist_objects, data->locations,

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/plural.h"
 #include "cmd/common/images.h"
 #include "cmd/common/stream.h"
 #include "listing/paths/paths.h"
@@ -43,8 +44,9 @@ static bool read_paths(struct app *a, const struct vlist_options *o, struct path
 	if (vt_profile_finish(p->profile, &err) < 0)
 		return app_fail(a, &err);
 	if (vt_listpaths_bad(p->list))
-		app_say_lossy(a, "%s: %" PRIu64 " PATH records contradict themselves, left out",
-			      name, vt_listpaths_bad(p->list));
+		app_say_lossy(a, "%s: %" PRIu64 " PATH record%s contradict%s, left out", name,
+			      vt_listpaths_bad(p->list), vt_plural(vt_listpaths_bad(p->list)),
+			      vt_listpaths_bad(p->list) == 1 ? "s itself" : " themselves");
 	if (!vt_listpaths_count(p->list) && vt_listpaths_others(p->list))
 		return vlist_lacks_event(a, o, "paths");
 	return vt_listpaths_count(p->list) || app_lacks(a, name, "no paths (vpath finds them)");

@@ -3,11 +3,13 @@
 #include <limits.h>
 
 #include "cmd/common/find.h"
+#include "cmd/common/hots.h"
 #include "cmd/common/images.h"
 #include "cmd/common/options.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/programs.h"
+#include "memory/records.h"
 #include "merge/merge.h"
 
 struct merge {
@@ -28,12 +30,17 @@ static bool fail_at(struct merge *m, size_t i, struct vt_error *err)
 
 static bool feed_input(struct merge *m, size_t i)
 {
+	const char *name = vt_reader_name(m->in.readers[i]);
 	struct vt_error err = VT_ERROR_INIT;
 
 	if (!app_each_run(m->app, m->in.readers[i], vt_merge_feed, m->merge))
 		return false;
-	return vt_merge_end_stream(m->merge, vt_reader_name(m->in.readers[i]), &err) == 0 ||
-	       fail_at(m, i, &err);
+	if (vt_merge_end_stream(m->merge, name, &err) < 0)
+		return fail_at(m, i, &err);
+	app_tell_hots(m->app, name, vt_merge_damage(m->merge));
+	if (vt_merge_raised(m->merge))
+		app_say_lossy(m->app, "%s: " VT_MEMRECORDS_RAISED, name);
+	return true;
 }
 
 /* With its call chains: copies of stacks are unwound with the files of its images. */
@@ -55,24 +62,11 @@ static bool feed_chains(struct merge *m, size_t i)
 
 static bool add_inputs(struct merge *m)
 {
-	const struct vt_hot_damage *damage;
 	size_t i;
 
 	for (i = 0; i < m->in.count; i++)
 		if (!(m->chains ? feed_chains(m, i) : feed_input(m, i)))
 			return false;
-	damage = vt_merge_damage(m->merge);
-	if (damage->rejected)
-		app_say_lossy(m->app,
-			      "%" PRIu64
-			      " hot lists contradict themselves, left out; the first: %s",
-			      damage->rejected, damage->first);
-	if (vt_merge_bad(m->merge))
-		app_say_lossy(m->app,
-			      "%" PRIu64
-			      " records of executed code, of packed images, of estimates or of "
-			      "memory profiles that contradict themselves, left out",
-			      vt_merge_bad(m->merge));
 	return true;
 }
 
@@ -93,6 +87,8 @@ static void merge_inputs(struct merge *m)
 {
 	app_make_stream(m->app, m->output);
 	m->merge = vt_merge_new(m->app->seed);
+	if (m->merge)
+		vt_merge_warn(m->merge, app_bad_record, m->app);
 	if (!m->merge)
 		app_no_memory(m->app);
 	else if (app_open_inputs(m->app, &m->in) && add_inputs(m))

@@ -560,7 +560,8 @@ static int take_profile(struct vt_memory *m, struct vt_error *err)
 	if (m->totals.insns || m->totals.samples)
 		return vt_error_set(err, VT_E_MISMATCH,
 				    "both a memory profile and accesses to be counted");
-	m->totals.damaged += vt_memrecords_mend(m->records);
+	m->totals.raised = vt_memrecords_mend(m->records);
+	m->totals.damaged += m->totals.raised;
 	m->o.grain = (unsigned)m->records->grain;
 	m->o.depth = (unsigned)m->records->depth;
 	return vti_memrecords_add(&m->objects, &m->totals, m->records, same_image, NULL, err);

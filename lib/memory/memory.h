@@ -159,6 +159,7 @@ struct vt_memory_totals {
 	uint64_t left_out_accesses;
 	uint64_t forgotten;	   /* times that all contents of memory were dropped at the limit */
 	uint64_t damaged;	   /* records that contradict themselves */
+	bool raised;		   /* of records: vt_memrecords_mend() */
 	uint64_t lines_left_out;   /* accesses to cache lines beyond the limit */
 	uint64_t unread;	   /* bytes stored that nobody loaded until the end */
 	uint64_t objects_left_out; /* of a profile that was read: those that were not written */

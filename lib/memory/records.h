@@ -48,6 +48,11 @@ unsigned vt_memrecords_mend(struct vt_memrecords *r);
  */
 int vt_memrecords_feed(struct vt_memrecords *r, const struct vt_record *rec, struct vt_error *err);
 
+/* What is told of that. */
+#define VT_MEMRECORDS_RAISED                                                                       \
+	"the objects have more accesses than the totals (ACCESSES) say: the sum of the objects "   \
+	"is the total"
+
 /* Gives the number of an image, for one of `from` or `r`; false when memory runs out. */
 typedef bool vt_memrecords_image_fn(void *arg, uint32_t image, uint32_t *number);
 

@@ -18,7 +18,8 @@ static int feed_estimate(struct vt_merge *m, const struct vt_record *rec, struct
 	    0)
 		return -VT_E_NOMEM;
 	code = vt_evstats_record(m->own_evstats, &key, rec, err);
-	m->bad += code == -VT_E_FORMAT;
+	if (code == -VT_E_FORMAT)
+		vti_leave_out(m, err->text);
 	if (code == 0)
 		vt_evstats_event_at(m->own_evstats, key.event)->estimated = true;
 	return code == -VT_E_FORMAT ? 0 : code;

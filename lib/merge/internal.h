@@ -135,7 +135,10 @@ struct vt_merge {
 	struct vt_hotprofile *hots;
 	struct vti_conflicts conflicts;
 	struct vti_pairstats pairstats;
-	uint64_t bad;
+	uint64_t bad; /* records that were left out */
+	vt_warn_fn *warn;
+	void *warn_arg;
+	bool raised; /* vt_merge_raised() */
 	struct vt_packs *packs;
 	struct vt_stream_tally tally; /* of the current stream */
 	struct vti_paths paths;
@@ -149,6 +152,9 @@ struct vt_merge {
 	struct vti_trees *trees;	  /* NULL: without call trees */
 	const uint32_t *own_events; /* while a stream ends: the index of each event of the tally */
 };
+
+/* Counts a record of the current stream that is left out, and says why. */
+void vti_leave_out(struct vt_merge *m, const char *why);
 
 /*
  * The index of image `id` of the current stream, or VT_UNMAPPED_IMAGE for that.  False: out of

@@ -7,7 +7,8 @@ bool vti_feed_memory(struct vt_merge *m, const struct vt_record *rec)
 	struct vt_error bad = VT_ERROR_INIT;
 	int code = vt_memrecords_feed(m->own_memory, rec, &bad);
 
-	m->bad += code == -VT_E_FORMAT;
+	if (code == -VT_E_FORMAT)
+		vti_leave_out(m, bad.text);
 	if (vt_memrecords_depend_on_model(m->own_memory))
 		vti_has_sums(m, VTI_MEMORIES);
 	return code != -VT_E_NOMEM;
@@ -22,7 +23,7 @@ int vti_join_memory(struct vt_merge *m, struct vt_error *err)
 {
 	int code;
 
-	m->bad += vt_memrecords_mend(m->own_memory);
+	m->raised = vt_memrecords_mend(m->own_memory);
 	code = vt_memrecords_join(m->memory, m->own_memory, join_memory_image, m, err);
 
 	vt_memrecords_free(m->own_memory);

@@ -90,6 +90,19 @@ void vt_merge_free(struct vt_merge *m)
 	free(m);
 }
 
+void vt_merge_warn(struct vt_merge *m, vt_warn_fn *fn, void *arg)
+{
+	m->warn = fn;
+	m->warn_arg = arg;
+}
+
+void vti_leave_out(struct vt_merge *m, const char *why)
+{
+	m->bad++;
+	if (m->warn)
+		m->warn(m->warn_arg, why);
+}
+
 int vt_merge_start_chains(struct vt_merge *m, struct vt_images *images, struct vt_error *err)
 {
 	if (!m->trees)
@@ -107,6 +120,38 @@ const struct vt_calldamage *vt_merge_chain_damage(const struct vt_merge *m)
 static bool feed_meta(struct vt_merge *m, const struct vt_record *rec)
 {
 	return vti_feed_conflict_meta(m, rec) && vti_feed_setting(m, rec);
+}
+
+static int feed_packs(struct vt_merge *m, const struct vt_block *b, uint32_t first, uint32_t count,
+		      struct vt_error *err)
+{
+	uint32_t row;
+
+	for (row = first; row < first + count; row++) {
+		int code = vt_packs_feed(m->packs, b, row, 1, err);
+
+		if (code == -VT_E_NOMEM)
+			return code;
+		if (code < 0)
+			vti_leave_out(m, err->text);
+	}
+	return 0;
+}
+
+/* The profile of a stream only counts what is bad of executed code: it leaves the error in `why`.
+ */
+static int feed_tally(struct vt_merge *m, const struct vt_block *b, uint32_t first, uint32_t count,
+		      struct vt_error *err)
+{
+	uint64_t bad = vt_profile_bad(m->tally.profile);
+	struct vt_error why = VT_ERROR_INIT;
+	int code = vt_tally_feed(&m->tally, b, first, count, &why);
+
+	if (code < 0)
+		*err = why;
+	for (; bad < vt_profile_bad(m->tally.profile); bad++)
+		vti_leave_out(m, why.text);
+	return code;
 }
 
 int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t count,
@@ -131,16 +176,11 @@ int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t 
 		return -VT_E_NOMEM;
 	if (vt_hotprofile_feed(m->hots, b, first, count, err) < 0)
 		return -(int)err->code;
-	for (rec.row = first; rec.row < first + count; rec.row++) {
-		int code = vt_packs_feed(m->packs, b, rec.row, 1, err);
-
-		if (code == -VT_E_NOMEM)
-			return code;
-		m->bad += code < 0;
-	}
+	if (feed_packs(m, b, first, count, err) < 0)
+		return -(int)err->code;
 	if (m->trees && vti_trees_feed(m->trees, b, first, count, err) < 0)
 		return -(int)err->code;
-	return vt_tally_feed(&m->tally, b, first, count, err);
+	return feed_tally(m, b, first, count, err);
 }
 
 /* ---- adding its sums to the others ---- */
@@ -380,7 +420,6 @@ int vt_merge_end_stream(struct vt_merge *m, const char *name, struct vt_error *e
 
 	if (code < 0)
 		return code;
-	m->bad += vt_profile_bad(m->tally.profile);
 	code = finish_trees(m, err);
 	if (code == 0 &&
 	    (!vti_declare_paths(m) || !vti_declare_evstats(m) || !vti_declare_followed(m)))
@@ -407,6 +446,11 @@ const struct vt_hot_damage *vt_merge_damage(const struct vt_merge *m)
 uint64_t vt_merge_bad(const struct vt_merge *m)
 {
 	return m->bad;
+}
+
+bool vt_merge_raised(const struct vt_merge *m)
+{
+	return m->raised;
 }
 
 /* ---- writing ---- */

@@ -6,6 +6,7 @@
 #include "chains/gather.h"
 #include "events/stats.h"
 #include "image/images.h"
+#include "stream/reader.h"
 #include "stream/record.h"
 #include "stream/writer.h"
 #include "value/hot_profile.h"
@@ -33,6 +34,9 @@ struct vt_merge;
 /* `seed` is for joining counting samples.  Owned by the caller; NULL when memory runs out. */
 struct vt_merge *vt_merge_new(uint64_t seed);
 void vt_merge_free(struct vt_merge *m);
+
+/* Says of each record that is left out, while its stream is fed, why; `fn` may be NULL. */
+void vt_merge_warn(struct vt_merge *m, vt_warn_fn *fn, void *arg);
 
 /*
  * Keeps the call chains of the next stream, from its first record on, and those of its CHAIN
@@ -76,12 +80,15 @@ int vt_merge_end_stream(struct vt_merge *m, const char *name, struct vt_error *e
 int vt_merge_groups(struct vt_merge *m, struct vt_evstats *to, struct vt_error *err);
 
 /*
- * Records of executed code, of packed images and of estimates that contradict themselves and were
- * left out, in all streams.
+ * Records of executed code, packed images, estimates, paths, pairs and memory profiles that
+ * contradict themselves and were left out, in all streams.
  */
 uint64_t vt_merge_bad(const struct vt_merge *m);
 
-/* The damaged hot lists that were left out.  Borrowed. */
+/* Whether vt_memrecords_mend() raised the totals of the stream that ended last. */
+bool vt_merge_raised(const struct vt_merge *m);
+
+/* The damaged hot lists that were left out, of the stream that ended last.  Borrowed. */
 const struct vt_hot_damage *vt_merge_damage(const struct vt_merge *m);
 
 /*

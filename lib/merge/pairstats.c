@@ -52,7 +52,7 @@ bool vti_feed_pairstat(struct vt_merge *m, const struct vt_record *rec)
 	struct vt_pairstat s;
 
 	if (!vt_pairstat_read(rec, &s)) {
-		m->bad++;
+		vti_leave_out(m, "PAIRSTAT record: its numbers cannot be");
 		return true;
 	}
 	vti_has_sums(m, VTI_PAIRSTATS);

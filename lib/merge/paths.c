@@ -60,7 +60,7 @@ bool vti_feed_path(struct vt_merge *m, const struct vt_record *rec)
 	p.known = probability > 0;
 	p.found = p.known ? p.samples / probability : p.samples;
 	if (!vt_path_is_sound(rec)) {
-		m->bad++;
+		vti_leave_out(m, "PATH record: it contradicts itself");
 		return true;
 	}
 	vti_has_sums(m, VTI_PATHS);

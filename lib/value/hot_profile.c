@@ -134,6 +134,7 @@ static void begin_hot_stream(struct vt_hotprofile *p)
 {
 	vt_hash_clear(&p->declared);
 	vt_plugin_names_begin(p->plugins);
+	p->damage = (struct vt_hot_damage){.rejected = 0};
 }
 
 int vt_hotprofile_feed(void *profile, const struct vt_block *block, uint32_t first, uint32_t count,

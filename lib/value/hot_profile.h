@@ -38,7 +38,7 @@ struct vt_hot_image {
 	uint32_t id; /* in the last ended stream that declared it; the id in struct vt_images */
 };
 
-/* Counts lists that were not used because they contradict themselves. */
+/* Counts lists of a stream that were not used because they contradict themselves. */
 struct vt_hot_damage {
 	uint64_t rejected;
 	char first[VT_ERROR_SIZE]; /* the error of the first of them */
@@ -107,6 +107,7 @@ uint32_t vt_hotprofile_same_image(const struct vt_hotprofile *p, const struct vt
 /* Returns the plugins of the streams, borrowed.  A list of a plugin has its number in `reg`. */
 const struct vt_plugin_names *vt_hotprofile_plugins(const struct vt_hotprofile *p);
 
+/* That of the stream that ended last, or that is being fed.  Borrowed. */
 const struct vt_hot_damage *vt_hotprofile_damage(const struct vt_hotprofile *p);
 
 #endif

@@ -27,7 +27,8 @@ bad()
 	make "$events" "$image" "$good" >good.vt
 	make "$events" "$image" "${rows[@]}" "$good" >bad.vt
 	t_status "$kind: bad records beside a good one are merged" 1 vtrace merge -o got.vt bad.vt
-	t_like "$kind: all of them are left out" "^vtrace merge: $# records .* contradict" "$T_ERR"
+	t_like "$kind: all of them are left out, with the file and why" \
+		"^vtrace merge: bad.vt: $# bad records, left out; the first, before 0x[0-9a-f]+: (.* )?$kind ." "$T_ERR"
 	vtrace merge -o want.vt good.vt
 	vtrace dump -k "$kind" -F "$fields" got.vt >got 2>/dev/null
 	t_same "$kind: the good one stays what it is" got <(vtrace dump -k "$kind" -F "$fields" want.vt)

@@ -226,7 +226,12 @@ for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
 	t_status "nothing else is in the input" 3 vinv broken.hot
 done
 t_status "merging tells it too" 1 vtrace merge broken.hot a.hot -o with.hot
-t_like "and counts them" '1 hot lists contradict themselves' "$T_ERR"
+t_like "and names the file" '^vtrace merge: broken.hot: 1 hot list contradicts itself, left out; the first: .' "$T_ERR"
+for n in 1 2; do cat "broken$n"; done | "$make" >two.hot
+t_status "each file for itself" 1 vtrace merge broken.hot a.hot two.hot -o with.hot
+t_is "with its first" "$(sed -E 's/(first): .*/\1/' "$T_ERR")" \
+	"vtrace merge: broken.hot: 1 hot list contradicts itself, left out; the first
+vtrace merge: two.hot: 2 hot lists contradict themselves, left out; the first"
 echo 'HOT image=4294967295 offset=18446744073709551615 what=77 algo=99 total=10 profiled=10' |
 	"$make" >strange.hot
 t_ok "kinds and algorithms of later versions" vinv strange.hot

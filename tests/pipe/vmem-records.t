@@ -144,6 +144,35 @@ t_status "a profile has no types" 3 vmem --type 200.mem
 
 # ---- damage ----
 
+# What is left out is told by file, with the reason of the first; all tell it alike.
+make() { printf '%s\n' "$@" | "$VT_BUILD/tests/tools/stream_make"; }
+totals='ACCESSES grain=8 depth=3 insns=100 loads=10 stores=5'
+heap='OBJECT id=1 type=1 loads=6 stores=5'
+place='LOCATION object=1 loads=6 stores=5 size=8'
+make "$totals" "$heap" "$place" "$place offset=3" >one.mem
+make "$totals" "$totals" "$heap" "$heap" "$place" >two.mem
+left='left out; the first, before 0x[0-9a-f]+'
+for command in vmem "vlist --values" "vtrace merge -o /dev/null"; do
+	# shellcheck disable=SC2086 # a program and its options
+	t_status "$command: a bad location" 1 $command one.mem
+	t_like "$command: is told" "one.mem: 1 bad record, $left: LOCATION record: its numbers contradict each other$" "$T_ERR"
+done
+t_status "a sum of files with bad records" 1 vtrace merge one.mem 200.mem two.mem -o both.mem
+t_is "names each that has some" "$(sed -E 's/before 0x[0-9a-f]+/before X/' "$T_ERR")" \
+	"vtrace merge: one.mem: 1 bad record, left out; the first, before X: LOCATION record: its numbers contradict each other
+vtrace merge: two.mem: 2 bad records, left out; the first, before X: ACCESSES record: there was one before"
+
+# Totals that are less than those of the objects are none; the others are counted, and told.
+make "$totals" "$heap loads=25" "$place" >low.mem
+for command in vmem "vlist --values" "vtrace merge -o sum.mem"; do
+	# shellcheck disable=SC2086
+	t_status "$command: totals that are too low" 1 $command low.mem
+	t_like "$command: are told" "low.mem: the objects have more accesses than the totals .ACCESSES. say" "$T_ERR"
+done
+t_like "and raised" "loads=25.*stores=5" <(vtrace dump -k ACCESSES sum.mem)
+t_status "a sum of that has nothing to raise" 1 vtrace merge -o /dev/null sum.mem 200.mem
+t_unlike "and tells nothing" "more accesses than" "$T_ERR"
+
 t_ok "damaged records end no program by a signal" python3 - <<'END'
 import random, subprocess
 

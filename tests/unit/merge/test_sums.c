@@ -260,10 +260,22 @@ static void paths_are_in_order(void **state)
 	vt_merge_free(m);
 }
 
+/* Counts the records that are left out, each of which is named by its kind. */
+static void expect_reason(void *arg, const char *text)
+{
+	static const char *const kinds[] = {"PATH",   "PATH",	"PAIRSTAT",
+					    "EVSTAT", "OBJECT", "ACCESSES"};
+	size_t *n = arg;
+
+	assert_true(*n < sizeof(kinds) / sizeof(kinds[0]));
+	assert_non_null(strstr(text, kinds[(*n)++]));
+}
+
 static void what_cannot_be_is_counted(void **state)
 {
 	const uint64_t blocks[] = {0x10};
 	struct vt_merge *m = vt_merge_new(1);
+	size_t said = 0;
 	struct vt_writer *w;
 	uint64_t *row;
 	int fd;
@@ -285,8 +297,14 @@ static void what_cannot_be_is_counted(void **state)
 	row = vt_writer_row(w, VT_EVSTAT);
 	row[VT_EVSTAT_METHOD] = VT_METHOD_MODEL;
 	vt_row_set_f64(&row[VT_EVSTAT_K], -1);
+	/* An object without its image, and locations of 3 bytes. */
+	vt_writer_row(w, VT_OBJECT)[VT_OBJECT_ID] = 1;
+	vt_writer_row(w, VT_ACCESSES)[VT_ACCESSES_GRAIN] = 3;
+	vt_merge_warn(m, expect_reason, &said);
 	add(m, w, fd);
-	assert_int_equal(vt_merge_bad(m), 4);
+	assert_int_equal(vt_merge_bad(m), 6);
+	assert_int_equal(said, 6);
+	assert_false(vt_merge_raised(m));
 	vt_merge_free(m);
 }
 
