@@ -508,13 +508,13 @@ bool app_each_input(struct app *a, app_begin_fn *begin, app_record_fn *fn, void 
 
 /* ---- writing ---- */
 
-static bool parse_compression(struct app *a, const char *text, struct vt_writer_options *o)
+static int parse_compression(const char *text, const char *what, struct vt_writer_options *o,
+			     struct vt_error *err)
 {
 	static const char *const names[] = {"none", "zlib", "zstd"};
 	static const uint64_t top_level[] = {0, 9, 22};
 	const char *colon = strchr(text, ':');
 	size_t length = colon ? (size_t)(colon - text) : strlen(text);
-	struct vt_error err = VT_ERROR_INIT;
 	const char *level = colon ? colon + 1 : NULL;
 	uint64_t n = 0;
 	int how;
@@ -522,7 +522,7 @@ static bool parse_compression(struct app *a, const char *text, struct vt_writer_
 	if (strcmp(text, "zstd:fast") == 0) {
 		o->compression = VT_COMPRESS_ZSTD;
 		o->level = -1; /* zstd.h: negative levels trade size for speed */
-		return true;
+		return 0;
 	}
 
 	for (how = 0; how < 3; how++)
@@ -530,25 +530,27 @@ static bool parse_compression(struct app *a, const char *text, struct vt_writer_
 			break;
 	if (how == 3) {
 		if (!*text || text[strspn(text, "0123456789")])
-			return app_usage(a, "--compress: not one of none, zlib, zstd: '%s'", text);
+			return vt_error_set(err, VT_E_USAGE,
+					    "%s: not one of none, zlib, zstd: '%s'", what, text);
 		how = VT_COMPRESS_ZLIB;
 		level = text;
 	}
-	if (level && vt_parse_u64(level, "--compress", &n, &err) < 0)
-		return app_fail(a, &err);
+	if (level && vt_parse_u64(level, what, &n, err) < 0)
+		return -VT_E_USAGE;
 	if (level && (n < 1 || n > top_level[how]))
-		return app_usage(a, "--compress: %s: levels are 1 to 9 of zlib, 1 to 22 of zstd",
-				 text);
+		return vt_error_set(err, VT_E_USAGE,
+				    "%s: %s: levels are 1 to 9 of zlib, 1 to 22 of zstd", what,
+				    text);
 	o->compression = (enum vt_compression)how;
 	o->level = (int)n;
-	return true;
+	return 0;
 }
 
-bool app_check_compression(struct app *a, const char *text)
+int app_check_compression(const char *text, const char *what, struct vt_error *err)
 {
 	struct vt_writer_options ignored;
 
-	return parse_compression(a, text, &ignored);
+	return parse_compression(text, what, &ignored, err);
 }
 
 /* The command line as provenance: canonical options, then operands.  `args` points into both. */
@@ -616,10 +618,10 @@ struct vt_writer *app_open_writer(struct app *a, const char *path, const char *c
 		path = "-";
 	if (!app_may_write(a, path))
 		return NULL;
-	if (compress && !parse_compression(a, compress, &o))
-		return NULL;
 	a->write_failure = NULL;
-	w = open_writer(a, path, o, &err);
+	w = compress && parse_compression(compress, "--compress", &o, &err) < 0
+		    ? NULL
+		    : open_writer(a, path, o, &err);
 	if (w)
 		app_note_output(a, path);
 	else

@@ -109,13 +109,13 @@ bool app_came_through(const struct vt_reader *r, const char *program);
 #define APP_OPT_COMPRESS(variable)                                                                 \
 	{                                                                                          \
 		.letter = 'z', .name = "compress", .type = VT_OPT_STRING, .value = &(variable),    \
-		.arg = "HOW",                                                                      \
+		.arg = "HOW", .check = app_check_compression,                                      \
 		.help = "none, zlib[:LEVEL], zstd[:LEVEL] or a zlib level; else zlib into\n"       \
 			"files and none into pipes"                                                \
 	}
 
-/* Whether that is what -z takes; false after app_usage(). */
-bool app_check_compression(struct app *a, const char *text);
+/* Refuses what -z does not take: VT_E_USAGE. */
+int app_check_compression(const char *text, const char *what, struct vt_error *err);
 
 #define APP_OPT_OUTPUT(variable)                                                                   \
 	{                                                                                          \

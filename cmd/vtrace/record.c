@@ -71,7 +71,7 @@ static bool check_calibrate(struct record *r)
 		return app_usage(r->app, "--calibrate: runs no program but its own");
 	if (r->perf.output && strcmp(r->perf.output, "-") == 0)
 		return app_usage(r->app, "--output: standard output has the text");
-	return !r->perf.compress || app_check_compression(r->app, r->perf.compress);
+	return true;
 }
 
 static bool check_full(struct record *r)
@@ -137,8 +137,6 @@ static bool check_record_options(struct record *r)
 		return app_usage(r->app, "--calibration: goes with an output named *.vt");
 	if (r->calibration && r->perf.events.count)
 		return app_usage(r->app, "--calibration: is of time, not of --event");
-	if (r->perf.compress && !app_check_compression(r->app, r->perf.compress))
-		return false;
 	if (r->perf.output && strcmp(r->perf.output, "-") == 0 && isatty(STDOUT_FILENO))
 		return app_usage(r->app, "standard output is a terminal");
 	if (r->perf.chains_given && r->perf.chains == CHAINS_DWARF && r->perf.stack_given &&

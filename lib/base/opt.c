@@ -166,7 +166,7 @@ static int set_value(const struct vt_opt *o, const char *text, struct vt_error *
 		if (o->once && *(const char **)o->value)
 			return vt_error_set(err, VT_E_USAGE, "%s: %s", what, o->once);
 		*(const char **)o->value = text;
-		return 0;
+		return o->check ? o->check(text, what, err) : 0;
 	case VT_OPT_CHOICE:
 		return set_choice(o, what, text, err);
 	case VT_OPT_CHOICE_OR_NOT:

@@ -55,6 +55,8 @@ struct vt_opt {
 	bool unrecorded;	    /* does not affect results: see vt_opt_parse() */
 	const char *other_choice;   /* said of a word that is no choice; may be NULL */
 	const char *once; /* said of a STRING that is given again; NULL: the last counts */
+	/* Refuses an argument of a STRING with VT_E_USAGE; `what` is "--name".  NULL: all pass. */
+	int (*check)(const char *text, const char *what, struct vt_error *err);
 };
 
 /* An option of another program that does the same: what is said of it.  A table ends as options. */

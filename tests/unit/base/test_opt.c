@@ -137,6 +137,33 @@ static void test_given_twice(void **state)
 	tear_down(&f);
 }
 
+static int refuse_long_text(const char *text, const char *what, struct vt_error *err)
+{
+	return strlen(text) < 3 ? 0 : vt_error_set(err, VT_E_USAGE, "%s: %s: too long", what, text);
+}
+
+static void test_checked_text(void **state)
+{
+	char good[] = "-o ab", bad[] = "-o abc", last[] = "--output abc -o ab";
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	f.opts[4].check = refuse_long_text;
+	assert_int_equal(parse(&f, good), VT_OPT_RUN);
+	assert_string_equal(f.text, "ab");
+	tear_down(&f);
+	set_up(&f);
+	f.opts[4].check = refuse_long_text;
+	assert_int_equal(parse(&f, bad), -VT_E_USAGE);
+	assert_string_equal(f.err.text, "--output: abc: too long");
+	tear_down(&f);
+	set_up(&f);
+	f.opts[4].check = refuse_long_text;
+	assert_int_equal(parse(&f, last), -VT_E_USAGE);
+	tear_down(&f);
+}
+
 static void test_choice_or_not(void **state)
 {
 	char with[] = "--colour=green blue", without[] = "--colour green", bad[] = "--colour=pink";
@@ -473,12 +500,19 @@ static void test_no_options(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_type),    cmocka_unit_test(test_given_twice),
-		cmocka_unit_test(test_choice_or_not), cmocka_unit_test(test_number_or_not),
-		cmocka_unit_test(test_ambiguous),     cmocka_unit_test(test_defaults_stay),
-		cmocka_unit_test(test_refusals),      cmocka_unit_test(test_limits_of_numbers),
-		cmocka_unit_test(test_operands),      cmocka_unit_test(test_digits),
-		cmocka_unit_test(test_bounds),	      cmocka_unit_test(test_no_options),
+		cmocka_unit_test(test_every_type),
+		cmocka_unit_test(test_given_twice),
+		cmocka_unit_test(test_checked_text),
+		cmocka_unit_test(test_choice_or_not),
+		cmocka_unit_test(test_number_or_not),
+		cmocka_unit_test(test_ambiguous),
+		cmocka_unit_test(test_defaults_stay),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_limits_of_numbers),
+		cmocka_unit_test(test_operands),
+		cmocka_unit_test(test_digits),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_no_options),
 		cmocka_unit_test(test_help),
 	};
 
