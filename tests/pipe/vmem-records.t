@@ -6,7 +6,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-t_need valgrind
+t_need valgrind jq
 
 for n in 200 300; do
 	vtrace record --full --mem --values loads,stores --heap -o $n.vt -- \
@@ -116,6 +116,20 @@ vmem --records --in global --object never_stored 200.vt 2>/dev/null | vlist --va
 t_like "with their values" " global  never_stored  5 100.0%$" listed
 vmem --records 200.vt 2>/dev/null | vlist --values --top 3 >listed 2>/dev/null
 t_like "what is left out is counted" "^\([0-9]+ more rows\)$" listed
+
+# Both write a value alike: below a million in decimal, a printable byte as such, else in hexadecimal.
+make() { printf '%s\n' "$@" | "$VT_BUILD/tests/tools/stream_make"; }
+value() { make 'ACCESSES grain=8 depth=3 insns=9 loads=9 stores=5' 'OBJECT id=1 type=1 loads=6' \
+	"LOCATION object=1 loads=6 size=$1 profiled=6 capacity=8 values=$2 counts=6 errors=0"; }
+for v in "4 999999 999999" "4 1000000 0xf4240" "4 4294967295 0xffffffff" "8 137422177568 0x1fff000520" "1 65 'A'" \
+	"1 200 200" "2 65 65"; do
+	read -r size number text <<<"$v"
+	value "$size" "$number" >value.mem
+	t_is "vmem: $number as $text" "$(vmem --by location value.mem 2>/dev/null | awk 'END { print $(NF - 1) }')" "$text"
+	t_is "vlist: $number as $text" "$(vlist --values value.mem 2>/dev/null | awk 'END { print $(NF - 1) }')" "$text"
+	t_is "and $number to programs" "$(($(vmem --by location --json value.mem 2>/dev/null | jq -r '.rows[0].value')))" "$number"
+done
+
 t_run vlist 200.mem
 t_like "without --values vlist says who lists it" "no samples, but a memory profile: vmem" "$T_ERR"
 t_status "locations have no procedures" 2 vlist --values 200.mem main
@@ -145,7 +159,6 @@ t_status "a profile has no types" 3 vmem --type 200.mem
 # ---- damage ----
 
 # What is left out is told by file, with the reason of the first; all tell it alike.
-make() { printf '%s\n' "$@" | "$VT_BUILD/tests/tools/stream_make"; }
 totals='ACCESSES grain=8 depth=3 insns=100 loads=10 stores=5'
 heap='OBJECT id=1 type=1 loads=6 stores=5'
 place='LOCATION object=1 loads=6 stores=5 size=8'

@@ -43,6 +43,13 @@ void vti_memlist_sources(struct vt_table *t, const struct vt_memory_sampled *s);
 /* Sets members of a JSON object: the counts; null what samples do not tell. */
 void vti_memlist_set_counts(json_t *o, const struct vt_memory_totals *t);
 
+/*
+ * Puts a value of `size` bytes into a cell: for people as vlist --values does, else as a number.
+ * `text` is used for it.
+ */
+void vti_memlist_value(struct vt_table *t, struct vt_buf *text, uint64_t value, unsigned size,
+		       bool people);
+
 /* The name of an object, in `text`, which is emptied first.  Borrowed from it. */
 const char *vti_memlist_name(struct vt_buf *text, struct vt_images *images,
 			     const struct vt_memory_object *o);

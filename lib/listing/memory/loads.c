@@ -5,12 +5,14 @@
 
 #include "listing/code/source.h"
 #include "listing/json.h"
+#include "listing/memory/internal.h"
 
 struct loads {
 	struct vt_table *table;
 	const struct vt_memory *memory;
 	struct vt_images *images;
 	const struct vt_memlist_options *o;
+	struct vt_buf text;
 };
 
 /* People see these types; for them, the others are one column. */
@@ -83,14 +85,12 @@ static void put_types(const struct loads *l, const struct vt_memory_load *n)
 }
 
 /* A wide value is not known but by its hash. */
-static void put_value(struct vt_table *t, const struct vt_memory_load *n)
+static void put_value(struct loads *l, const struct vt_memory_load *n)
 {
 	if (!n->top || (n->size > 8 && n->value))
-		vt_table_empty(t);
-	else if (n->value >= UINT64_C(1) << 32)
-		vt_table_printf(t, "0x%" PRIx64, n->value);
+		vt_table_empty(l->table);
 	else
-		vt_table_printf(t, "%" PRIu64, n->value);
+		vti_memlist_value(l->table, &l->text, n->value, n->size, l->o->people);
 }
 
 static void put_place(const struct loads *l, const struct vt_memory_load *n)
@@ -111,7 +111,7 @@ static void put_place(const struct loads *l, const struct vt_memory_load *n)
 	vt_table_str(t, image ? image->name : "");
 }
 
-static void put_load(const struct loads *l, const struct vt_memory_load *n)
+static void put_load(struct loads *l, const struct vt_memory_load *n)
 {
 	const struct vt_memory_distinct *addresses = &n->distinct[VT_DISTINCT_ADDRESSES];
 	const struct vt_memory_distinct *locations = &n->distinct[VT_DISTINCT_LOCATIONS];
@@ -131,7 +131,7 @@ static void put_load(const struct loads *l, const struct vt_memory_load *n)
 	vt_table_percent(t, n->repeated, n->followed);
 	put_types(l, n);
 	vt_table_number(t, n->size);
-	put_value(t, n);
+	put_value(l, n);
 	put_place(l, n);
 }
 
@@ -148,12 +148,12 @@ static bool is_load_listed(const struct loads *l, const struct vt_memory_load *n
 int64_t vt_memlist_loads(struct vt_table *t, struct vt_memory *m, struct vt_images *images,
 			 const struct vt_memlist_options *o, struct vt_error *err)
 {
-	const struct loads l = {.table = t, .memory = m, .images = images, .o = o};
+	struct loads l = {.table = t, .memory = m, .images = images, .o = o, .text = VT_BUF_INIT};
 	int64_t left_out = 0;
 	uint64_t listed = 0;
 	size_t i;
+	bool failed;
 
-	(void)err;
 	add_columns(&l);
 	for (i = 0; i < vt_memory_nloads(m); i++) {
 		const struct vt_memory_load *n = vt_memory_load(m, i);
@@ -167,7 +167,9 @@ int64_t vt_memlist_loads(struct vt_table *t, struct vt_memory *m, struct vt_imag
 		put_load(&l, n);
 		listed++;
 	}
-	return left_out;
+	failed = l.text.failed;
+	vt_buf_free(&l.text);
+	return failed ? vt_error_nomem(err) : left_out;
 }
 
 /* ---- totals ---- */

@@ -97,6 +97,21 @@ void vt_memory_name(struct vt_buf *out, struct vt_images *images, const struct v
 	}
 }
 
+void vti_memlist_value(struct vt_table *t, struct vt_buf *text, uint64_t value, unsigned size,
+		       bool people)
+{
+	const struct vt_value_style style = {.format = VT_VALUE_AUTO};
+	const struct vt_number_type type = {
+		.number = VT_NUMBER_UNSIGNED, .size = (uint8_t)size, .elements = 1};
+
+	text->size = 0;
+	if (people)
+		vt_value_text(text, value, size, type, &style);
+	else
+		vt_buf_printf(text, value >> 32 ? "0x%" PRIx64 : "%" PRIu64, value);
+	vt_table_str(t, vt_buf_str(text));
+}
+
 const char *vti_memlist_name(struct vt_buf *text, struct vt_images *images,
 			     const struct vt_memory_object *o)
 {

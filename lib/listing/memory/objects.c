@@ -359,15 +359,11 @@ static int read_top(struct list *l, const struct vt_memory_location *p, uint64_t
 
 static void put_top_value(struct list *l, const struct vt_memory_location *p, uint64_t top)
 {
-	if (!top) {
+	if (top)
+		vti_memlist_value(l->table, &l->text, top == p->counts.zero ? 0 : l->hot.values[0],
+				  p->size, l->o->people);
+	else
 		vt_table_empty(l->table);
-	} else if (top == p->counts.zero) {
-		vt_table_str(l->table, "0");
-	} else if (p->size == 8 && l->hot.values[0] >= UINT64_C(1) << 32) {
-		vt_table_printf(l->table, "0x%" PRIx64, l->hot.values[0]);
-	} else {
-		vt_table_printf(l->table, "%" PRIu64, l->hot.values[0]);
-	}
 }
 
 /* Appends a value with its share of `valued` loads; false if that is below the cutoff. */
