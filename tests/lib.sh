@@ -253,6 +253,32 @@ t_places()
 	printf '(%s)' "${places#|}"
 }
 
+# t_terminal COLUMNS COMMAND...: what it prints to a terminal of so many columns, errors too.
+t_terminal()
+{
+	"$PYTHON" - "$@" <<'END'
+import fcntl, os, pty, struct, sys, termios
+
+pid, fd = pty.fork()
+if pid == 0:
+    size = struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0)
+    fcntl.ioctl(1, termios.TIOCSWINSZ, size)
+    os.environ["TERM"] = "dumb"
+    os.execvp(sys.argv[2], sys.argv[2:])
+text = b""
+while True:
+    try:
+        part = os.read(fd, 65536)
+    except OSError:
+        break
+    if not part:
+        break
+    text += part
+os.waitpid(pid, 0)
+sys.stdout.buffer.write(text.replace(b"\r\n", b"\n"))
+END
+}
+
 t_done()
 {
 	: >"$T_ERR"

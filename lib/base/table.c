@@ -77,6 +77,7 @@ static void append_column(struct vt_table *t, const char *const texts[NTEXTS],
 	c = &t->columns[t->ncolumns++];
 	c->is = (struct vt_table_column){copy[KEY],  copy[HEADING], format,	 max,
 					 copy[LIST], copy[NAME],    copy[MEMBER]};
+	c->spare = 0;
 }
 
 void vt_table_column_max(struct vt_table *t, const char *key, const char *heading,
@@ -99,6 +100,12 @@ void vt_table_column(struct vt_table *t, const char *key, const char *heading,
 		     enum vt_format format)
 {
 	vt_table_column_max(t, key, heading, format, 0);
+}
+
+void vt_table_column_spare(struct vt_table *t, unsigned rank)
+{
+	if (!t->failed && t->ncolumns)
+		t->columns[t->ncolumns - 1].spare = rank;
 }
 
 void vt_table_row(struct vt_table *t, enum vt_style style)

@@ -81,6 +81,13 @@ void vt_table_column(struct vt_table *t, const char *key, const char *heading,
 		     enum vt_format format);
 
 /*
+ * Lets the column added last be left out for people, `rank` from 1 on: where rows would be wider
+ * than the terminal with 20 columns for each name, those with the highest rank go first.  What is
+ * left out is said below the table.
+ */
+void vt_table_column_spare(struct vt_table *t, unsigned rank);
+
+/*
  * Adds a column for the item `name` of `list`.  Printers that nest, such as JSON, use `member`,
  * which does not depend on the item; flat ones use `key`, which must be unique in the table.
  */
@@ -133,8 +140,9 @@ enum vt_table_form {
 
 /*
  * Prints headings and rows.  Colour applies to VT_TABLE_TEXT only, as does what `out` says about
- * its columns: where rows would be wider, names and paths are cut in their middle (vt_text_cut()).
- * With its `full_names`, names are neither cut nor shortened.  Returns 0, or -VT_E_NOMEM if memory
+ * its columns: where rows would be wider, spare columns are left out, and names and paths are cut
+ * in their middle (vt_text_cut()).  With its `full_names`, all columns are there, and names are
+ * neither cut nor shortened.  Returns 0, or -VT_E_NOMEM if memory
  * ran out here or in an earlier call.  Write errors are kept in `out`.
  */
 int vt_table_print(const struct vt_table *t, struct vt_output *out, enum vt_table_form form,

@@ -23,7 +23,8 @@ struct vti_cell {
 
 struct vti_column {
 	struct vt_table_column is;
-	char *texts; /* memory of the strings of `is` */
+	char *texts;	/* memory of the strings of `is` */
+	unsigned spare; /* a rank; 0: it is always there */
 };
 
 struct vt_table {

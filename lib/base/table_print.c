@@ -116,12 +116,17 @@ static bool print_separated(const struct vt_table *t, struct vt_output *out,
 /* A column of names is not made narrower to fit rows into the terminal. */
 #define NARROWEST 12
 
+/* With less room for each name, spare columns are left out first. */
+#define NARROW_NAME 20
+
 /* How a table is printed for people. */
 struct people {
 	const struct vt_table *t;
 	struct vt_output *out;
-	size_t *widths; /* of the columns */
-	bool cut;	/* no cell of a name is wider than its column */
+	size_t *widths;	  /* of the columns */
+	size_t *left_out; /* the spare columns that are, in their order */
+	size_t nleft_out;
+	bool cut; /* no cell of a name is wider than its column */
 	bool color;
 	struct vt_buf cell; /* the text last rendered, escaped */
 	struct vt_buf name; /* or as it was before */
@@ -141,13 +146,25 @@ static bool is_left_aligned(const struct people *p, size_t column)
 	return p->t->columns[column].is.format == VT_FORMAT_TEXT || is_name(p, column);
 }
 
-/* Renders the heading.  False for a column hidden from people. */
+/* False for a column hidden from people. */
+static bool is_shown(const struct people *p, size_t column)
+{
+	size_t i;
+
+	for (i = 0; i < p->nleft_out; i++)
+		if (p->left_out[i] == column)
+			return false;
+	return p->t->columns[column].is.heading != NULL;
+}
+
+/* Renders the heading of a column that is shown; false for others. */
 static bool render_heading(struct people *p, size_t column)
 {
 	p->cell.size = 0;
-	if (p->t->columns[column].is.heading)
-		vt_escape_str(&p->cell, p->t->columns[column].is.heading);
-	return p->t->columns[column].is.heading != NULL;
+	if (!is_shown(p, column))
+		return false;
+	vt_escape_str(&p->cell, p->t->columns[column].is.heading);
+	return true;
 }
 
 /* The byte from which a cell's text holds names to be shortened; SIZE_MAX: nowhere. */
@@ -214,10 +231,46 @@ static size_t row_width(const struct people *p, size_t most)
 	size_t col, width = 0;
 
 	for (col = 0; col < p->t->ncolumns; col++)
-		if (p->t->columns[col].is.heading)
+		if (is_shown(p, col))
 			width += GAP +
 				 (is_name(p, col) && p->widths[col] > most ? most : p->widths[col]);
 	return width > GAP ? width - GAP : 0;
+}
+
+/* The spare column with the highest rank that is shown; of several the last.  False if none is. */
+static bool find_spare(const struct people *p, size_t *column)
+{
+	unsigned rank = 1;
+	bool found = false;
+	size_t col;
+
+	for (col = 0; col < p->t->ncolumns; col++) {
+		if (p->t->columns[col].spare < rank || !is_shown(p, col))
+			continue;
+		rank = p->t->columns[col].spare;
+		*column = col;
+		found = true;
+	}
+	return found;
+}
+
+static void drop_spare_columns(struct people *p)
+{
+	size_t column;
+
+	while (row_width(p, NARROW_NAME) > p->out->columns && find_spare(p, &column))
+		p->left_out[p->nleft_out++] = column;
+}
+
+static void tell_left_out(const struct people *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nleft_out; i++)
+		vt_output_printf(p->out, "%s%s", i ? ", " : "(no room for ",
+				 p->t->columns[p->left_out[i]].is.heading);
+	if (p->nleft_out)
+		vt_output_printf(p->out, ")\n");
 }
 
 /* Narrows the widest columns of names until rows fit the terminal, or are as narrow as can be. */
@@ -291,7 +344,7 @@ static void print_row(struct people *p, size_t row)
 	for (col = 0; col < p->t->ncolumns; col++) {
 		unsigned style = p->t->cells[row * p->t->ncolumns + col].style;
 
-		if (!p->t->columns[col].is.heading)
+		if (!is_shown(p, col))
 			continue;
 		render_for_people(p, row, col);
 		if (p->cut && is_name(p, col))
@@ -307,8 +360,10 @@ static void print_text(struct people *p)
 	size_t row, col;
 
 	measure_columns(p);
-	if (p->cut)
+	if (p->cut) {
+		drop_spare_columns(p);
 		fit_columns(p);
+	}
 	for (col = 0; col < p->t->ncolumns; col++)
 		if (render_heading(p, col))
 			put_line_cell(p, col, VT_STYLE_HEADING);
@@ -316,6 +371,7 @@ static void print_text(struct people *p)
 	vt_output_put(p->out, "\n", 1);
 	for (row = 0; row < p->t->nrows; row++)
 		print_row(p, row);
+	tell_left_out(p);
 }
 
 static bool print_for_people(const struct vt_table *t, struct vt_output *out, bool color)
@@ -323,16 +379,18 @@ static bool print_for_people(const struct vt_table *t, struct vt_output *out, bo
 	struct people p = {.t = t,
 			   .out = out,
 			   .widths = calloc(t->ncolumns + 1, sizeof(*p.widths)),
+			   .left_out = calloc(t->ncolumns + 1, sizeof(*p.left_out)),
 			   .cut = out->columns && !out->full_names,
 			   .color = color,
 			   .cell = VT_BUF_INIT,
 			   .name = VT_BUF_INIT};
-	bool ok = p.widths != NULL;
+	bool ok = p.widths && p.left_out;
 
 	if (ok)
 		print_text(&p);
 	ok = ok && !p.cell.failed && !p.name.failed;
 	free(p.widths);
+	free(p.left_out);
 	vt_buf_free(&p.cell);
 	vt_buf_free(&p.name);
 	return ok;

@@ -111,45 +111,19 @@ for form in json csv tsv; do
 	t_unlike "and no ellipsis" '…' "rows.$form"
 done
 
-# on_terminal COLUMNS COMMAND...: what it prints to a terminal of so many columns.
-on_terminal()
-{
-	"$PYTHON" - "$@" <<'END'
-import fcntl, os, pty, struct, sys, termios
-
-pid, fd = pty.fork()
-if pid == 0:
-    size = struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0)
-    fcntl.ioctl(1, termios.TIOCSWINSZ, size)
-    os.environ["TERM"] = "dumb"
-    os.execvp(sys.argv[2], sys.argv[2:])
-text = b""
-while True:
-    try:
-        part = os.read(fd, 65536)
-    except OSError:
-        break
-    if not part:
-        break
-    text += part
-os.waitpid(pid, 0)
-sys.stdout.buffer.write(text.replace(b"\r\n", b"\n"))
-END
-}
-
 # The greatest width of a row of the table.
 widest() { "$PYTHON" -c 'import sys
 print(max(len(l.rstrip("\n")) for l in open(sys.argv[1], encoding="utf-8").readlines()[4:]))' "$1"; }
 
 unset COLUMNS
-on_terminal 70 vprof s.vt >narrow
+t_terminal 70 vprof s.vt >narrow
 t_is "rows are as wide as the terminal" "$(widest narrow)" 70
 t_like "with an ellipsis in what is cut" '  [^ ]+…[^ ]+$' narrow
-on_terminal 0 vprof s.vt >unknown
+t_terminal 0 vprof s.vt >unknown
 t_is "a terminal without a width cuts nothing" "$(widest unknown)" "$(widest profile)"
-COLUMNS=66 on_terminal 70 vprof s.vt >narrow
+COLUMNS=66 t_terminal 70 vprof s.vt >narrow
 t_is "COLUMNS says otherwise" "$(widest narrow)" 66
-on_terminal 70 vprof --full-names s.vt >whole
+t_terminal 70 vprof --full-names s.vt >whole
 vprof --full-names s.vt >piped
 t_same "--full-names cuts nothing" whole piped
 COLUMNS=70 vprof s.vt >piped

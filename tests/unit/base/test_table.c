@@ -237,6 +237,51 @@ static void fits_names(void **state)
 	vt_table_free(t);
 }
 
+/* Spare columns go by their ranks, the last of a rank first, before a name has less than 20
+ * columns. */
+static void leaves_out_spare_columns(void **state)
+{
+	struct vt_table *t = vt_table_new();
+
+	(void)state;
+	vt_table_column(t, "n", "n", VT_FORMAT_NUMBER);
+	vt_table_column(t, "aa", "aa", VT_FORMAT_NUMBER);
+	vt_table_column_spare(t, 1);
+	vt_table_column(t, "bb", "bb", VT_FORMAT_NUMBER);
+	vt_table_column_spare(t, 2);
+	vt_table_column(t, "cc", "cc", VT_FORMAT_NUMBER);
+	vt_table_column_spare(t, 2);
+	vt_table_column(t, "name", "name", VT_FORMAT_NAME);
+	vt_table_row(t, VT_STYLE_PLAIN);
+	vt_table_number(t, 1);
+	vt_table_number(t, 2);
+	vt_table_number(t, 3);
+	vt_table_number(t, 4);
+	vt_table_str(t, "abcdefghijklmnopqrstuvwxyz");
+	/* 3 + 3 * 4 + 26 columns; 35 with a name of 20. */
+	assert_string_equal(print_fitting(t, 41, false),
+			    "n  aa  bb  cc  name\n1   2   3   4  abcdefghijklmnopqrstuvwxyz\n");
+	assert_string_equal(print_fitting(t, 35, false),
+			    "n  aa  bb  cc  name\n1   2   3   4  abcdefghij" VT_ELLIPSIS
+			    "rstuvwxyz\n");
+	assert_string_equal(print_fitting(t, 34, false),
+			    "n  aa  bb  name\n1   2   3  abcdefghijk" VT_ELLIPSIS
+			    "pqrstuvwxyz\n(no room for cc)\n");
+	assert_string_equal(print_fitting(t, 30, false),
+			    "n  aa  name\n1   2  abcdefghijk" VT_ELLIPSIS
+			    "pqrstuvwxyz\n(no room for cc, bb)\n");
+	assert_string_equal(print_fitting(t, 10, false),
+			    "n  name\n1  abcdef" VT_ELLIPSIS "vwxyz\n(no room for cc, bb, aa)\n");
+	/* What is no terminal has room, and so have full names. */
+	assert_string_equal(print_fitting(t, 0, false),
+			    "n  aa  bb  cc  name\n1   2   3   4  abcdefghijklmnopqrstuvwxyz\n");
+	assert_string_equal(print_fitting(t, 10, true),
+			    "n  aa  bb  cc  name\n1   2   3   4  abcdefghijklmnopqrstuvwxyz\n");
+	assert_string_equal(print_table(t, VT_TABLE_CSV, false),
+			    "n,aa,bb,cc,name\n1,2,3,4,abcdefghijklmnopqrstuvwxyz\n");
+	vt_table_free(t);
+}
+
 /* A cell of another column may hold names from some byte on. */
 static void shortens_names_in_text(void **state)
 {
@@ -383,6 +428,7 @@ int main(void)
 		cmocka_unit_test(formats_numbers),
 		cmocka_unit_test(long_cells_stick_out),
 		cmocka_unit_test(fits_names),
+		cmocka_unit_test(leaves_out_spare_columns),
 		cmocka_unit_test(shortens_names_in_text),
 		cmocka_unit_test(knows_widths),
 		cmocka_unit_test(knows_edges_of_blocks),
