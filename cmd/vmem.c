@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "cmd/common/app.h"
 #include "cmd/common/images.h"
 #include "cmd/common/options.h"
@@ -223,14 +224,15 @@ static void tell_load_losses(struct job *j)
 	for (k = 0; k < VT_NDISTINCT; k++)
 		if (n[k])
 			app_say(j->app,
-				"%s: of %" PRIu64 " static loads, not all %s are counted: more "
+				"%s: of %" PRIu64 " static load%s, not all %s are counted: more "
 				"than --limit",
-				name, n[k], what[k]);
+				name, n[k], vt_plural(n[k]), what[k]);
 	if (t->loads_left_out)
 		app_say_lossy(j->app,
-			      "%s: %" PRIu64 " loads by further instructions are left out: there "
+			      "%s: %" PRIu64 " load%s by further instructions %s left out: there "
 			      "are too many",
-			      name, t->loads_left_out);
+			      name, t->loads_left_out, vt_plural(t->loads_left_out),
+			      vt_is_are(t->loads_left_out));
 }
 
 static void tell_vmem_losses(struct job *j)
@@ -241,47 +243,49 @@ static void tell_vmem_losses(struct job *j)
 	if (t->raised)
 		app_say_lossy(j->app, "%s: " VT_MEMRECORDS_RAISED, name);
 	if (t->incomplete)
-		app_say(j->app, "%s: %" PRIu64 " accesses have no address or no value", name,
-			t->incomplete);
+		app_say(j->app, "%s: %" PRIu64 " access%s no address or no value", name,
+			t->incomplete, t->incomplete == 1 ? " has" : "es have");
 	if (!t->heap_events && t->insns)
 		app_say(j->app,
 			"%s: no allocations, so that the heap is one object "
 			"(vtrace record --full --heap records them)",
 			name);
 	if (t->unknown_frees)
-		app_say(j->app, "%s: %" PRIu64 " frees of what was not allocated", name,
-			t->unknown_frees);
+		app_say(j->app, "%s: %" PRIu64 " free%s of what was not allocated", name,
+			t->unknown_frees, vt_plural(t->unknown_frees));
 	if (t->overlaps)
-		app_say(j->app, "%s: %" PRIu64 " allocations overlap others, which count as freed",
-			name, t->overlaps);
+		app_say(j->app, "%s: %" PRIu64 " allocation%s others, which count as freed", name,
+			t->overlaps, t->overlaps == 1 ? " overlaps" : "s overlap");
 	if (t->objects_left_out)
 		app_say(j->app,
-			"%s: %" PRIu64 " objects are left out: the profile was written with --top, "
+			"%s: %" PRIu64 " object%s %s left out: the profile was written with --top, "
 			"--object or --in",
-			name, t->objects_left_out);
+			name, t->objects_left_out, vt_plural(t->objects_left_out),
+			vt_is_are(t->objects_left_out));
 	if (t->left_out)
 		app_say(j->app,
-			"%s: %" PRIu64 " locations with %" PRIu64
-			" accesses are left out of their objects' lists (--limit, or --top of "
+			"%s: %" PRIu64 " location%s with %" PRIu64
+			" access%s %s left out of their objects' lists (--limit, or --top of "
 			"--records); one that was dropped twice counts twice",
-			name, t->left_out, t->left_out_accesses);
+			name, t->left_out, vt_plural(t->left_out), t->left_out_accesses,
+			t->left_out_accesses == 1 ? "" : "es", vt_is_are(t->left_out));
 	if (t->lines_left_out)
 		app_say_lossy(j->app,
-			      "%s: %" PRIu64 " accesses to further cache lines are left out: there "
+			      "%s: %" PRIu64 " access%s to further cache lines %s left out: there "
 			      "are too many",
-			      name, t->lines_left_out);
+			      name, t->lines_left_out, t->lines_left_out == 1 ? "" : "es",
+			      vt_is_are(t->lines_left_out));
 	if (t->misses_unplaced)
 		app_say(j->app,
-			"%s: %" PRIu64
-			" misses are left out: the code has no accesses with an address "
+			"%s: %" PRIu64 " miss%s left out: the code has no accesses with an address "
 			"and a value for them",
-			name, t->misses_unplaced);
+			name, t->misses_unplaced, t->misses_unplaced == 1 ? " is" : "es are");
 	tell_load_losses(j);
 	if (t->forgotten)
 		app_say_lossy(j->app,
 			      "%s: the contents of memory were forgotten %" PRIu64
-			      " times: the program touched too much",
-			      name, t->forgotten);
+			      " time%s: the program touched too much",
+			      name, t->forgotten, vt_plural(t->forgotten));
 }
 
 /* ---- the output ---- */

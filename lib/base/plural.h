@@ -4,10 +4,15 @@
 
 #include <stdint.h>
 
-/* The ending of an English noun after a number: "s", but not of one. */
+/* English after a number: the ending of a noun, and the verb. */
 static inline const char *vt_plural(uint64_t n)
 {
 	return n == 1 ? "" : "s";
+}
+
+static inline const char *vt_is_are(uint64_t n)
+{
+	return n == 1 ? "is" : "are";
 }
 
 #endif

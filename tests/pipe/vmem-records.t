@@ -175,6 +175,16 @@ t_is "names each that has some" "$(sed -E 's/before 0x[0-9a-f]+/before X/' "$T_E
 	"vtrace merge: one.mem: 1 bad record, left out; the first, before X: LOCATION record: its numbers contradict each other
 vtrace merge: two.mem: 2 bad records, left out; the first, before X: ACCESSES record: there was one before"
 
+# One is singular.
+one='insns=1 loads=1 stores=1 heap_events=1 objects_left_out=1 incomplete=1 unknown_frees=1 overlaps=1 forgotten=1'
+make "ACCESSES grain=8 depth=3 $one" 'OBJECT id=1 type=1 loads=1 stores=1 left_out=1 left_out_accesses=1' >single.mem
+t_status "a profile of one of each" 1 vmem single.mem
+t_like "the totals" "^1 load and 1 store of 1 instruction, 1 allocation or free$" "$T_OUT"
+for text in "1 object is left out:" "1 access has no address" "1 free of what" "1 allocation overlaps others" \
+	"1 location with 1 access is left out" "forgotten 1 time:"; do
+	t_like "told: $text" "single.mem: (.* )?$text" "$T_ERR"
+done
+
 # Totals that are less than those of the objects are none; the others are counted, and told.
 make "$totals" "$heap loads=25" "$place" >low.mem
 for command in vmem "vlist --values" "vtrace merge -o sum.mem"; do

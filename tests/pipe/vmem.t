@@ -480,6 +480,26 @@ for part in 3 5 8; do
 	done
 done
 
+# ---- on a terminal ----
+
+unset COLUMNS
+for columns in 100 120; do
+	for options in "" "--by location" "--layout" "--type" "--type --layout" "--loads"; do
+		# shellcheck disable=SC2086 # several words
+		t_terminal "$columns" vmem --top 9 $options p.vt | grep -v '^vmem: ' >screen
+		t_is "vmem $options fits $columns columns" "$("$PYTHON" -c 'import sys
+print(max(len(l.rstrip("\n")) for l in open("screen", encoding="utf-8")) <= int(sys.argv[1]))' "$columns")" True
+	done
+done
+t_terminal 100 vmem --top 9 p.vt >screen 2>&1
+t_like "what has no room is told" '^\(no room for locs, life, peak(, .*)?\)$' screen
+vmem --top 9 p.vt 2>/dev/null >piped
+t_like "a file has all" '^accesses .* redund .* unread .* allocs .* peak .* life .* locs ' piped
+t_unlike "and lacks no column" 'no room' piped
+t_terminal 100 vmem --top 9 --full-names p.vt 2>&1 | grep -v '^vmem: ' >screen
+vmem --top 9 --full-names p.vt 2>/dev/null >piped
+t_same "with full names, too" piped screen
+
 # ---- what is missing ----
 
 vtrace record --full --mem --values loads -o loads.vt -- true >/dev/null 2>&1

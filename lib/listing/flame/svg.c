@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/name.h"
+#include "base/plural.h"
 #include "base/width.h"
 #include "listing/flame/internal.h"
 
@@ -223,11 +224,6 @@ static void put_legend(struct vt_buf *b, const struct vt_flame *f, int y)
 				       words[i]);
 }
 
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 /* The unit and the total, and what the picture lacks. */
 static void put_foot(struct vt_buf *b, const struct vt_flame *f, int y)
 {
@@ -244,10 +240,10 @@ static void put_foot(struct vt_buf *b, const struct vt_flame *f, int y)
 	if (f->how.lost)
 		vt_buf_printf(b, "; lost while recording: %" PRIu64, f->how.lost);
 	if (f->narrow)
-		vt_buf_printf(b, "; %zu frame%s under %g %% left out", f->narrow, plural(f->narrow),
-			      f->how.min_percent);
+		vt_buf_printf(b, "; %zu frame%s under %g %% left out", f->narrow,
+			      vt_plural(f->narrow), f->how.min_percent);
 	if (f->gone)
-		vt_buf_printf(b, "; %zu frame%s only before", f->gone, plural(f->gone));
+		vt_buf_printf(b, "; %zu frame%s only before", f->gone, vt_plural(f->gone));
 	vt_buf_printf(b, "</text>\n");
 }
 

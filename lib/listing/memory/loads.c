@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/plural.h"
 #include "listing/code/source.h"
 #include "listing/json.h"
 #include "listing/memory/internal.h"
@@ -15,11 +16,6 @@ struct loads {
 	struct vt_buf text;
 };
 
-/* People see these types; for them, the others are one column. */
-static const enum vt_object_type main_types[] = {VT_OBJECT_GLOBAL, VT_OBJECT_HEAP, VT_OBJECT_STACK};
-
-#define NMAIN (sizeof(main_types) / sizeof(main_types[0]))
-
 /* ---- rows ---- */
 
 static void add_type_columns(const struct loads *l)
@@ -29,11 +25,18 @@ static void add_type_columns(const struct loads *l)
 	for (i = 0; !l->o->people && i < VT_NOBJECTTYPES; i++)
 		vt_table_column_of(l->table, "types", vt_object_type_name(i), "share",
 				   vt_object_type_name(i), NULL, VT_FORMAT_PERCENT);
-	for (i = 0; l->o->people && i < NMAIN; i++)
-		vt_table_column(l->table, NULL, vt_object_type_name(main_types[i]),
-				VT_FORMAT_PERCENT);
 	if (l->o->people)
-		vt_table_column(l->table, NULL, "other", VT_FORMAT_PERCENT);
+		vt_table_column(l->table, NULL, "from", VT_FORMAT_TEXT);
+}
+
+/* Which columns a narrow terminal has no room for, the highest first. */
+enum spare { SPARE_REDUNDANT = 1, SPARE_LOADS, SPARE_LVP, SPARE_ZERO, SPARE_REPEATED, SPARE_FRAME };
+
+static void add_spare(struct vt_table *t, const char *key, const char *heading,
+		      enum vt_format format, enum spare spare)
+{
+	vt_table_column(t, key, heading, format);
+	vt_table_column_spare(t, spare);
 }
 
 static void add_columns(const struct loads *l)
@@ -42,23 +45,23 @@ static void add_columns(const struct loads *l)
 	struct vt_table *t = l->table;
 
 	vt_table_column(t, "share", "loads", VT_FORMAT_PERCENT);
-	vt_table_column(t, "loads", "executed", VT_FORMAT_NUMBER);
-	vt_table_column(t, "addresses", "addresses", number);
-	vt_table_column(t, "locations", "locations", number);
+	add_spare(t, "loads", "executed", VT_FORMAT_NUMBER, SPARE_LOADS);
+	vt_table_column(t, "addresses", "addrs", number);
+	vt_table_column(t, "locations", "locs", number);
 	vt_table_column(t, "addresses_at_least", NULL, VT_FORMAT_NUMBER);
 	vt_table_column(t, "locations_at_least", NULL, VT_FORMAT_NUMBER);
 	vt_table_column(t, "invariant", "invar", VT_FORMAT_PERCENT);
-	vt_table_column(t, "zero", "zero", VT_FORMAT_PERCENT);
-	vt_table_column(t, "lvp", "LVP", VT_FORMAT_PERCENT);
-	vt_table_column(t, "redundant", "redundant", VT_FORMAT_PERCENT);
-	vt_table_column(t, "repeated", "repeated", VT_FORMAT_PERCENT);
+	add_spare(t, "zero", "zero", VT_FORMAT_PERCENT, SPARE_ZERO);
+	add_spare(t, "lvp", "LVP", VT_FORMAT_PERCENT, SPARE_LVP);
+	add_spare(t, "redundant", "redund", VT_FORMAT_PERCENT, SPARE_REDUNDANT);
+	add_spare(t, "repeated", "repeated", VT_FORMAT_PERCENT, SPARE_REPEATED);
 	add_type_columns(l);
-	vt_table_column(t, "width", "width", VT_FORMAT_NUMBER);
+	add_spare(t, "width", "width", VT_FORMAT_NUMBER, SPARE_FRAME);
 	vt_table_column(t, "value", "value", VT_FORMAT_RIGHT_TEXT);
 	vt_table_column(t, "address", "at", VT_FORMAT_HEX);
 	vt_table_column(t, "procedure", "procedure", VT_FORMAT_NAME);
-	vt_table_column(t, "line", "line", VT_FORMAT_TEXT);
-	vt_table_column(t, "image", "image", VT_FORMAT_TEXT);
+	vt_table_column(t, "line", "line", VT_FORMAT_PATH);
+	add_spare(t, "image", "image", VT_FORMAT_PATH, SPARE_FRAME);
 }
 
 static void put_distinct(const struct loads *l, const struct vt_memory_distinct *d)
@@ -71,17 +74,21 @@ static void put_distinct(const struct loads *l, const struct vt_memory_distinct 
 
 static void put_types(const struct loads *l, const struct vt_memory_load *n)
 {
-	uint64_t other = n->loads;
-	unsigned i;
+	unsigned i, most = 0;
 
-	for (i = 0; !l->o->people && i < VT_NOBJECTTYPES; i++)
-		vt_table_percent(l->table, n->types[i], n->loads);
-	for (i = 0; l->o->people && i < NMAIN; i++) {
-		vt_table_percent(l->table, n->types[main_types[i]], n->loads);
-		other -= n->types[main_types[i]];
+	for (i = 0; i < VT_NOBJECTTYPES; i++) {
+		if (!l->o->people)
+			vt_table_percent(l->table, n->types[i], n->loads);
+		if (n->types[i] > n->types[most])
+			most = i;
 	}
-	if (l->o->people)
-		vt_table_percent(l->table, other, n->loads);
+	if (!l->o->people)
+		return;
+	if (n->types[most] == n->loads)
+		vt_table_str(l->table, vt_object_type_name(most));
+	else
+		vt_table_printf(l->table, "%s %" PRIu64 "%%", vt_object_type_name(most),
+				100 * n->types[most] / n->loads);
 }
 
 /* A wide value is not known but by its hash. */
@@ -188,37 +195,54 @@ static void sum_types(const struct vt_memory *m, uint64_t sums[VT_NOBJECTTYPES])
 
 static const char *const distinct_names[VT_NDISTINCT] = {"addresses", "locations"};
 
-/* The heading of a class: "1", "2-10", ">1000000". */
-static void add_class_column(struct vt_table *t, const struct vt_load_class *c)
+/* A bound of a class: "100", "10k", "1M". */
+static void put_bound(struct vt_buf *text, uint64_t n)
 {
-	char heading[48];
+	const uint64_t unit = n < 10000 ? 1 : n < 1000000 ? 1000 : 1000000;
 
-	if (c->to == UINT64_MAX)
-		snprintf(heading, sizeof(heading), ">%" PRIu64, c->from - 1);
-	else if (c->from == c->to)
-		snprintf(heading, sizeof(heading), "%" PRIu64, c->to);
-	else
-		snprintf(heading, sizeof(heading), "%" PRIu64 "-%" PRIu64, c->from, c->to);
-	vt_table_column(t, NULL, heading, VT_FORMAT_RIGHT_TEXT);
+	vt_buf_printf(text, "%" PRIu64 "%s", n / unit, unit == 1 ? "" : unit == 1000 ? "k" : "M");
 }
 
-static void put_classes(struct vt_table *t, const struct vt_memory *m, unsigned distinct)
+/* The heading of a class: "1", "2-10", "10k-100k" (more than 10,000), ">1M". */
+static void add_class_column(struct vt_table *t, const struct vt_load_class *c)
+{
+	struct vt_buf heading = VT_BUF_INIT;
+
+	if (c->to == UINT64_MAX)
+		vt_buf_printf(&heading, ">");
+	put_bound(&heading, c->from > 10000 ? c->from - 1 : c->from);
+	if (c->to != UINT64_MAX && c->to != c->from) {
+		vt_buf_printf(&heading, "-");
+		put_bound(&heading, c->to);
+	}
+	vt_table_column(t, NULL, vt_buf_str(&heading), VT_FORMAT_RIGHT_TEXT);
+	vt_buf_free(&heading);
+}
+
+/* Without the classes above the highest that a load is in. */
+static void put_classes(struct vt_table *t, const struct vt_memory *m)
 {
 	const uint64_t loads = vt_memory_totals(m)->counts.loads;
-	struct vt_load_class classes[VT_LOAD_CLASSES];
-	unsigned k;
+	struct vt_load_class classes[VT_NDISTINCT][VT_LOAD_CLASSES];
+	unsigned d, k, n = 0;
 
-	vt_memory_load_classes(m, distinct, classes);
-	if (!distinct) {
-		vt_table_column(t, NULL, "static loads with", VT_FORMAT_TEXT);
-		for (k = 0; k < VT_LOAD_CLASSES; k++)
-			add_class_column(t, &classes[k]);
+	for (d = 0; d < VT_NDISTINCT; d++) {
+		vt_memory_load_classes(m, d, classes[d]);
+		for (k = n; k < VT_LOAD_CLASSES; k++)
+			if (classes[d][k].static_loads)
+				n = k + 1;
 	}
-	vt_table_row(t, VT_STYLE_PLAIN);
-	vt_table_str(t, distinct_names[distinct]);
-	for (k = 0; k < VT_LOAD_CLASSES; k++)
-		vt_table_printf(t, "%" PRIu64 " (%.1f%%)", classes[k].static_loads,
-				loads ? 100 * (double)classes[k].loads / (double)loads : 0);
+	vt_table_column(t, NULL, "static loads with", VT_FORMAT_TEXT);
+	for (k = 0; k < n; k++)
+		add_class_column(t, &classes[0][k]);
+	for (d = 0; d < VT_NDISTINCT; d++) {
+		vt_table_row(t, VT_STYLE_PLAIN);
+		vt_table_str(t, distinct_names[d]);
+		for (k = 0; k < n; k++)
+			vt_table_printf(t, "%" PRIu64 " (%.1f%%)", classes[d][k].static_loads,
+					loads ? 100 * (double)classes[d][k].loads / (double)loads
+					      : 0);
+	}
 }
 
 void vt_memlist_loads_header(const struct vt_memory *m, struct vt_output *out)
@@ -227,11 +251,12 @@ void vt_memlist_loads_header(const struct vt_memory *m, struct vt_output *out)
 	struct vt_error ignored = VT_ERROR_INIT;
 	struct vt_table *t = vt_table_new();
 	uint64_t sums[VT_NOBJECTTYPES];
-	const char *before = ", from";
+	const char *before = "from";
 	unsigned k;
 
-	vt_output_printf(out, "%" PRIu64 " loads by %zu static loads", totals->counts.loads,
-			 vt_memory_nloads(m));
+	vt_output_printf(out, "%" PRIu64 " load%s by %zu static load%s\n", totals->counts.loads,
+			 vt_plural(totals->counts.loads), vt_memory_nloads(m),
+			 vt_plural(vt_memory_nloads(m)));
 	sum_types(m, sums);
 	for (k = 0; k < VT_NOBJECTTYPES; k++) {
 		if (!sums[k])
@@ -243,8 +268,7 @@ void vt_memlist_loads_header(const struct vt_memory *m, struct vt_output *out)
 	vt_output_printf(out, "\n\n");
 	if (!t)
 		return;
-	for (k = 0; k < VT_NDISTINCT; k++)
-		put_classes(t, m, k);
+	put_classes(t, m);
 	vt_table_print(t, out, VT_TABLE_TEXT, false, &ignored);
 	vt_output_printf(out, "\n");
 	vt_table_free(t);

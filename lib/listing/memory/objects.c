@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/pattern.h"
+#include "base/plural.h"
 #include "listing/json.h"
 #include "listing/memory/internal.h"
 #include "profile/value_text.h"
@@ -21,67 +22,92 @@ struct column {
 	const char *key;
 	const char *heading;
 	enum vt_format format;
+	unsigned spare; /* vt_table_column_spare() */
+};
+
+/* Who asks for heap memory sees how much of it there is; the details give way first. */
+enum spare {
+	SPARE_SILENT = 1,
+	SPARE_DEAD,
+	SPARE_SIZE,
+	SPARE_ZERO,
+	SPARE_UNREAD,
+	SPARE_WIDTH,
+	SPARE_LIFE
 };
 
 static const struct column count_columns[] = {
-	{"share", "accesses", VT_FORMAT_PERCENT}, {"loads", "loads", VT_FORMAT_NUMBER},
-	{"stores", "stores", VT_FORMAT_NUMBER},	  {"loaded_bytes", NULL, VT_FORMAT_NUMBER},
-	{"stored_bytes", NULL, VT_FORMAT_NUMBER}, {"invariant", "invar", VT_FORMAT_PERCENT},
-	{"zero", "zero", VT_FORMAT_PERCENT},	  {"redundant", "redundant", VT_FORMAT_PERCENT},
-	{"silent", "silent", VT_FORMAT_PERCENT},  {"dead", "dead", VT_FORMAT_PERCENT},
+	{"share", "accesses", VT_FORMAT_PERCENT, 0},
+	{"loads", "loads", VT_FORMAT_NUMBER, 0},
+	{"stores", "stores", VT_FORMAT_NUMBER, 0},
+	{"loaded_bytes", NULL, VT_FORMAT_NUMBER, 0},
+	{"stored_bytes", NULL, VT_FORMAT_NUMBER, 0},
+	{"invariant", "invar", VT_FORMAT_PERCENT, 0},
+	{"zero", "zero", VT_FORMAT_PERCENT, SPARE_ZERO},
+	{"redundant", "redund", VT_FORMAT_PERCENT, 0},
+	{"silent", "silent", VT_FORMAT_PERCENT, SPARE_SILENT},
+	{"dead", "dead", VT_FORMAT_PERCENT, SPARE_DEAD},
 };
 
 #define NPLAIN 5 /* of count_columns, up to the values */
 
 /* Beside misses, there is room for the others of count_columns in data alone. */
 static const struct column miss_columns[] = {
-	{"misses", "misses", VT_FORMAT_NUMBER},	     {"miss_share", "of misses", VT_FORMAT_PERCENT},
-	{"miss_rate", "missed", VT_FORMAT_PERCENT},  {"waits", "waits", VT_FORMAT_NUMBER},
-	{"miss_latency", "latency", VT_FORMAT_REAL},
+	{"misses", "misses", VT_FORMAT_NUMBER, 0},
+	{"miss_share", "of misses", VT_FORMAT_PERCENT, 0},
+	{"miss_rate", "missed", VT_FORMAT_PERCENT, 0},
+	{"waits", "waits", VT_FORMAT_NUMBER, SPARE_ZERO},
+	{"miss_latency", "latency", VT_FORMAT_REAL, 0},
 };
 
 /* Shares of the misses. */
 static const struct column miss_source_columns[] = {
-	{"l2", "L2", VT_FORMAT_PERCENT},
-	{"l3", "L3", VT_FORMAT_PERCENT},
-	{"memory", "memory", VT_FORMAT_PERCENT},
+	{"l2", "L2", VT_FORMAT_PERCENT, 0},
+	{"l3", "L3", VT_FORMAT_PERCENT, 0},
+	{"memory", "memory", VT_FORMAT_PERCENT, 0},
 };
 
-static const struct column unread_column = {"never_loaded", "unread", VT_FORMAT_NUMBER};
+static const struct column unread_column = {"never_loaded", "unread", VT_FORMAT_NUMBER,
+					    SPARE_UNREAD};
 
 /* Of samples; those of sources are shares of the samples that tell it. */
 static const struct column sample_columns[] = {
-	{"share", "accesses", VT_FORMAT_PERCENT}, {"loads", "loads", VT_FORMAT_NUMBER},
-	{"stores", "stores", VT_FORMAT_NUMBER},	  {"latency_share", "time", VT_FORMAT_PERCENT},
-	{"latency", "latency", VT_FORMAT_REAL},
+	{"share", "accesses", VT_FORMAT_PERCENT, 0},
+	{"loads", "loads", VT_FORMAT_NUMBER, 0},
+	{"stores", "stores", VT_FORMAT_NUMBER, 0},
+	{"latency_share", "time", VT_FORMAT_PERCENT, 0},
+	{"latency", "latency", VT_FORMAT_REAL, 0},
 };
 
 static const struct column source_columns[] = {
-	{"l1", "L1", VT_FORMAT_PERCENT},       {"l2", "L2", VT_FORMAT_PERCENT},
-	{"l3", "L3", VT_FORMAT_PERCENT},       {"memory", "memory", VT_FORMAT_PERCENT},
-	{"other", "other", VT_FORMAT_PERCENT}, {"tlb_miss", "TLB miss", VT_FORMAT_PERCENT},
+	{"l1", "L1", VT_FORMAT_PERCENT, 0},
+	{"l2", "L2", VT_FORMAT_PERCENT, 0},
+	{"l3", "L3", VT_FORMAT_PERCENT, 0},
+	{"memory", "memory", VT_FORMAT_PERCENT, 0},
+	{"other", "other", VT_FORMAT_PERCENT, SPARE_ZERO},
+	{"tlb_miss", "TLB miss", VT_FORMAT_PERCENT, SPARE_DEAD},
 };
 
 static const struct column object_columns[] = {
-	{"size", "size", VT_FORMAT_NUMBER},
-	{"allocations", "allocs", VT_FORMAT_NUMBER},
-	{"freed", NULL, VT_FORMAT_NUMBER},
-	{"bytes", NULL, VT_FORMAT_NUMBER},
-	{"peak", "peak", VT_FORMAT_NUMBER},
-	{"lifetime", "lifetime", VT_FORMAT_NUMBER},
-	{"locations", "locations", VT_FORMAT_NUMBER},
-	{"locations_left_out", NULL, VT_FORMAT_NUMBER},
-	{"accesses_left_out", NULL, VT_FORMAT_NUMBER},
+	{"size", "size", VT_FORMAT_NUMBER, SPARE_SIZE},
+	{"allocations", "allocs", VT_FORMAT_NUMBER, SPARE_SIZE},
+	{"freed", NULL, VT_FORMAT_NUMBER, 0},
+	{"bytes", NULL, VT_FORMAT_NUMBER, 0},
+	{"peak", "peak", VT_FORMAT_NUMBER, SPARE_LIFE},
+	{"lifetime", "life", VT_FORMAT_NUMBER, SPARE_LIFE},
+	{"locations", "locs", VT_FORMAT_NUMBER, SPARE_LIFE},
+	{"locations_left_out", NULL, VT_FORMAT_NUMBER, 0},
+	{"accesses_left_out", NULL, VT_FORMAT_NUMBER, 0},
 };
 
 static const struct column location_columns[] = {
-	{"offset", "offset", VT_FORMAT_SIGNED},
-	{"width", "width", VT_FORMAT_NUMBER},
-	{"value", "value", VT_FORMAT_RIGHT_TEXT},
+	{"offset", "offset", VT_FORMAT_SIGNED, 0},
+	{"width", "width", VT_FORMAT_NUMBER, SPARE_WIDTH},
+	{"value", "value", VT_FORMAT_RIGHT_TEXT, 0},
 };
 
 /* Instead of a single value, which is the last of these, at the end of the row. */
-static const struct column values_column = {"values", "values", VT_FORMAT_TEXT};
+static const struct column values_column = {"values", "values", VT_FORMAT_TEXT, 0};
 
 #define NCOLUMNS(list) (sizeof(list) / sizeof((list)[0]))
 
@@ -89,8 +115,10 @@ static void add_columns(struct vt_table *t, const struct column *list, size_t n)
 {
 	size_t i;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		vt_table_column(t, list[i].key, list[i].heading, list[i].format);
+		vt_table_column_spare(t, list[i].spare);
+	}
 }
 
 static void put_empty(struct vt_table *t, size_t n)
@@ -486,7 +514,7 @@ static int put_layout(struct list *l, size_t object, size_t at, size_t end, stru
 				    (l->told != VTI_MEMLIST_SAMPLES) + NCOLUMNS(location_columns));
 	vt_table_number(l->table, object + 1);
 	put_empty(l->table, NAME_COLUMNS - 2);
-	vt_table_printf(l->table, "(%zu more locations)", end - at - n);
+	vt_table_printf(l->table, "(%zu more location%s)", end - at - n, vt_plural(end - at - n));
 	return 0;
 }
 
@@ -592,28 +620,24 @@ int64_t vt_memlist_table(struct vt_table *t, struct vt_memory *m, struct vt_imag
 	return left_out;
 }
 
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 void vt_memlist_header(const struct vt_memory *m, struct vt_output *out)
 {
 	const struct vt_memory_totals *t = vt_memory_totals(m);
 	const struct vt_memory_counts *c = &t->counts;
 
 	vt_output_printf(out, "%" PRIu64 " load%s and %" PRIu64 " store%s", c->loads,
-			 plural(c->loads), c->stores, plural(c->stores));
+			 vt_plural(c->loads), c->stores, vt_plural(c->stores));
 	if (!t->insns) {
 		vt_output_printf(out, " with an address, of %" PRIu64 " sample%s\n\n", t->samples,
-				 plural(t->samples));
+				 vt_plural(t->samples));
 		return;
 	}
-	vt_output_printf(out, " of %" PRIu64 " instructions, ", t->insns);
+	vt_output_printf(out, " of %" PRIu64 " instruction%s, ", t->insns, vt_plural(t->insns));
 	if (t->misses_told)
 		vt_output_printf(out, "%" PRIu64 " miss%s of the data cache, ", c->misses,
 				 c->misses == 1 ? "" : "es");
-	vt_output_printf(out, "%" PRIu64 " allocations and frees\n\n", t->heap_events);
+	vt_output_printf(out, "%" PRIu64 " allocation%s\n\n", t->heap_events,
+			 t->heap_events == 1 ? " or free" : "s and frees");
 }
 
 void vti_memlist_set_counts(json_t *o, const struct vt_memory_totals *t)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/pattern.h"
+#include "base/plural.h"
 #include "listing/json.h"
 #include "listing/memory/internal.h"
 
@@ -19,11 +20,12 @@ static void add_columns(struct vt_table *t)
 {
 	vt_table_column(t, "true_accesses", "true", VT_FORMAT_NUMBER);
 	vt_table_column(t, "false_accesses", "false", VT_FORMAT_NUMBER);
-	vt_table_column(t, "true_misses", "true misses", VT_FORMAT_NUMBER);
-	vt_table_column(t, "false_misses", "false misses", VT_FORMAT_NUMBER);
+	vt_table_column(t, "true_misses", "true miss", VT_FORMAT_NUMBER);
+	vt_table_column(t, "false_misses", "false miss", VT_FORMAT_NUMBER);
 	vt_table_column(t, "loads", "loads", VT_FORMAT_NUMBER);
 	vt_table_column(t, "stores", "stores", VT_FORMAT_NUMBER);
 	vt_table_column(t, "threads", "threads", VT_FORMAT_NUMBER);
+	vt_table_column_spare(t, 1);
 	vt_table_column(t, "pid", NULL, VT_FORMAT_NUMBER);
 	vt_table_column(t, "line", "line", VT_FORMAT_HEX);
 	vt_table_column(t, "word", "word", VT_FORMAT_NUMBER);
@@ -168,11 +170,12 @@ void vt_memlist_lines_header(const struct vt_memory *m, struct vt_output *out)
 	const struct vt_shared_line sum = sum_lines(m);
 
 	vt_output_printf(out,
-			 "%zu cache lines that threads share, with stores: %" PRIu64
-			 " accesses could be misses of true sharing, %" PRIu64
+			 "%zu cache line%s that threads share, with stores\n%" PRIu64
+			 " access%s could be misses of true sharing, %" PRIu64
 			 " of false sharing; as recorded, %" PRIu64 " and %" PRIu64 " were\n\n",
-			 vt_memory_nshared(m), sum.true_accesses, sum.false_accesses,
-			 sum.true_misses, sum.false_misses);
+			 vt_memory_nshared(m), vt_plural(vt_memory_nshared(m)), sum.true_accesses,
+			 sum.true_accesses == 1 ? "" : "es", sum.false_accesses, sum.true_misses,
+			 sum.false_misses);
 }
 
 void vt_memlist_lines_json(const struct vt_memory *m, const struct vt_table *t, int64_t left_out,

@@ -27,10 +27,12 @@ static void add_columns(const struct types *l)
 	if (l->told == VTI_MEMLIST_SAMPLES)
 		vti_memlist_source_columns(l->table);
 	vt_table_column(l->table, "objects", "objects", VT_FORMAT_NUMBER);
+	vt_table_column_spare(l->table, 9);
 	vt_table_column(l->table, "size", "size", VT_FORMAT_NUMBER);
 	if (is_layout(l)) {
 		vt_table_column(l->table, "offset", "offset", VT_FORMAT_NUMBER);
 		vt_table_column(l->table, "width", "width", VT_FORMAT_NUMBER);
+		vt_table_column_spare(l->table, 5);
 	}
 	vt_table_column(l->table, "known", NULL, VT_FORMAT_NUMBER);
 	vt_table_column(l->table, "type", "type", VT_FORMAT_NAME);
