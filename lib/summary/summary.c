@@ -324,6 +324,34 @@ static bool add_packets(struct vt_decoded_trace *d, const struct vt_record *rec)
 	return true;
 }
 
+/* ---- memory profiles ---- */
+
+/* Settings are those of the first record: there is one in a profile. */
+static void add_accesses(struct vt_memory_profile *m, const struct vt_record *rec)
+{
+	if (!m->told) {
+		m->grain = vt_record_u64(rec, VT_ACCESSES_GRAIN);
+		m->depth = vt_record_u64(rec, VT_ACCESSES_DEPTH);
+	}
+	m->told = true;
+	m->insns += vt_record_u64(rec, VT_ACCESSES_INSNS);
+	m->samples += vt_record_u64(rec, VT_ACCESSES_SAMPLES);
+	m->loads += vt_record_u64(rec, VT_ACCESSES_LOADS);
+	m->stores += vt_record_u64(rec, VT_ACCESSES_STORES);
+	m->objects_left_out += vt_record_u64(rec, VT_ACCESSES_OBJECTS_LEFT_OUT);
+}
+
+static void add_object(struct vt_memory_profile *m, const struct vt_record *rec)
+{
+	uint64_t type = vt_record_u64(rec, VT_OBJECT_TYPE);
+
+	m->nobjects++;
+	if (type < VT_NOBJECTTYPES)
+		m->objects[type]++;
+	m->locations_left_out += vt_record_u64(rec, VT_OBJECT_LEFT_OUT);
+	m->accesses_left_out += vt_record_u64(rec, VT_OBJECT_LEFT_OUT_ACCESSES);
+}
+
 /* ---- records ---- */
 
 /* Takes a record of a kind that is not taken in runs. */
@@ -332,6 +360,15 @@ static bool summarise_record(struct vt_summary *s, const struct vt_record *rec)
 	switch (rec->kind) {
 	case VT_TRACE:
 		add_trace(&s->trace, rec);
+		return true;
+	case VT_ACCESSES:
+		add_accesses(&s->memory, rec);
+		return true;
+	case VT_OBJECT:
+		add_object(&s->memory, rec);
+		return true;
+	case VT_LOCATION:
+		s->memory.locations++;
 		return true;
 	case VT_PACKETS:
 		return add_packets(&s->trace, rec);

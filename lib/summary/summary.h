@@ -113,6 +113,24 @@ struct vt_decoded_trace {
 	uint64_t last_cycles;
 };
 
+/* What ACCESSES, OBJECT and LOCATION records say of themselves, summed. */
+struct vt_memory_profile {
+	bool told; /* there are totals (ACCESSES) */
+	uint64_t grain;
+	uint64_t depth;
+	uint64_t insns; /* 0: of samples */
+	uint64_t samples;
+	uint64_t loads;
+	uint64_t stores;
+	uint64_t objects[VT_NOBJECTTYPES]; /* by type */
+	uint64_t nobjects;		   /* those of unknown types too */
+	uint64_t locations;
+	/* What was not written. */
+	uint64_t objects_left_out;
+	uint64_t locations_left_out;
+	uint64_t accesses_left_out; /* of these locations */
+};
+
 struct vt_summary {
 	uint64_t bytes; /* of the input; set by the caller */
 	uint64_t records;
@@ -133,6 +151,7 @@ struct vt_summary {
 	struct vt_hash missing;	    /* struct vt_missing_range */
 	struct vt_executed_code executed;
 	struct vt_decoded_trace trace;
+	struct vt_memory_profile memory;
 	bool timed; /* a record has a time; ns */
 	uint64_t first_time;
 	uint64_t last_time;

@@ -135,6 +135,36 @@ t_like "without --values vlist says who lists it" "no samples, but a memory prof
 t_status "locations have no procedures" 2 vlist --values 200.mem main
 t_status "and no kinds of values" 2 vlist --values --what loads 200.mem
 
+# ---- vtrace info ----
+
+t_ok "a summary names a memory profile" vtrace info 200.mem
+t_like "as such" "^memory profile$" "$T_OUT"
+t_unlike "nothing is left out" "left out" "$T_OUT"
+for file in 200.mem few.info; do
+	[ "$file" = 200.mem ] || vmem --records --by location --in global,heap --top 40 200.vt 2>/dev/null >few.info
+	vtrace info --json "$file" >info.json
+	vmem --json --top 0 "$file" >vmem.json 2>/dev/null
+	vmem --json --top 0 --by location "$file" >places.json 2>/dev/null
+	t_ok "$file: the summary says what vmem counts" python3 - <<'END'
+import collections, json
+
+info = json.load(open('info.json'))['memory']
+vmem, places = json.load(open('vmem.json')), json.load(open('places.json'))
+for key in ('instructions', 'loads', 'stores', 'objects_left_out', 'locations_left_out', 'accesses_left_out'):
+    assert info[key] == vmem[key], (key, info, vmem[key])
+assert info['locations'] == len(places['rows']), (info, len(places['rows']))
+types = collections.Counter(r['type'] for r in vmem['rows'])
+for name, n in types.items():
+    assert info['types'][name] >= n, (name, info, types)
+assert info['objects'] == sum(info['types'].values())
+assert (info['grain'], info['depth']) == (8, 3)
+END
+done
+t_ok "of a part" vtrace info few.info
+t_like "objects left out are told" "^  [0-9]+ objects left out$" "$T_OUT"
+t_like "and locations" "^  [0-9]+ locations left out, with [0-9]+ accesses$" "$T_OUT"
+t_is "other streams have none" "$(vtrace info 200.vt | grep -c '^memory profile')$(vtrace info --json 200.vt | jq .memory)" 0null
+
 # ---- what cannot be ----
 
 t_status "records are no layout" 2 vmem --records --layout 200.vt

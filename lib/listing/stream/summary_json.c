@@ -219,6 +219,36 @@ static json_t *failure_json(const struct vt_failure *f)
 	return v;
 }
 
+/* NULL without records of one. */
+static json_t *memory_json(const struct vt_memory_profile *m)
+{
+	json_t *o, *objects;
+	unsigned type;
+
+	if (!m->told && !m->nobjects && !m->locations)
+		return NULL;
+	o = json_object();
+	objects = json_object();
+	if (m->told) {
+		set_u64(o, "instructions", m->insns);
+		set_u64(o, "samples", m->samples);
+		set_u64(o, "loads", m->loads);
+		set_u64(o, "stores", m->stores);
+		set_u64(o, "grain", m->grain);
+		set_u64(o, "depth", m->depth);
+		set_u64(o, "objects_left_out", m->objects_left_out);
+	}
+	set_u64(o, "objects", m->nobjects);
+	for (type = 0; type < VT_NOBJECTTYPES; type++)
+		if (m->objects[type])
+			set_u64(objects, vt_object_type_name(type), m->objects[type]);
+	json_object_set_new(o, "types", objects);
+	set_u64(o, "locations", m->locations);
+	set_u64(o, "locations_left_out", m->locations_left_out);
+	set_u64(o, "accesses_left_out", m->accesses_left_out);
+	return o;
+}
+
 static json_t *executed_json(const struct vt_executed_code *e, uint64_t stream_bytes)
 {
 	const struct vt_execcount_totals *t = vt_execcount_totals(e->count);
@@ -404,7 +434,7 @@ static void set_stream(json_t *o, const struct vt_summary_view *v)
 {
 	const struct vt_summary *s = v->summary;
 	const struct vt_reader *r = v->reader;
-	json_t *pt = traces_json(v);
+	json_t *pt = traces_json(v), *memory = memory_json(&s->memory);
 
 	json_object_set_new(o, "status", json_string(vt_status_text(vt_reader_status(r))));
 	if (vt_reader_failure(r))
@@ -414,6 +444,8 @@ static void set_stream(json_t *o, const struct vt_summary_view *v)
 	json_object_set_new(o, "events", events_json(s));
 	json_object_set_new(o, "followed", followed_json(s, vt_reader_schema(r)));
 	json_object_set_new(o, "executed", executed_json(&s->executed, s->bytes));
+	if (memory)
+		json_object_set_new(o, "memory", memory);
 	if (pt)
 		json_object_set_new(o, "pt", pt);
 	json_object_set_new(o, "lost", losses_json(s, &s->lost, "source", false));

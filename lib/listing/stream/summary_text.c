@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/plural.h"
 #include "base/table.h"
 #include "image/images.h"
 
@@ -129,6 +130,52 @@ static void put_executed(const struct vt_executed_code *e, uint64_t stream_bytes
 	if (e->bad)
 		vt_output_printf(out, "  %" PRIu64 " records contradict themselves, left out\n",
 				 e->bad);
+}
+
+static void put_memory_objects(const struct vt_memory_profile *m, struct vt_output *out)
+{
+	const char *before = ": ";
+	unsigned type;
+
+	vt_output_printf(out, "  %" PRIu64 " object%s", m->nobjects, vt_plural(m->nobjects));
+	for (type = 0; type < VT_NOBJECTTYPES; type++) {
+		if (!m->objects[type])
+			continue;
+		vt_output_printf(out, "%s%" PRIu64 " %s", before, m->objects[type],
+				 vt_object_type_name(type));
+		before = ", ";
+	}
+	vt_output_printf(out, "\n  %" PRIu64 " location%s", m->locations, vt_plural(m->locations));
+	if (m->told)
+		vt_output_printf(out, " of %" PRIu64 " byte%s", m->grain, vt_plural(m->grain));
+	vt_output_text(out, "\n");
+}
+
+static void put_memory(const struct vt_memory_profile *m, struct vt_output *out)
+{
+	if (!m->told && !m->nobjects && !m->locations)
+		return;
+	vt_output_text(out, "\nmemory profile\n");
+	if (!m->told) {
+		vt_output_text(out, "  without its totals (ACCESSES)\n");
+	} else {
+		vt_output_printf(out, "  %" PRIu64 " load%s and %" PRIu64 " store%s of %" PRIu64,
+				 m->loads, vt_plural(m->loads), m->stores, vt_plural(m->stores),
+				 m->insns ? m->insns : m->samples);
+		vt_output_printf(out, " %s%s\n", m->insns ? "instruction" : "sample",
+				 vt_plural(m->insns ? m->insns : m->samples));
+		vt_output_printf(out, "  allocations told apart by %" PRIu64 " caller%s\n",
+				 m->depth, vt_plural(m->depth));
+	}
+	put_memory_objects(m, out);
+	if (m->objects_left_out)
+		vt_output_printf(out, "  %" PRIu64 " object%s left out\n", m->objects_left_out,
+				 vt_plural(m->objects_left_out));
+	if (m->locations_left_out)
+		vt_output_printf(out,
+				 "  %" PRIu64 " location%s left out, with %" PRIu64 " access%s\n",
+				 m->locations_left_out, vt_plural(m->locations_left_out),
+				 m->accesses_left_out, m->accesses_left_out == 1 ? "" : "es");
 }
 
 static void fill_value_totals(struct vt_table *t, const void *executed)
@@ -585,6 +632,7 @@ static int put_stream(const struct vt_summary_view *v, struct vt_output *out, st
 
 	put_head(v, out);
 	put_executed(&s->executed, s->bytes, out);
+	put_memory(&s->memory, out);
 	rc = put_decoded(&s->trace, insns, out, err);
 	if (rc == 0)
 		rc = put_traces(v, out, err);

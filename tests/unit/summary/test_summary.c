@@ -193,6 +193,56 @@ static void traces_are_summed(void **state)
 	vt_summary_fini(&s);
 }
 
+static void put_object(struct vt_writer *w, uint64_t type, uint64_t left_out, uint64_t accesses)
+{
+	uint64_t *row = vt_writer_row(w, VT_OBJECT);
+
+	row[VT_OBJECT_TYPE] = type;
+	row[VT_OBJECT_LEFT_OUT] = left_out;
+	row[VT_OBJECT_LEFT_OUT_ACCESSES] = accesses;
+}
+
+static void memory_profiles_are_summed(void **state)
+{
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	struct vt_summary s;
+	uint64_t *row;
+
+	(void)state;
+	row = vt_writer_row(w, VT_ACCESSES);
+	row[VT_ACCESSES_GRAIN] = 4;
+	row[VT_ACCESSES_DEPTH] = 3;
+	row[VT_ACCESSES_INSNS] = 1000;
+	row[VT_ACCESSES_SAMPLES] = 7;
+	row[VT_ACCESSES_LOADS] = 300;
+	row[VT_ACCESSES_STORES] = 200;
+	row[VT_ACCESSES_OBJECTS_LEFT_OUT] = 5;
+	put_object(w, VT_OBJECT_HEAP, 2, 30);
+	put_object(w, VT_OBJECT_HEAP, 0, 0);
+	put_object(w, VT_OBJECT_GLOBAL, 1, 12);
+	put_object(w, VT_NOBJECTTYPES, 0, 0);
+	vt_writer_row(w, VT_LOCATION);
+	vt_writer_row(w, VT_LOCATION);
+	summarise(&s, fd, w);
+	assert_true(s.memory.told);
+	assert_int_equal(s.memory.grain, 4);
+	assert_int_equal(s.memory.depth, 3);
+	assert_int_equal(s.memory.insns, 1000);
+	assert_int_equal(s.memory.samples, 7);
+	assert_int_equal(s.memory.loads, 300);
+	assert_int_equal(s.memory.stores, 200);
+	assert_int_equal(s.memory.nobjects, 4);
+	assert_int_equal(s.memory.objects[VT_OBJECT_HEAP], 2);
+	assert_int_equal(s.memory.objects[VT_OBJECT_GLOBAL], 1);
+	assert_int_equal(s.memory.objects[VT_OBJECT_STACK], 0);
+	assert_int_equal(s.memory.locations, 2);
+	assert_int_equal(s.memory.objects_left_out, 5);
+	assert_int_equal(s.memory.locations_left_out, 3);
+	assert_int_equal(s.memory.accesses_left_out, 42);
+	vt_summary_fini(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +250,7 @@ int main(void)
 		cmocka_unit_test(losses_and_facts_are_summed),
 		cmocka_unit_test(missing_code_is_grouped),
 		cmocka_unit_test(traces_are_summed),
+		cmocka_unit_test(memory_profiles_are_summed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
