@@ -29,7 +29,8 @@ static const char *const grain_words[] = {"8", "4", "2", "1", NULL};
 
 struct options {
 	int by; /* of by_words */
-	bool layout, loads, sharing, type, records, each_given, grain_given, depth_given, top_given;
+	bool layout, loads, sharing, type, records, exact;
+	bool each_given, grain_given, depth_given, top_given;
 	int grain; /* of grain_words */
 	uint64_t top, each, depth, limit;
 	const char *object, *in, *symfs, *compress;
@@ -88,6 +89,9 @@ static bool check_vmem_options(struct app *a, const struct options *o, uint32_t 
 		 "--sharing and --loads"},
 		{o->records && app_form_count(&o->form),
 		 "--records writes a stream: it goes with none of --json, --csv and --tsv"},
+		{o->exact && (o->records || o->sharing || o->loads),
+		 "--exact lists values of locations: it goes with none of --records, --sharing and "
+		 "--loads"},
 		{o->compress && !o->records, "--compress goes with --records"},
 	};
 
@@ -132,6 +136,7 @@ static bool read_accesses(struct job *j)
 				       .grain = j->o->type ? 0 : 8u >> j->o->grain,
 				       .sharing = j->o->sharing,
 				       .loads = j->o->loads,
+				       .exact = j->o->exact,
 				       .limit = j->o->limit,
 				       .warn = app_bad_record,
 				       .warn_arg = j->app};
@@ -199,6 +204,10 @@ static bool check_profile(struct job *j)
 		return app_lacks(j->app, name,
 				 "a memory profile has neither types nor cache lines nor single "
 				 "loads: --type, --sharing and --loads need the recording");
+	if (o->exact)
+		return app_lacks(j->app, name,
+				 "a memory profile has the most frequent values alone: --exact "
+				 "needs the recording");
 	if (!vt_memory_grain(j->memory))
 		return app_lacks(j->app, name, "a memory profile without its totals (ACCESSES)");
 	if ((o->grain_given && vt_memory_grain(j->memory) != 8u >> o->grain) ||
@@ -395,6 +404,9 @@ int cmd_mem(int argc, char **argv)
 		{0, "limit", VT_OPT_U64, &o.limit, .arg = "N", .min = 1000, .max = 1u << 30,
 		 .help = "locations that are kept at most (default 2097152); then the half with\n"
 			 "fewer accesses is dropped; with --loads, pairs of a load and an address"},
+		APP_FLAG(0, "exact", o.exact,
+			 "keep all values of each location, so that shares of the most frequent\n"
+			 "ones are exact; their number has no limit"),
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_FORM(o.form),
 		APP_OPT_COMPRESS(o.compress),

@@ -423,7 +423,7 @@ struct vt_memory *vt_memory_new(const struct vt_memory_options *o, struct vt_con
 	vti_nodes_init(&m->allocation_nodes, VTI_MAX_ALLOCATIONS);
 	vti_nodes_init(&m->region_nodes, VTI_MAX_ALLOCATIONS);
 	m->records = vt_memrecords_new(err);
-	if (!m->records || vti_objects_init(&m->objects, err) < 0 ||
+	if (!m->records || vti_objects_init(&m->objects, o->exact, err) < 0 ||
 	    (o->loads && vti_loads_init(&m->loads, o->limit, VT_MEMORY_LOADS, err) < 0)) {
 		vt_memory_free(m);
 		return NULL;
@@ -481,17 +481,40 @@ static int add_location(struct vt_memory *m, const struct vt_memory_location *l,
 	if (vt_memory_values(m, l, h, err) < 0)
 		return -(int)err->code;
 	o->valued_loads += h->profiled;
-	o->top_loads += vt_memory_top_loads(l, h);
+	o->top_loads += vt_memory_top_loads(l, h, 1);
 	return 0;
 }
 
-uint64_t vt_memory_top_loads(const struct vt_memory_location *l, const struct vt_hot *values)
+static uint64_t least_count(const struct vt_hot *h, uint32_t i)
 {
-	uint64_t errors = values->nvalues && values->errors ? values->errors[0] : 0;
-	uint64_t top = values->nvalues ? values->counts[0] - errors : 0;
+	return h->counts[i] - (h->errors ? h->errors[i] : 0);
+}
 
-	/* Zeros are counted one by one. */
-	return l->counts.zero > top ? l->counts.zero : top;
+uint64_t vt_memory_top_loads(const struct vt_memory_location *l, const struct vt_hot *values,
+			     unsigned n)
+{
+	uint64_t zero = l->counts.zero, sum = 0;
+	uint32_t i;
+
+	/* Zeros are counted one by one, but not those that are the low half of a wider value. */
+	for (i = 0; i < values->nvalues; i++)
+		if (!values->values[i] && least_count(values, i) > zero)
+			zero = least_count(values, i);
+	for (i = 0; i < values->nvalues && n; i++) {
+		uint64_t count = least_count(values, i);
+
+		if (!values->values[i])
+			continue;
+		if (zero > count) {
+			sum += zero;
+			zero = 0;
+			if (--n == 0)
+				break;
+		}
+		sum += count;
+		n--;
+	}
+	return n ? sum + zero : sum;
 }
 
 /* Those with most accesses that could miss first; then by address. */

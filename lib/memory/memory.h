@@ -33,7 +33,8 @@
  * they are counted with the accesses that missed.
  *
  * Memory: a cell of 24 bytes for each 8 bytes that the program touched, at most
- * VT_MEMORY_CHUNKS * 256 bytes of them, and `limit` locations.  For static loads, 48 bytes for each
+ * VT_MEMORY_CHUNKS * 256 bytes of them, and `limit` locations; with `exact`, all values of each
+ * location, and of those that were dropped.  For static loads, 48 bytes for each
  * of at most `limit` pairs of a load and an address, and 24 for those of a load and a location.
  */
 struct vt_memory;
@@ -138,6 +139,7 @@ struct vt_memory_options {
 	unsigned grain;		  /* bytes of a location: 1, 2, 4 or 8; 0: see below */
 	bool sharing;		  /* look at cache lines, too */
 	bool loads;		  /* look at static loads, too; not with a grain of 0 */
+	bool exact;		  /* keep all values of each location: memory has no bound */
 	bool recorded;		  /* take records of a profile alone: what follows has no meaning */
 	uint64_t limit;		  /* locations, at least 1000 */
 	struct vt_images *images; /* borrowed; the context's */
@@ -279,8 +281,12 @@ const struct vt_memory_load *vt_memory_load(const struct vt_memory *m, size_t i)
 void vt_memory_load_classes(const struct vt_memory *m, enum vt_distinct distinct,
 			    struct vt_load_class classes[VT_LOAD_CLASSES]);
 
-/* How many loads of a location had its most frequent value, by its values: at least so many. */
-uint64_t vt_memory_top_loads(const struct vt_memory_location *l, const struct vt_hot *values);
+/*
+ * How many loads of a location had one of its n most frequent values, by its values: at least so
+ * many, and just so many if these are exact.
+ */
+uint64_t vt_memory_top_loads(const struct vt_memory_location *l, const struct vt_hot *values,
+			     unsigned n);
 
 /*
  * Reads the most frequent values that were loaded from a location, as vt_hotlist_read() does; first

@@ -21,12 +21,14 @@ struct far_entry {
 	uint64_t location;
 };
 
-int vti_objects_init(struct vti_objects *o, struct vt_error *err)
+int vti_objects_init(struct vti_objects *o, bool exact, struct vt_error *err)
 {
-	const struct vt_hotlist_options options = {
-		.algo = VT_ALGO_SPACE_SAVING, .entries = VALUES, .seed = 1};
+	const struct vt_hotlist_options options = {.algo = exact ? VT_ALGO_EXACT
+								 : VT_ALGO_SPACE_SAVING,
+						   .entries = exact ? 0 : VALUES,
+						   .seed = 1};
 
-	*o = (struct vti_objects){.values = vt_hotlists_new(&options, err)};
+	*o = (struct vti_objects){.values = vt_hotlists_new(&options, err), .exact = exact};
 	vt_hash_init(&o->keys, sizeof(struct object_entry), sizeof(struct vti_object_key));
 	vt_hash_init(&o->far, sizeof(struct far_entry), offsetof(struct far_entry, location));
 	return o->values ? 0 : -(int)err->code;
@@ -362,7 +364,7 @@ static bool drop_location(struct vti_objects *o, struct vt_memory_location *l)
 	of->left_out++;
 	of->left_out_accesses += location_accesses(l);
 	free_location(l);
-	if (!l->values)
+	if (!l->values || o->exact)
 		return true;
 	if (!vt_array_grow(&o->spare, &o->spare_cap, o->nspare + 1, sizeof(struct vt_hotlist *)))
 		return false;

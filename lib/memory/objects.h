@@ -40,6 +40,7 @@ struct vti_objects {
 	size_t nlocations;
 	size_t locations_cap;
 	struct vt_hotlists *values;
+	bool exact;		   /* these keep all, and are not used again */
 	struct vt_hotlist **spare; /* lists of dropped locations, empty */
 	size_t nspare;
 	size_t spare_cap;
@@ -49,8 +50,8 @@ struct vti_objects {
 	uint32_t *rank;	 /* of each object */
 };
 
-/* Returns 0 or -VT_E_NOMEM. */
-int vti_objects_init(struct vti_objects *o, struct vt_error *err);
+/* With `exact`, locations keep all their values.  Returns 0 or -VT_E_NOMEM. */
+int vti_objects_init(struct vti_objects *o, bool exact, struct vt_error *err);
 void vti_objects_fini(struct vti_objects *o);
 
 /* Sets a key to a type without places; the caller adds places. */

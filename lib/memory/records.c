@@ -175,7 +175,7 @@ struct vt_memrecords *vt_memrecords_new(struct vt_error *err)
 		return NULL;
 	}
 	vt_hash_init(&r->ids, sizeof(struct vti_object_id), sizeof(uint64_t));
-	if (vti_objects_init(&r->objects, err) == 0)
+	if (vti_objects_init(&r->objects, false, err) == 0)
 		return r;
 	vt_memrecords_free(r);
 	return NULL;

@@ -359,7 +359,7 @@ static int add_location(struct vt_typed *t, const struct vt_memory_location *l,
 		if (vt_memory_values(t->memory, l, &t->hot, err) < 0)
 			return -(int)err->code;
 		valued = t->hot.profiled;
-		top = vt_memory_top_loads(l, &t->hot);
+		top = vt_memory_top_loads(l, &t->hot, 1);
 	}
 	add_sums(&t->types[type].sums, l, top, valued);
 	/* Until its members are sorted, `first` is the object seen last, plus 1. */

@@ -160,6 +160,16 @@ class Loads:
         self.redundant += redundant
 
 instructions = collections.defaultdict(Loads)
+locations = collections.defaultdict(collections.Counter)    # of each: the values of its loads
+
+def load_pieces(addr, data):
+    """A load counts in each location, and in each 8 bytes of memory, with its bytes there."""
+    pieces = collections.defaultdict(list)
+    for b, byte in enumerate(data, addr):
+        if b in starts:
+            pieces[owner.get(b) or variables.get(b), (b - starts[b]) // 8, b // 8].append(byte)
+    for (who, index, _), part in pieces.items():
+        locations[who, index][int.from_bytes(bytes(part), 'little')] += 1
 
 def access(store, addr, data, ip):
     who = owner.get(addr) or variables.get(addr)
@@ -172,6 +182,7 @@ def access(store, addr, data, ip):
         redundant = all(loaded.get(addr + i) == data[i] for i in size)
         c['redundant'] += redundant
         instructions[ip].add(addr, who, data, redundant)
+        load_pieces(addr, data)
     else:
         c['silent'] += all(content.get(addr + i) == data[i] for i in size)
     for i in size:
@@ -232,6 +243,31 @@ want = sorted(tuple(c.values()) for who, c in counts.items()
 assert sorted(got['heap']) == want, (sorted(got['heap']), want)
 assert compared >= 6, compared
 
+# ---- values of locations ----
+
+def tops(values):
+    top = [n for _, n in values.most_common(3)]
+    return sum(top), round(100 * top[0] / sum(values.values()), 5), \
+        round(100 * sum(top) / sum(values.values()), 5)
+
+for path, close in (('exact.json', lambda a, b: a == b),
+                    ('places.json', lambda a, b: a[1] <= b[1] and a[2] <= b[2])):
+    found = []
+    for r in json.load(open(path))['rows']:
+        row = [r[k] for k in ('loads', 'invariant', 'invariant3')] if r['loads'] else None
+        if row and r['type'] == 'heap':
+            found.append(row)
+        elif row and r['name'] in variables.values():
+            values = locations[r['name'], r['offset'] // 8]
+            want = tops(values)
+            assert r['loads'] == sum(values.values()), (r, values)
+            assert close((0, *(round(n, 5) for n in row[1:])), (0, *want[1:])), (path, r, want)
+    found = sorted((n, round(a, 5), round(b, 5)) for n, a, b in found)
+    values = sorted((sum(v.values()), *tops(v)[1:]) for (who, _), v in locations.items()
+                    if isinstance(who, int))
+    assert values[0][2] < 100, values
+    assert len(found) == len(values) and all(map(close, found, values)), (path, found, values)
+
 # ---- static loads ----
 
 def place(ip):
@@ -278,7 +314,9 @@ print(compared, len(want), exact, located)
 END
 vmem --json --top 0 --depth 1 p.vt >sites.json 2>/dev/null
 vmem --json --top 0 --depth 1 --loads p.vt >loads.json 2>/dev/null
-t_ok "globals, allocations and static loads as counted byte by byte" \
+vmem --json --top 0 --depth 1 --by location p.vt >places.json 2>/dev/null
+vmem --json --top 0 --depth 1 --by location --exact p.vt >exact.json 2>/dev/null
+t_ok "globals, allocations, values and static loads as counted byte by byte" \
 	python3 brute.py "$VT_BUILD/tests/tools/rec_memory"
 
 # ---- forms ----
@@ -291,6 +329,17 @@ t_is "fields of 4 bytes" \
 	"$(vmem --by location --grain 4 --in heap --object 'make_node*' --csv p.vt 2>/dev/null | tail -n +2 | wc -l)" 8
 t_is "types" "$(vmem --in heap --top 0 --csv p.vt 2>/dev/null | tail -n +2 | awk -F, '{ print $(NF - 2) }' | sort -u)" heap
 t_is "images" "$(vmem --in global --object same_stored --csv p.vt 2>/dev/null | tail -n +2 | cut -d, -f23)" rec_memory
+# Of each of these fields, each of 200 values is loaded ten times; the field between them is always 0.
+t_is "all values are kept, if asked for" \
+	"$(vmem --by location --exact --in heap --object 'make_node*' --csv p.vt 2>/dev/null |
+		cut -d, -f2,6,14 | tr '\n' ' ')" \
+	"loads,invariant,invariant3 2000,0.5,1.5 2000,100,100 2000,0.5,1.5 0,, "
+for option in --records --sharing --loads; do
+	t_status "--exact with $option" 2 vmem --exact $option p.vt
+done
+vmem --records -o p.mem p.vt 2>/dev/null
+t_status "all values of a profile" 3 vmem --exact p.mem
+t_like "it says what it needs" "most frequent values alone: --exact needs the recording" "$T_ERR"
 t_like "layout tells what it leaves out" "more locations" <(vmem --layout --each 2 --in heap p.vt 2>/dev/null)
 
 # With few locations kept, objects have the same counts, and what is left out is said.

@@ -103,6 +103,7 @@ static const struct column object_columns[] = {
 static const struct column location_columns[] = {
 	{"offset", "offset", VT_FORMAT_SIGNED, 0},
 	{"width", "width", VT_FORMAT_NUMBER, SPARE_WIDTH},
+	{"invariant3", NULL, VT_FORMAT_PERCENT, 0},
 	{"value", "value", VT_FORMAT_RIGHT_TEXT, 0},
 };
 
@@ -371,17 +372,21 @@ static void put_object(struct list *l, size_t number, const struct vt_memory_obj
 	put_name(l, number, o);
 }
 
-/* The most frequent value, and how many loads had it, of those whose value is known. */
-static int read_top(struct list *l, const struct vt_memory_location *p, uint64_t *top,
-		    uint64_t *valued, struct vt_error *err)
+/*
+ * The most frequent values, and how many loads had the first of them, and the first three, of those
+ * whose value is known.
+ */
+static int read_top(struct list *l, const struct vt_memory_location *p,
+		    struct vti_memlist_numbers *n, uint64_t *top3, struct vt_error *err)
 {
-	*top = *valued = 0;
+	*top3 = 0;
 	if (!p->values && !p->known)
 		return 0;
 	if (vt_memory_values(l->memory, p, &l->hot, err) < 0)
 		return -(int)err->code;
-	*valued = l->hot.profiled;
-	*top = vt_memory_top_loads(p, &l->hot);
+	n->valued = l->hot.profiled;
+	n->top = vt_memory_top_loads(p, &l->hot, 1);
+	*top3 = vt_memory_top_loads(p, &l->hot, 3);
 	return 0;
 }
 
@@ -448,8 +453,9 @@ static int put_location(struct list *l, const struct vt_memory_location *p, stru
 		.latencies = p->latencies,
 		.whole_latency = vt_memory_totals(l->memory)->sampled.latency,
 	};
+	uint64_t top3;
 
-	if (read_top(l, p, &n.top, &n.valued, err) < 0)
+	if (read_top(l, p, &n, &top3, err) < 0)
 		return -(int)err->code;
 	vt_table_row(l->table, VT_STYLE_PLAIN);
 	vti_memlist_numbers(l->table, &n, l->told);
@@ -462,6 +468,7 @@ static int put_location(struct list *l, const struct vt_memory_location *p, stru
 		put_empty(l->table, NCOLUMNS(object_columns));
 	vt_table_signed(l->table, p->offset);
 	vt_table_number(l->table, p->size);
+	vt_table_percent(l->table, top3, n.valued);
 	if (!l->o->style)
 		put_top_value(l, p, n.top);
 	if (l->o->rows == VT_MEMLIST_LAYOUT && l->o->people) {

@@ -709,13 +709,13 @@ static void put_many(struct maker *m)
 		load(m, 8, 0x100000 + 8 * i, 1);
 }
 
-static void test_limit(void **state)
+static void check_limit(bool exact)
 {
-	const struct vt_memory_options o = usual();
+	struct vt_memory_options o = usual();
 	const struct vt_memory_object *of;
 	struct taken t;
 
-	(void)state;
+	o.exact = exact;
 	take(&t, &o, put_many);
 	of = vt_memory_object(t.m, 0);
 	/* At location 1000, 500 of those with one load went; all others are there. */
@@ -729,10 +729,74 @@ static void test_limit(void **state)
 	assert_int_equal(vt_memory_location(t.m, 0)->counts.loads, 4);
 	assert_int_equal(vt_memory_location(t.m, 599)->offset, 8 * 1099);
 	assert_int_equal(vt_memory_location(t.m, 599)->counts.loads, 2);
-	/* Their lists of values are used again. */
+	/* Their lists of values are used again, unless these keep all. */
 	assert_int_equal(of->valued_loads, 400 * 3 + 200 + 2);
 	assert_int_equal(of->top_loads, 400 * 3 + 200 + 2);
 	drop(&t);
+}
+
+static void test_limit(void **state)
+{
+	(void)state;
+	check_limit(false);
+	check_limit(true);
+}
+
+/* Each of nine values once: a list of eight counts the last for the first. */
+static void put_nine(struct maker *m)
+{
+	unsigned i;
+
+	for (i = 1; i <= 9; i++)
+		load(m, 8, 0x1000, i);
+}
+
+static void test_exact(void **state)
+{
+	struct vt_memory_options o = usual();
+	struct vt_hot hot = {.size = 0};
+	struct vt_error err;
+	struct taken t;
+	unsigned exact;
+
+	(void)state;
+	for (exact = 0; exact < 2; exact++) {
+		o.exact = exact;
+		take(&t, &o, put_nine);
+		assert_int_equal(vt_memory_values(t.m, vt_memory_location(t.m, 0), &hot, &err), 0);
+		assert_int_equal(hot.nvalues, exact ? 9 : 8);
+		assert_int_equal(hot.profiled, 9);
+		assert_int_equal(vt_memory_top_loads(vt_memory_location(t.m, 0), &hot, 9),
+				 exact ? 9 : 8);
+		vt_hot_fini(&hot);
+		drop(&t);
+	}
+}
+
+/* Zeros are counted beside the list, or are in it alone if they are parts of wider values. */
+static void test_top_loads(void **state)
+{
+	uint64_t values[] = {7, 0, 8, 9}, counts[] = {10, 9, 8, 4}, errors[] = {0, 3, 2, 0};
+	const struct vt_hot bounds = {
+		.nvalues = 4, .values = values, .counts = counts, .errors = errors};
+	const struct vt_hot exact = {.nvalues = 4, .values = values, .counts = counts};
+	const struct vt_hot none = {.nvalues = 0};
+	static const struct {
+		unsigned zero, n, bounds, exact;
+	} cases[] = {{0, 0, 0, 0},   {0, 1, 10, 10},  {0, 2, 16, 19},  {0, 3, 22, 27},
+		     {9, 1, 10, 10}, {9, 2, 19, 19},  {9, 3, 25, 27},  {9, 4, 29, 31},
+		     {9, 5, 29, 31}, {11, 1, 11, 11}, {11, 2, 21, 21}, {5, 4, 26, 31}};
+	struct vt_memory_location l = {.offset = 0};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		l.counts.zero = cases[i].zero;
+		assert_int_equal(vt_memory_top_loads(&l, &bounds, cases[i].n), cases[i].bounds);
+		assert_int_equal(vt_memory_top_loads(&l, &exact, cases[i].n), cases[i].exact);
+		assert_int_equal(vt_memory_top_loads(&l, &none, cases[i].n),
+				 cases[i].n ? cases[i].zero : 0);
+	}
 }
 
 static void test_names(void **state)
@@ -746,12 +810,13 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),	 cmocka_unit_test(test_across),
-		cmocka_unit_test(test_grain),	 cmocka_unit_test(test_small),
-		cmocka_unit_test(test_heap),	 cmocka_unit_test(test_ahead),
-		cmocka_unit_test(test_mappings), cmocka_unit_test(test_stack),
-		cmocka_unit_test(test_kernel),	 cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_limit),	 cmocka_unit_test(test_names),
+		cmocka_unit_test(test_values),	  cmocka_unit_test(test_across),
+		cmocka_unit_test(test_grain),	  cmocka_unit_test(test_small),
+		cmocka_unit_test(test_heap),	  cmocka_unit_test(test_ahead),
+		cmocka_unit_test(test_mappings),  cmocka_unit_test(test_stack),
+		cmocka_unit_test(test_kernel),	  cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_limit),	  cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_top_loads), cmocka_unit_test(test_names),
 		cmocka_unit_test(test_loads),
 	};
 
