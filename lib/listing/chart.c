@@ -79,25 +79,44 @@ static double grid_step(double max)
 	return max / step > 10 ? 2 * step : step;
 }
 
+/* The middle of a bar. */
+static double middle_of_bar(const struct vt_chart *c, size_t i)
+{
+	return PLOT_LEFT + PLOT_WIDTH * ((double)i + 0.5) / (double)c->nbars;
+}
+
+static void put_x_labels(const struct vt_chart *c, struct vt_output *out)
+{
+	double step = c->bars ? 0 : grid_step(c->x_max), v;
+	char text[32];
+	size_t k;
+	int i;
+
+	for (k = 0; k < c->nbars; k++)
+		put_chart_label(out, middle_of_bar(c, k), PLOT_TOP + PLOT_HEIGHT + 18,
+				"text-anchor=\"middle\"", c->bars[k]);
+	for (i = 0; !c->bars && (v = i * step) <= c->x_max * 1.0001; i++) {
+		snprintf(text, sizeof(text), "%g", v);
+		put_chart_label(out, x_of(c, v), PLOT_TOP + PLOT_HEIGHT + 18,
+				"text-anchor=\"middle\"", text);
+	}
+}
+
 static void put_grid(const struct vt_chart *c, struct vt_output *out)
 {
-	double step = grid_step(c->x_max), v;
+	double step = c->bars ? 0 : grid_step(c->x_max), v;
 	char text[32];
 	int i;
 
 	vt_output_text(out, "<g stroke=\"#dddddd\" stroke-width=\"1\">\n");
-	for (i = 0; (v = i * step) <= c->x_max * 1.0001; i++)
+	for (i = 0; !c->bars && (v = i * step) <= c->x_max * 1.0001; i++)
 		vt_output_printf(out, "<path d=\"M%.1f %d V%d\"/>\n", x_of(c, v), PLOT_TOP,
 				 PLOT_TOP + PLOT_HEIGHT);
 	for (i = 0; (v = i * grid_step(c->y_max)) <= c->y_max * 1.0001; i++)
 		vt_output_printf(out, "<path d=\"M%d %.1f H%d\"/>\n", PLOT_LEFT, y_of(c, v),
 				 PLOT_LEFT + PLOT_WIDTH);
 	vt_output_text(out, "</g>\n");
-	for (i = 0; (v = i * step) <= c->x_max * 1.0001; i++) {
-		snprintf(text, sizeof(text), "%g", v);
-		put_chart_label(out, x_of(c, v), PLOT_TOP + PLOT_HEIGHT + 18,
-				"text-anchor=\"middle\"", text);
-	}
+	put_x_labels(c, out);
 	for (i = 0; (v = i * grid_step(c->y_max)) <= c->y_max * 1.0001; i++) {
 		snprintf(text, sizeof(text), "%g", v);
 		put_chart_label(out, PLOT_LEFT - 8, y_of(c, v) + 4, "text-anchor=\"end\"", text);
@@ -152,6 +171,26 @@ static void put_series_dots(const struct vt_chart *c, const struct vt_chart_seri
 	vt_output_text(out, "\"/>\n");
 }
 
+/* Its part of each bar, on those of the series before. */
+static void put_series_bars(const struct vt_chart *c, size_t k, struct vt_output *out)
+{
+	double width = PLOT_WIDTH / (double)c->nbars * 0.7;
+	size_t i, j;
+
+	vt_output_printf(out, "<g fill=\"%s\">\n", colors[k % NCOLORS]);
+	for (i = 0; i < c->nbars; i++) {
+		double below = 0, top;
+
+		for (j = 0; j < k; j++)
+			below += c->series[j].y[i];
+		top = y_of(c, below + c->series[k].y[i]);
+		vt_output_printf(out,
+				 "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
+				 middle_of_bar(c, i) - width / 2, top, width, y_of(c, below) - top);
+	}
+	vt_output_text(out, "</g>\n");
+}
+
 static void put_chart_legend(const struct vt_chart *c, struct vt_output *out)
 {
 	int row = 0;
@@ -189,7 +228,9 @@ void vt_chart_write(const struct vt_chart *c, struct vt_output *out)
 	put_titles(c, out);
 	put_grid(c, out);
 	for (k = 0; k < c->nseries; k++) {
-		if (c->dots)
+		if (c->bars)
+			put_series_bars(c, k, out);
+		else if (c->dots)
 			put_series_dots(c, &c->series[k], k, out);
 		else
 			put_series_line(c, &c->series[k], k, out);

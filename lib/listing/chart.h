@@ -9,7 +9,7 @@
 
 /*
  * Charts in Scalable Vector Graphics 1.1: axes with a grid, and a line or a set of dots for each
- * series.  Both axes begin at 0.  Equal charts give equal bytes.
+ * series, or bars.  Both axes begin at 0.  Equal charts give equal bytes.
  */
 struct vt_chart_series {
 	const char *label; /* in the legend; untrusted text; "": none */
@@ -25,6 +25,12 @@ struct vt_chart {
 	double x_max; /* > 0; points beyond are drawn at the edge */
 	double y_max;
 	bool dots; /* the series are dots, not lines */
+	/*
+	 * Not NULL: for each of these names, untrusted, a bar of all series, of which the first is
+	 * at the bottom.  Each series has as many `y`; `x` and `x_max` have no meaning.
+	 */
+	const char *const *bars;
+	size_t nbars;
 	const struct vt_chart_series *series;
 	size_t nseries;
 };

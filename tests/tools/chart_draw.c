@@ -5,8 +5,10 @@
  *
  *	title TEXT		x MAX LABEL		y MAX LABEL
  *	dots			series LABEL		X Y
+ *	bar NAME
  *
- * Points belong to the series above them; with `dots` they are not joined.
+ * Points belong to the series above them; with `dots` they are not joined.  With bars, each series
+ * has a point for each of them, of which Y counts.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +19,7 @@
 
 #define MAX_LINE   4096
 #define MAX_SERIES 64
+#define MAX_BARS   64
 
 struct points {
 	double *x, *y;
@@ -27,6 +30,7 @@ struct drawing {
 	struct vt_chart chart;
 	struct vt_chart_series series[MAX_SERIES];
 	struct points points[MAX_SERIES];
+	const char *bars[MAX_BARS];
 };
 
 /* The text behind a number, which is stored; NULL: there is none. */
@@ -66,6 +70,8 @@ static bool read_line(struct drawing *d, char *line)
 		return (c->y_label = read_axis(line + 2, &c->y_max)) != NULL;
 	if (strcmp(line, "dots") == 0)
 		return c->dots = true;
+	if (strncmp(line, "bar ", 4) == 0 && c->nbars < MAX_BARS)
+		return (d->bars[c->nbars++] = strdup(line + 4)) != NULL;
 	if (strncmp(line, "series ", 7) == 0 && c->nseries < MAX_SERIES)
 		return (d->series[c->nseries++].label = strdup(line + 7)) != NULL;
 	return add_point(d, line);
@@ -90,11 +96,17 @@ int main(void)
 		return 2;
 	}
 	for (i = 0; i < d.chart.nseries; i++) {
+		if (d.chart.nbars && d.points[i].n != d.chart.nbars) {
+			fprintf(stderr, "chart_draw: series %zu has no point for each bar\n",
+				i + 1);
+			return 2;
+		}
 		d.series[i].x = d.points[i].x;
 		d.series[i].y = d.points[i].y;
 		d.series[i].n = d.points[i].n;
 	}
 	d.chart.series = d.series;
+	d.chart.bars = d.chart.nbars ? d.bars : NULL;
 	if (vt_output_open(&out, "-", &err) == 0) {
 		vt_chart_write(&d.chart, &out);
 		if (vt_output_close(&out, &err) == 0)

@@ -60,7 +60,7 @@ static void draws_lines(void **state)
 	static const double x[] = {0, 5, 12, -1}, y[] = {0, 5, 21, -1};
 	static const struct vt_chart_series series[] = {
 		{"a<b", x, y, 4}, {"", x, y, 1}, {"c", x, y, 0}};
-	const struct vt_chart c = {"R&D", "x > y", "an \"y\"", 10, 20, false, series, 3};
+	const struct vt_chart c = {"R&D", "x > y", "an \"y\"", 10, 20, false, NULL, 0, series, 3};
 	struct vt_buf want = VT_BUF_INIT;
 	char *text = draw(&c);
 
@@ -95,7 +95,7 @@ static void draws_dots(void **state)
 {
 	static const double x[] = {0, 5}, y[] = {0, 5};
 	static const struct vt_chart_series series[] = {{"", x, y, 2}, {"", x, y, 1}};
-	const struct vt_chart c = {"", "", "", 10, 20, true, series, 2};
+	const struct vt_chart c = {"", "", "", 10, 20, true, NULL, 0, series, 2};
 	char *text = draw(&c);
 
 	(void)state;
@@ -110,6 +110,37 @@ static void draws_dots(void **state)
 	free(text);
 }
 
+/* Of 360 pixels for 20, the parts of two bars are 5 and 15, and 10 and 0. */
+static void draws_bars(void **state)
+{
+	static const double low[] = {5, 10}, high[] = {15, 0};
+	static const struct vt_chart_series series[] = {{"", NULL, low, 2}, {"", NULL, high, 2}};
+	static const char *const bars[] = {"a<b", "c"};
+	const struct vt_chart c = {"", "", "", 1, 20, false, bars, 2, series, 2};
+	char *text = draw(&c);
+
+	(void)state;
+	assert_non_null(strstr(text,
+			       "</g>\n"
+			       "<text x=\"245.0\" y=\"418.0\" text-anchor=\"middle\">a&lt;b"
+			       "</text>\n"
+			       "<text x=\"595.0\" y=\"418.0\" text-anchor=\"middle\">c</text>\n"
+			       "<text x=\"62.0\" "));
+	assert_non_null(strstr(text,
+			       "<g fill=\"#0072b2\">\n"
+			       "<rect x=\"122.5\" y=\"310.0\" width=\"245.0\" height=\"90.0\"/>\n"
+			       "<rect x=\"472.5\" y=\"220.0\" width=\"245.0\" height=\"180.0\"/>\n"
+			       "</g>\n"
+			       "<g fill=\"#d55e00\">\n"
+			       "<rect x=\"122.5\" y=\"40.0\" width=\"245.0\" height=\"270.0\"/>\n"
+			       "<rect x=\"472.5\" y=\"220.0\" width=\"245.0\" height=\"0.0\"/>\n"
+			       "</g>\n"
+			       "</svg>\n"));
+	/* No grid lines go up. */
+	assert_null(strstr(text, " V400"));
+	free(text);
+}
+
 /* Grid lines are 1, 2 or 5 times a power of ten apart: five to ten spaces. */
 static void chooses_grids(void **state)
 {
@@ -121,7 +152,8 @@ static void chooses_grids(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct vt_chart c = {"", "", "", cases[i].max, cases[i].max, false, NULL, 0};
+		const struct vt_chart c = {"",	  "",	"", cases[i].max, cases[i].max,
+					   false, NULL, 0,  NULL,	  0};
 		struct vt_buf want = VT_BUF_INIT;
 		char *text = draw(&c);
 
@@ -141,7 +173,7 @@ static void draws_many_series(void **state)
 					     "#e69f00", "#56b4e9", "#000000"};
 	static const double one = 1;
 	struct vt_chart_series series[36];
-	const struct vt_chart c = {"", "", "", 1, 1, false, series, 36};
+	const struct vt_chart c = {"", "", "", 1, 1, false, NULL, 0, series, 36};
 	char *text, *at;
 	size_t k;
 
@@ -177,9 +209,8 @@ static void draws_many_series(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(draws_lines),
-		cmocka_unit_test(draws_dots),
-		cmocka_unit_test(chooses_grids),
+		cmocka_unit_test(draws_lines),	     cmocka_unit_test(draws_dots),
+		cmocka_unit_test(draws_bars),	     cmocka_unit_test(chooses_grids),
 		cmocka_unit_test(draws_many_series),
 	};
 
