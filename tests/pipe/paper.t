@@ -40,6 +40,27 @@ print(study["references"](types, [dict(zip(("type", "name", "loads"), o)) for o 
 		"$ROOT/scripts/paper")" \
 	"100 True 25.0 True True 81.25 87.5
 [30.0, 20.0, 20.0, 30.0]"
+# Two fields of 200 nodes, each of whose 200 values is loaded ten times: 1.5 % have one of the top three.
+t_ok "memory alone, with pictures" "$ROOT/scripts/paper/value-profiling" -o vm --parts memory -k \
+	--figures vm.figures -c "mem=$tools/rec_memory 200" -c "one=$tools/rec_distinct 300"
+t_is "figure 10: a planted share of the loads, and none below figure 9" \
+	"$(vmem --json vm/mem.memory.vt 2>/dev/null >mem.json; "$PYTHON" -c '
+import json
+m = json.load(open("vm/mem.memory.json"))
+planted = 100 * 4000 / json.load(open("mem.json"))["loads"]
+print(abs(sum(abs(v - 1.5) < 1e-4 for v in m["figure10"]) - planted) < 2, planted > 6,
+      all(a < b + 1e-9 for a, b in zip(m["figure9"], m["figure10"])), m["figure9"] < m["figure10"])')" \
+	"True True True True"
+t_is "pictures" "$(cd vm.figures && echo *)" "figure10.svg figure11.svg figure8.svg figure9.svg"
+t_is "a bar for each program, whose four parts fill it" \
+	"$(sed -n 's/^<rect .* width="245.0" height="\([0-9.]*\)".*/\1/p' vm.figures/figure8.svg |
+		awk '{ n++; h[n % 2] += $1 } END { print n, (h[0] > 359.7 && h[0] < 360.3), (h[1] > 359.7 && h[1] < 360.3) }')" \
+	"8 1 1"
+t_is "a line of 100 points for each program" \
+	"$(grep -o 'points="[^"]*"' vm.figures/figure10.svg | awk '{ print NF }' | tr '\n' ' ')" "100 100 "
+t_ok "few instructions of each" "$ROOT/scripts/paper/value-profiling" -o vf --parts memory --count 50000 -k \
+	-c "mem=$tools/rec_memory 200"
+t_is "no more are recorded" "$(vmem --json vf/mem.memory.vt 2>/dev/null | jq '.instructions > 45000 and .instructions < 55000')" true
 t_status "a part that is not there" 2 "$ROOT/scripts/paper/value-profiling" --parts stores
 # In a list that lost counts of its values, all of them together lose less for each than the first.
 t_is "by LRU, Diff-All is below Diff-Top, and above a third of it" \
