@@ -76,17 +76,52 @@ t_like "against simple sampling with as many updates" \
 
 t_ok "its figures" "$ROOT/scripts/paper/coprocessor" --figures figures --points 2 --sizes "$ROOT/tests/data/demo/orders.vt"
 t_is "are these" "$(cd figures && echo *)" \
-	"$(for f in 1a 1b 1c 5 7a 7b 7c 8a 8b 8c; do printf 'orders-figure%s.svg\n' $f; done | tr '\n' ' ' | sed 's/ $//')"
+	"figure7.svg $(for f in 1a 1b 1c 5 7a 7b 7c 8a 8b 8c; do printf 'orders-figure%s.svg\n' $f; done | tr '\n' ' ' | sed 's/ $//')"
 # Of every series of figure 7, the points of half of the run and of all of it; x of the latter is the edge.
 t_is "have a line for each method, with a point for each part of the run" \
 	"$(grep -o 'points="420.0,[0-9.]* 770.0,[0-9.]*"' figures/orders-figure7a.svg | wc -l)" 4
+# The overhead until then: of samples half as often, half, in the middle and at the end.
+t_is "have overheads that grow, in step with samples" \
+	"$(grep -o 'points="420.0,[0-9.]* 770.0,[0-9.]*"' figures/orders-figure7b.svg | tr -c '0-9.\n' ' ' | awk '
+		{ half[NR] = 400 - $2; all[NR] = 400 - $4; grows += $4 < $2 }
+		function near(x) { return x > 1.95 && x < 2.05 }
+		END { print grows, near(half[2] / half[3]), near(all[2] / all[3]), near(all[3] / all[4]) }')" "4 1 1 1"
+# No error: at the bottom, of an axis that ends at 1.2.
+t_is "and the one of all programs, the errors by those of simple sampling" \
+	"$(grep -o 'points="[^"]*"' figures/figure7.svg | cut -d' ' -f2 | tr '\n' ' ')" '770.0,400.0" 770.0,100.0" '
+t_is "which makes as many updates of the same part of the run" "$("$PYTHON" -c '
+import collections, runpy, sys
+sys.path.insert(0, sys.argv[1])
+c = runpy.run_path(sys.argv[1] + "/coprocessor")
+def run(loads, updates, error):
+    return c["Run"](error, 0, updates, 0, 0, 0, loads)
+class Fake:
+    def simple(self, period):
+        return "simple", str(period)
+    def profile(self, *command):
+        print(*command, end="; ")
+        return open("fake.hot", "w").name
+class Truth:
+    def error(self, path):
+        return errors.pop(0), 0
+errors = [.2, 0]
+fake = Fake()
+fake.truth = Truth()
+print(c["Study"].by_simple(fake, [(50, .5, run(1000, 10, .05)), (100, .7, run(3000, 0, .01))]))' \
+	"$ROOT/scripts/paper")" "simple 100.0 --count 50; simple 3000.0 --count 100; [(0.5, 0.25), (0.7, inf)]"
 t_is "and a dot for each value that is frequent and invariant" \
-	"$(grep -o ' d="M[^"]*h0"' figures/orders-figure5.svg | sed '$d' | grep -o h0 | wc -l)" 11
+	"$(grep -o ' d="M[^"]*h0"' figures/orders-figure5.svg | sed 1d | grep -o h0 | wc -l)" 11
 t_like "with few samples, the overhead is small" '^Simple sampling each 32,000 instructions: 0\.[0-2][0-9]+ % of' "$T_OUT"
+t_ok "of programs, whose recordings it makes" "$ROOT/scripts/paper/coprocessor" --program gzip --program objdump \
+	--count 400000 --work made
+t_is "a row for each, and its recording" \
+	"$(sed -n 's/^| \([a-z]*\) | [0-9].*/\1/p' "$T_OUT" | tr '\n' ' ') $(cd made && echo *.vt)" "gzip objdump  gzip.vt objdump.vt"
 printf 'title T\nx 10 X\ny 1 Y\nseries a\n0 0\n10 1\n5 0.5\n' | "$tools/chart_draw" >chart.svg
 t_like "a chart has its points where they belong" 'points="70.0,400.0 770.0,40.0 420.0,220.0"' chart.svg
 printf 'title T\nx 10 X\ny 1 Y\n1 2\n' >no-series
 t_status "points without a series" 2 "$tools/chart_draw" <no-series
+printf 'title T\nx 1 X\ny 1 Y\nbar one\nbar two\nseries a\n0 1\n' >no-point
+t_status "a bar without its point" 2 "$tools/chart_draw" <no-point
 
 t_is "DCPI's cost of a sample, daemon and all, as ours" "$("$PYTHON" -c '
 import runpy, sys
