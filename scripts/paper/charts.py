@@ -3,11 +3,18 @@
 
 import os
 
-from programs import run
+from programs import Failure, run
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 CHART = os.path.join(os.environ.get("VT_BUILD", os.path.join(ROOT, "build")),
                      "tests/tools/chart_draw")
+
+
+def prepare_charts(directory):
+    """Makes a directory for charts; without the tool, fails before programs run for hours."""
+    if not os.access(CHART, os.X_OK):
+        raise Failure(f"{CHART} is not there: make test-programs")
+    os.makedirs(directory, exist_ok=True)
 
 
 def draw(path, title, x, y, series, dots=False, bars=()):

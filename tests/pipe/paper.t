@@ -121,6 +121,12 @@ t_like "a chart has its points where they belong" 'points="70.0,400.0 770.0,40.0
 printf 'title T\nx 10 X\ny 1 Y\n1 2\n' >no-series
 t_status "points without a series" 2 "$tools/chart_draw" <no-series
 printf 'title T\nx 1 X\ny 1 Y\nbar one\nbar two\nseries a\n0 1\n' >no-point
+for script in "coprocessor --figures f orders.vt" "value-profiling -o f --figures f"; do
+	# shellcheck disable=SC2086 # several words
+	t_is "without what draws, nothing is done: ${script%% *}" \
+		"$(VT_BUILD=/none "$ROOT/scripts/paper/"$script 2>&1 | tail -1)" \
+		"${script%% *}: /none/tests/tools/chart_draw is not there: make test-programs"
+done
 t_status "a bar without its point" 2 "$tools/chart_draw" <no-point
 
 t_is "DCPI's cost of a sample, daemon and all, as ours" "$("$PYTHON" -c '
