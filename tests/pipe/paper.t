@@ -88,7 +88,7 @@ t_is "have overheads that grow, in step with samples" \
 		END { print grows, near(half[2] / half[3]), near(all[2] / all[3]), near(all[3] / all[4]) }')" "4 1 1 1"
 # No error: at the bottom, of an axis that ends at 1.2.
 t_is "and the one of all programs, the errors by those of simple sampling" \
-	"$(grep -o 'points="[^"]*"' figures/figure7.svg | cut -d' ' -f2 | tr '\n' ' ')" '770.0,400.0" 770.0,100.0" '
+	"$(grep -o 'points="[^"]*"' figures/figure7.svg | cut -d' ' -f2 | tr '\n' ' ')" '770.0,100.0" 770.0,400.0" '
 t_is "which makes as many updates of the same part of the run" "$("$PYTHON" -c '
 import collections, runpy, sys
 sys.path.insert(0, sys.argv[1])
