@@ -157,18 +157,22 @@ static void check(void (*put)(struct vt_writer *w), bool sharing, unsigned grain
 
 /* ---- objects ---- */
 
-static void put_objects(struct vt_writer *w)
+static void put_allocation(struct vt_writer *w, uint64_t address, uint64_t size)
 {
-	uint64_t *row;
+	uint64_t *row = vt_writer_row(w, VT_HEAP);
 
-	put_map(w, 1, "[stack]", STACK);
-	put_map(w, 2, "[heap]", HEAP);
-	row = vt_writer_row(w, VT_HEAP);
 	row[VT_HEAP_PID] = row[VT_HEAP_TID] = PID;
 	row[VT_HEAP_OP] = VT_HEAP_MALLOC;
-	row[VT_HEAP_ADDR] = HEAP + 0x2000;
-	row[VT_HEAP_SIZE] = 32;
+	row[VT_HEAP_ADDR] = address;
+	row[VT_HEAP_SIZE] = size;
 	row[VT_HEAP_CALLER] = 0x77;
+}
+
+static void put_objects(struct vt_writer *w)
+{
+	put_map(w, 1, "[stack]", STACK);
+	put_map(w, 2, "[heap]", HEAP);
+	put_allocation(w, HEAP + 0x2000, 32);
 	/* By procedure, then by address. */
 	tell(sample(w, 1, 0x400100, LOADS, STACK + 0x10, 8), 5, VT_SOURCE_L1, false);
 	tell(sample(w, 1, 0x400100, LOADS, STACK + 0x14, 4), 7, VT_SOURCE_L2, true);
@@ -206,16 +210,21 @@ static void put_grain(struct vt_writer *w)
 	sample(w, 1, 0x400100, LOADS, 0x5000, 2);
 	sample(w, 1, 0x400100, LOADS, 0x5003, 1);
 	sample(w, 1, 0x400100, LOADS, 0x5004, 4);
+	/* The bytes of a location are told of accesses of 8 at most. */
+	sample(w, 1, 0x400100, LOADS, 0x6000, 9);
+	sample(w, 1, 0x400100, LOADS, 0x6004, 8);
 }
 
 static void grain(void **state)
 {
 	(void)state;
 	check(put_grain, false, 4,
-	      "of 3: l3:7 s0:0 n3 lat0/0 tlb0/0\n"
-	      "unknown 0 l3:7 s0:0 n3 lat0/0 tlb0/0\n"
+	      "of 5: l5:24 s0:0 n5 lat0/0 tlb0/0\n"
+	      "unknown 0 l5:24 s0:0 n5 lat0/0 tlb0/0\n"
 	      " 0+5000 w2 l2:3 s0:0 lat0/0\n"
-	      " 0+5004 w4 l1:4 s0:0 lat0/0\n");
+	      " 0+5004 w4 l1:4 s0:0 lat0/0\n"
+	      " 0+6000 w0 l1:9 s0:0 lat0/0\n"
+	      " 0+6004 w8 l1:8 s0:0 lat0/0\n");
 }
 
 /* ---- cache lines ---- */
@@ -252,12 +261,32 @@ static void lines(void **state)
 	      "line 50000 l1 s1 miss0/1 risk1/0 +50001\n");
 }
 
+/* The words of a line are known by their offset in the object. */
+static void put_line_of_object(struct vt_writer *w)
+{
+	put_map(w, 1, "[heap]", HEAP);
+	put_allocation(w, HEAP + 0x1fc0, 256);
+	sample(w, 1, 0x400100, STORES, HEAP + 0x2000, 8);
+	sample(w, 2, 0x400100, LOADS, HEAP + 0x2000, 4);
+}
+
+static void line_of_object(void **state)
+{
+	(void)state;
+	check(put_line_of_object, true, 8,
+	      "of 2: l1:4 s1:8 n2 lat0/0 tlb0/0\n"
+	      "heap 77 l1:4 s1:8 n2 lat0/0 tlb0/0\n"
+	      " 0+40 w8 l1:4 s1:8 lat0/0\n"
+	      "line 12000 l1 s1 miss1/0 risk1/0 +40\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(objects),
 		cmocka_unit_test(grain),
 		cmocka_unit_test(lines),
+		cmocka_unit_test(line_of_object),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
