@@ -61,14 +61,14 @@ t_is "letters with two meanings" "$(cut -c 2 table | uniq -d | tr -d '\n')" Fbnt
 # A compression that is none is refused by the parser of options: nothing is opened or written.
 t_like "programs that compress" '^-z --compress sim$' used
 awk '$1 == "-z" { print $3 }' used >packers
-for program in $(cat packers); do
+while read -r program; do
 	for how in 99 lzma zlib:10 zstd:23 none:1; do
 		vtrace "$program" -z "$how" </dev/null >out 2>err
 		t_is "$program -z $how: is a wrong command" "$?" 2
 		t_is "$program -z $how: writes nothing" "$(wc -c <out)" 0
 		t_like "$program -z $how: says why" "^[a-z ]+: --compress: (not one of none, zlib, zstd: '$how'|$how: levels are 1 to 9 of zlib, )" err
 	done
-done
+done <packers
 
 # What perf calls otherwise is accepted, too.
 demo=$ROOT/tests/data/demo/perf.data
