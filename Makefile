@@ -82,6 +82,8 @@ FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 HELPER_SRC := $(sort $(wildcard tests/tools/*.c))
 HELPER_COMMON_SRC := $(sort $(wildcard tests/tools/common/*.c))
 RECORDER_SRC := $(sort $(wildcard cmd/recorder/*.c))
+# The agent's part that follows code, which tests and helpers call as well.
+WALKER_SRC := $(sort $(wildcard cmd/agent/walk*.c cmd/agent/decode.c))
 PLUGIN_SRC := $(sort $(wildcard cmd/plugins/*.c))
 HEADERS := $(sort $(filter-out %internal.h,$(wildcard lib/base/*.h lib/stream/*.h lib/stream/*.def)))
 MAN := $(sort $(wildcard man/*.[1357]))
@@ -124,7 +126,7 @@ $(eval $(call stamp,$(B)/stamp/compile,$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL)))
 $(eval $(call stamp,$(B)/stamp/link,$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(LIBS)))
 $(eval $(call stamp,$(B)/stamp/libvtrace,$(STREAM_SRC)))
 $(eval $(call stamp,$(B)/stamp/libvtools,$(TOOLS_SRC)))
-$(eval $(call stamp,$(B)/stamp/helpers,$(HELPER_COMMON_SRC)))
+$(eval $(call stamp,$(B)/stamp/helpers,$(HELPER_COMMON_SRC) $(WALKER_SRC)))
 $(eval $(call stamp,$(B)/stamp/cmd,$(COMMON_SRC) $(PROGRAM_SRC)))
 
 $(B)/obj/%.o: %.c $(B)/stamp/compile
@@ -208,12 +210,13 @@ QUICK_LD := $(if $(shell command -v mold),-fuse-ld=mold)
 $(UNITS) $(REPLAYS): LDFLAGS_ALL += $(QUICK_LD)
 $(B)/obj/tests/unit/%.o: OPT = $(if $(SAN),-O0,-O1)
 
+$(filter $(B)/tests/unit/agent/%,$(UNITS)): $(call obj,$(WALKER_SRC))
 $(UNITS): $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(call obj,$(UNIT_COMMON_SRC)) $(LINKDEPS)
 	$(call link,,-lcmocka)
 
 # What several helpers share is an archive: each takes only what it calls.
 HELPER_COMMON := $(if $(HELPER_COMMON_SRC),$(B)/tests/common.a)
-$(HELPER_COMMON): $(call obj,$(HELPER_COMMON_SRC)) $(B)/stamp/helpers
+$(HELPER_COMMON): $(call obj,$(HELPER_COMMON_SRC) $(WALKER_SRC)) $(B)/stamp/helpers
 	$(archive)
 
 $(REPLAYS): $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay_main.o \
@@ -348,7 +351,7 @@ lint:
 
 # Checked again only when the file or a header that it includes has changed since. Clang's warnings
 # are among the checks, so nothing has to be built by clang.
-TIDY_SRC := $(STREAM_SRC) $(TOOLS_SRC) $(COMMON_SRC) $(PROGRAM_SRC) $(PLUGIN_SRC)
+TIDY_SRC := $(WALKER_SRC) $(STREAM_SRC) $(TOOLS_SRC) $(COMMON_SRC) $(PROGRAM_SRC) $(PLUGIN_SRC)
 TIDY_TESTS := $(UNIT_SRC) $(UNIT_COMMON_SRC) $(wildcard tests/fuzz/*.c) $(HELPER_SRC) $(HELPER_COMMON_SRC)
 # How many states of a function the analyzer looks at: by itself 225000, in ten times the time, which
 # `make lint TIDY_NODES=225000 TIDY_TEST_NODES=225000` in a new build is for.  Of tests, whose paths

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cmd/agent/decode.h"
+
 /*
  * The walker: follows the next instructions of a thread on copies of its registers, to find the
  * memory that they read.  The lines that it reads (code, data, stack) are kept: they are what a
@@ -26,10 +28,10 @@ enum walk_stop {
 	WALK_BRANCH,	 /* the condition of a branch is unknown */
 	WALK_TARGET,	 /* the target of an indirect jump, call or return is unknown */
 	WALK_SYSCALL,	 /* before a system call */
-	WALK_INSN,	 /* an instruction that cannot be passed: unknown bytes, int, hlt, far jumps */
-	WALK_CODE,	 /* the code cannot be read */
-	WALK_TRAP,	 /* an instruction that will trap: a division by zero, an address fault */
-	WALK_FULL,	 /* there is no room for another line */
+	WALK_INSN, /* an instruction that cannot be passed: unknown bytes, int, hlt, far jumps */
+	WALK_CODE, /* the code cannot be read */
+	WALK_TRAP, /* an instruction that will trap: a division by zero, an address fault */
+	WALK_FULL, /* there is no room for another line */
 };
 
 /* Copies the line at `addr`, a multiple of WALK_LINE; false: it cannot be read. */
@@ -55,39 +57,66 @@ struct walk_start {
 
 struct walk_store {
 	uint64_t addr;
-	uint32_t size;
+	uint64_t size; /* at most 64 where it is known */
 	bool known;
 	uint8_t bytes[64];
 };
 
+#define WALK_BAD 8 /* lines of a walk that cannot be read and are not tried again */
+
+/* Memory operands of an instruction that is walked. */
+enum walk_address {
+	WALK_ADDRESS_NONE,
+	WALK_ADDRESS_KNOWN,
+	WALK_ADDRESS_UNKNOWN,
+};
+
 struct walk {
 	/* The result. */
-	uint32_t walked;      /* instructions */
+	uint32_t walked; /* instructions */
 	enum walk_stop stop;
-	bool wide;	      /* the walk used more than the low 128 bits of a vector register */
+	bool wide; /* the walk used more than the low 128 bits of a vector register */
 	uint32_t nlines;
 	uint64_t line_addr[WALK_LINES_MAX];
 	uint8_t line[WALK_LINES_MAX][WALK_LINE];
 	/* The state: the walker's own. */
 	walk_read_fn *read;
 	void *read_arg;
+	const struct walk_start *start;
 	uint64_t gpr[16];
-	uint64_t ip;
+	uint64_t ip; /* of the next instruction */
 	uint64_t flags;
 	uint64_t fs_base;
 	uint64_t gs_base;
+	uint64_t ea; /* of the memory operand */
+	enum walk_address ea_state;
+	uint32_t flags_known;  /* bits of the flags register */
+	uint8_t gpr_known[16]; /* bit n: byte n */
+	uint32_t
+		vec_loaded; /* bit n: vec[n] and vec_known[n] are set; else they are as in *start */
+	uint8_t vec_known[32]; /* bit n: 8 bytes from 8 * n on */
+	uint32_t kmask_loaded; /* bit n */
+	uint32_t kmask_known;  /* bit n, where it is loaded */
 	uint64_t kmask[8];
-	uint32_t gpr_known;   /* bit n: register n */
-	uint32_t flags_known; /* bits of the flags register */
-	uint32_t vec_known;
-	uint32_t kmask_known;
+	uint32_t last_line; /* that was read */
+	uint32_t nbad;
+	uint64_t bad[WALK_BAD]; /* lines that cannot be read */
 	uint32_t nstores;
-	bool memory_unknown;
+	bool memory_unknown;  /* a store could have gone anywhere */
+	uint64_t stores_from; /* all stores are from here on */
+	uint64_t stores_to;   /* and before this */
+	struct insn insn;
+	uint8_t code[16];	/* an instruction of two lines */
+	uint8_t operand[3][64]; /* vectors of the instruction: two sources, the result */
 	uint8_t vec[32][64];
 	struct walk_store store[WALK_STORES];
 };
 
-/* Walks at most `insns` instructions from the start on.  Sets all of *w but what is behind the counts. */
+/*
+ * Walks at most `insns` instructions from the start on.  Sets all of *w but what is behind the
+ * counts. *start is borrowed until it returns.  It takes fewer than 400 bytes of stack, those of
+ * read() not counted.
+ */
 void walk_run(struct walk *w, const struct walk_start *start, uint32_t insns, walk_read_fn *read,
 	      void *read_arg);
 
