@@ -133,6 +133,7 @@ static void begin(struct walk *w, const struct walk_start *start, walk_read_fn *
 	w->fs_base = start->fs_base;
 	w->gs_base = start->gs_base;
 	w->vec_loaded = 0;
+	w->vec_cleared = 0;
 	w->kmask_loaded = 0;
 	w->kmask_known = 0;
 	w->last_line = 0;

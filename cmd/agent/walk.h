@@ -95,6 +95,7 @@ struct walk {
 	uint32_t
 		vec_loaded; /* bit n: vec[n] and vec_known[n] are set; else they are as in *start */
 	uint8_t vec_known[32]; /* bit n: 8 bytes from 8 * n on */
+	uint32_t vec_cleared;  /* bit n: register n, when it is loaded, has 16 bytes alone */
 	uint32_t kmask_loaded; /* bit n */
 	uint32_t kmask_known;  /* bit n, where it is loaded */
 	uint64_t kmask[8];

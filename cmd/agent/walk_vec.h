@@ -32,6 +32,9 @@ struct vec walk_vec(struct walk *w, unsigned n, unsigned bytes);
  */
 struct vec walk_vec_rm(struct walk *w, unsigned bytes, unsigned element);
 
+/* Likewise, and of memory only what the mask selects. */
+struct vec walk_vec_rm_masked(struct walk *w, unsigned bytes, unsigned element);
+
 /* The first source of an instruction with three operands: vvvv, or without VEX the destination. */
 struct vec walk_vec_first(struct walk *w, unsigned bytes);
 
@@ -44,6 +47,9 @@ void walk_vec_set(struct walk *w, unsigned n, unsigned bytes, uint8_t is_known);
 /* Likewise with the mask of EVEX for elements of this size; 0: there is none. */
 void walk_vec_set_masked(struct walk *w, unsigned n, unsigned bytes, uint8_t is_known,
 			 unsigned element);
+
+/* Clears what is above 16 bytes of registers 0 to 15. */
+void walk_vec_zero_upper(struct walk *w);
 
 /* A mask register.  k0 as the mask of an instruction is none. */
 struct val walk_mask(struct walk *w, unsigned n);

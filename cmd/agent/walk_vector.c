@@ -16,12 +16,18 @@ static void clear(uint8_t *to, unsigned n)
 
 /* ---- registers ---- */
 
-static void copy_or_clear(uint8_t *to, const uint8_t *from, unsigned n)
+/* Of fixed sizes, in place of loops. */
+static inline void copy_or_clear(uint8_t *to, const uint8_t *from, unsigned n)
 {
 	if (from)
-		copy(to, from, n);
+		__builtin_memcpy(to, from, n);
 	else
-		clear(to, n);
+		__builtin_memset(to, 0, n);
+}
+
+static void clear_upper(uint8_t *bytes)
+{
+	__builtin_memset(bytes + 16, 0, 48);
 }
 
 static void load_register(struct walk *w, unsigned n)
@@ -36,10 +42,14 @@ static void load_register(struct walk *w, unsigned n)
 		return;
 	}
 	copy_or_clear(to, s->xmm ? s->xmm + (size_t)16 * n : NULL, 16);
-	copy_or_clear(to + 16, s->ymm_high ? s->ymm_high + (size_t)16 * n : NULL, 16);
-	copy_or_clear(to + 32, s->zmm_high ? s->zmm_high + (size_t)32 * n : NULL, 32);
 	if (!s->xmm)
 		w->vec_known[n] = 0xfc;
+	if (w->vec_cleared >> n & 1) {
+		clear_upper(to);
+		return;
+	}
+	copy_or_clear(to + 16, s->ymm_high ? s->ymm_high + (size_t)16 * n : NULL, 16);
+	copy_or_clear(to + 32, s->zmm_high ? s->zmm_high + (size_t)32 * n : NULL, 32);
 }
 
 struct vec walk_vec(struct walk *w, unsigned n, unsigned bytes)
@@ -79,6 +89,18 @@ struct vec walk_vec_rm(struct walk *w, unsigned bytes, unsigned element)
 	if (ok && size < bytes)
 		repeat(w->operand[1], size, bytes);
 	return (struct vec){w->operand[1], ok ? 0xff : 0};
+}
+
+void walk_vec_zero_upper(struct walk *w)
+{
+	unsigned n;
+
+	w->vec_cleared |= 0xffff & ~w->vec_loaded;
+	for (n = 0; n < 16; n++)
+		if (w->vec_loaded >> n & 1) {
+			clear_upper(w->vec[n]);
+			w->vec_known[n] |= 0xfc;
+		}
 }
 
 void walk_vec_set(struct walk *w, unsigned n, unsigned bytes, uint8_t is_known)
@@ -177,24 +199,44 @@ static void masked_range(uint64_t mask, unsigned element, unsigned *from, unsign
 	*to = mask ? (64 - (unsigned)__builtin_clzll(mask)) * element : 0;
 }
 
-static void load_whole(struct walk *w, unsigned element)
+/* Reads the elements that the mask selects. */
+static bool read_masked(struct walk *w, unsigned bytes, unsigned element, uint8_t *out)
 {
-	unsigned bytes = w->insn.vbytes, from = 0, to = bytes;
+	unsigned from = 0, to = bytes;
 	struct val m = walk_mask_of_insn(w, bytes / element);
-	bool ok = w->ea_state == WALK_ADDRESS_KNOWN;
-	struct vec v;
 
-	if (!w->insn.memory) {
-		v = walk_vec(w, w->insn.rm, bytes);
-		copy(w->operand[2], v.bytes, bytes);
-		walk_vec_set_masked(w, w->insn.reg, bytes, v.known, element);
-		return;
-	}
 	if (m.known)
 		masked_range(m.v, element, &from, &to);
-	if (ok && to > from)
-		ok = walk_read_bytes(w, w->ea + from, to - from, w->operand[2] + from);
-	walk_vec_set_masked(w, w->insn.reg, bytes, ok || to == from ? 0xff : 0, element);
+	if (to == from)
+		return true;
+	return w->ea_state == WALK_ADDRESS_KNOWN &&
+	       walk_read_bytes(w, w->ea + from, to - from, out + from);
+}
+
+struct vec walk_vec_rm_masked(struct walk *w, unsigned bytes, unsigned element)
+{
+	bool ok;
+
+	if (!w->insn.memory || !w->insn.aaa || w->insn.bcst)
+		return walk_vec_rm(w, bytes, element);
+	ok = read_masked(w, bytes, element, w->operand[1]);
+	return (struct vec){w->operand[1], ok ? 0xff : 0};
+}
+
+static void load_whole(struct walk *w, unsigned element)
+{
+	unsigned bytes = w->insn.vbytes;
+	struct vec v;
+	bool ok;
+
+	if (w->insn.memory) {
+		ok = read_masked(w, bytes, element, w->operand[2]);
+		walk_vec_set_masked(w, w->insn.reg, bytes, ok ? 0xff : 0, element);
+		return;
+	}
+	v = walk_vec(w, w->insn.rm, bytes);
+	copy(w->operand[2], v.bytes, bytes);
+	walk_vec_set_masked(w, w->insn.reg, bytes, v.known, element);
 }
 
 /* Stores bytes from one offset of a register to another: the known parts, and the others. */
@@ -473,12 +515,13 @@ static bool move_map1(struct walk *w)
 /* Without a prefix these work on MMX registers. */
 static bool is_mmx(const struct insn *i)
 {
-	return i->pp == INSN_PP_NONE && i->map == 1 && i->encoding == INSN_LEGACY && i->op >= 0x60;
+	return i->pp == INSN_PP_NONE && i->map == 1 && i->encoding == INSN_LEGACY &&
+	       i->op >= 0x60 && i->op != 0xc2 && i->op != 0xc6;
 }
 
 bool walk_vec_move(struct walk *w)
 {
-	if (w->insn.map == 1 && !is_mmx(&w->insn))
+	if (w->insn.map == 1)
 		return move_map1(w);
 	if (w->insn.map == 2 && w->insn.op == 0x2a && w->insn.pp == INSN_PP_66) {
 		load_whole(w, 4);
@@ -489,7 +532,10 @@ bool walk_vec_move(struct walk *w)
 
 void walk_vector(struct walk *w)
 {
-	if (walk_vec_move(w))
-		return;
-	walk_opaque(w);
+	const struct insn *i = &w->insn;
+
+	if (i->encoding == INSN_XOP || i->map > 3 || is_mmx(i) ||
+	    !(walk_vec_move(w) || walk_vec_lanes(w) || walk_vec_compare(w) || walk_vec_mask(w) ||
+	      walk_vec_scalar(w) || walk_vec_shuffle(w) || walk_vec_bits(w)))
+		walk_opaque(w);
 }
