@@ -284,6 +284,7 @@ ENUMS = {
     "enum:why": ["none", "anywhere", "steps", "displaced", "both-ways", "indirect", "returns", "store", "operands", "drains", "kernel", "called-code", "nobody", "absent", "small", "minor", "data-source", "denormal"],
     "enum:source": ["unknown", "l1", "fill-buffer", "l2", "l3", "l4", "peer-near", "peer-far", "cache", "dram", "dram-far", "pmem", "extended", "io", "uncached", "forward"],
     "enum:stat": EVENTS + ["?"] * (32 - len(EVENTS)) + ["lat_fetch", "lat_map", "lat_ready", "lat_issue", "lat_exec", "lat_retire", "lat_load", "lat_tlb", "lat_total", "lat_dispatch"] + ["?"] * 6 + ["in_progress", "useful", "wasted"],
+    "enum:walk_stop": ["not-walked", "length", "branch", "target", "syscall", "insn", "code", "trap", "full"],
     "enum:trap": ["none", "wrong-path", "order", "tlb", "fault", "interrupt", "other"],
 }
 
@@ -303,7 +304,7 @@ def bit_names(kind, field, value):
     names = BITS.get(field.unit)
     if not names:
         names = [f.name for f in kind.fields]
-        names = names[names.index("events") :]
+        names = names[names.index("events") :][:PM_FIELDS]
     bits = [b for b in range(64) if value >> b & 1]
     return "|".join(names[b] if b < len(names) else str(b) for b in bits)
 
@@ -319,7 +320,7 @@ def known_bits(kind, row):
 
 def as_dumped(kind, field, value, known):
     """The same as vtrace-dump(1) has it; None for what it leaves out."""
-    names = ENUMS.get(field.unit, ())
+    names = () if field.unit == "enum:walk_stop" and not value else ENUMS.get(field.unit, ())
     if not known.get(field.name, value or names):
         return None
     if field.unit.startswith("flags:"):

@@ -99,6 +99,12 @@ static const char *const conflicts[VT_NCONFLICTS] = {
 	[VT_CONFLICT_SIZE] = "size",	     [VT_CONFLICT_SYNONYM] = "synonym",
 };
 
+static const char *const walk_stops[VT_NWALKSTOPS] = {
+	[VT_WALK_NOT] = "not-walked", [VT_WALK_LENGTH] = "length",   [VT_WALK_BRANCH] = "branch",
+	[VT_WALK_TARGET] = "target",  [VT_WALK_SYSCALL] = "syscall", [VT_WALK_INSN] = "insn",
+	[VT_WALK_CODE] = "code",      [VT_WALK_TRAP] = "trap",	     [VT_WALK_FULL] = "full",
+};
+
 static const char *const confidences[VT_NCONFIDENCES] = {
 	[VT_CONFIDENCE_NONE] = "none",	   [VT_CONFIDENCE_LOW] = "low",
 	[VT_CONFIDENCE_MEDIUM] = "medium", [VT_CONFIDENCE_HIGH] = "high",
@@ -207,6 +213,11 @@ const char *vt_trace_event_name(uint64_t event)
 const char *vt_conflict_name(uint64_t conflict)
 {
 	return conflict < VT_NCONFLICTS ? conflicts[conflict] : "?";
+}
+
+const char *vt_walk_stop_name(uint64_t stop)
+{
+	return stop < VT_NWALKSTOPS ? walk_stops[stop] : "?";
 }
 
 const char *vt_confidence_name(uint64_t confidence)

@@ -235,6 +235,20 @@ enum vt_conflict {
 	VT_NCONFLICTS
 };
 
+/* Why a recorder followed no more instructions of a sample; as enum walk_stop of cmd/agent. */
+enum vt_walk_stop {
+	VT_WALK_NOT,	 /* it followed none */
+	VT_WALK_LENGTH,	 /* as many as were asked for */
+	VT_WALK_BRANCH,	 /* the condition of a branch was unknown */
+	VT_WALK_TARGET,	 /* the target of an indirect branch was unknown */
+	VT_WALK_SYSCALL, /* before a system call */
+	VT_WALK_INSN,	 /* an instruction that it cannot pass */
+	VT_WALK_CODE,	 /* the code could not be read */
+	VT_WALK_TRAP,	 /* an instruction that traps */
+	VT_WALK_FULL,	 /* no room for another line */
+	VT_NWALKSTOPS
+};
+
 /* The confidence in an estimate: DCPI 6.1.5. */
 enum vt_confidence {
 	VT_CONFIDENCE_NONE, /* there is no estimate */
@@ -346,6 +360,7 @@ const char *vt_heap_op_name(uint64_t op);
 const char *vt_object_type_name(uint64_t type);
 const char *vt_trace_event_name(uint64_t event);
 const char *vt_conflict_name(uint64_t conflict);
+const char *vt_walk_stop_name(uint64_t stop);
 const char *vt_confidence_name(uint64_t confidence);
 const char *vt_method_name(uint64_t method);
 const char *vt_path_method_name(uint64_t method);

@@ -20,7 +20,7 @@ static const struct {
 	{"enum:stall", vt_stall_name},	      {"enum:why", vt_why_name},
 	{"enum:source", vt_pm_source_name},   {"enum:stat", vt_stat_name},
 	{"enum:trap", vt_pm_trap_name},	      {"enum:heap", vt_heap_op_name},
-	{"enum:object", vt_object_type_name},
+	{"enum:object", vt_object_type_name}, {"enum:walk_stop", vt_walk_stop_name},
 };
 
 vt_word_fn *vt_unit_words(const char *unit)

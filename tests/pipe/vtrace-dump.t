@@ -76,7 +76,7 @@ ENUMS = {("EVENT", "policy"), ("IMAGE", "type"), ("THREAD", "op"), ("BLOCK", "en
          ("HOT", "what"), ("HOT", "algo"), ("STATE", "reason"), ("TRACE", "event"),
          ("CONFLICT", "type"), ("FREQ", "confidence"), ("FREQ", "method"), ("EDGE", "confidence"),
          ("EDGE", "method"), ("STALL", "cause"), ("STALL", "confidence"),
-         ("STALL", "why"), ("SAMPLE", "source"), ("SAMPLE", "trap"), ("EVSTAT", "what"),
+         ("STALL", "why"), ("SAMPLE", "source"), ("SAMPLE", "trap"), ("SAMPLE", "walk_stop"), ("EVSTAT", "what"),
          ("EVSTAT", "confidence"), ("EVSTAT", "method"), ("PAIRSTAT", "confidence"),
          ("PAIRSTAT", "method"), ("PATH", "method"), ("HEAP", "op"), ("OBJECT", "type")}
 BITS = {"pm_has", "pm_least", "events_told", "events"}

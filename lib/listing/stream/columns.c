@@ -125,8 +125,9 @@ bool vt_dump_column_present(const struct vt_dump_column *c, const struct vt_reco
 	case VT_DUMP_BRANCHES:
 		return vt_record_words(rec, VT_SAMPLE_BR_FROM).count > 0;
 	case VT_DUMP_KIND:
-	case VT_DUMP_WORD: /* the word for 0 says as much as any other */
 		return true;
+	case VT_DUMP_WORD: /* the word for 0 says as much as any other, but for most samples */
+		return c->word != vt_walk_stop_name || vt_record_u64(rec, c->field);
 	default:
 		return vt_record_u64(rec, c->field) != 0;
 	}

@@ -17,13 +17,21 @@ static void names_of_numbers(void **state)
 		const char *(*name)(uint64_t);
 		uint64_t n;
 	} rows[] = {
-		{vt_policy_name, VT_NPOLICIES},	    {vt_image_type_name, VT_NIMAGETYPES},
-		{vt_thread_op_name, VT_NOPS},	    {vt_block_end_name, VT_NENDS},
-		{vt_what_name, VT_NWHATS},	    {vt_algo_name, VT_NALGOS},
-		{vt_state_reason_name, VT_NSTATES}, {vt_trace_event_name, VT_NTRACES},
-		{vt_conflict_name, VT_NCONFLICTS},  {vt_confidence_name, VT_NCONFIDENCES},
-		{vt_method_name, VT_NMETHODS},	    {vt_stall_name, VT_NSTALLS},
-		{vt_heap_op_name, VT_NHEAPS},	    {vt_object_type_name, VT_NOBJECTTYPES},
+		{vt_policy_name, VT_NPOLICIES},
+		{vt_image_type_name, VT_NIMAGETYPES},
+		{vt_thread_op_name, VT_NOPS},
+		{vt_block_end_name, VT_NENDS},
+		{vt_what_name, VT_NWHATS},
+		{vt_algo_name, VT_NALGOS},
+		{vt_state_reason_name, VT_NSTATES},
+		{vt_trace_event_name, VT_NTRACES},
+		{vt_conflict_name, VT_NCONFLICTS},
+		{vt_walk_stop_name, VT_NWALKSTOPS},
+		{vt_confidence_name, VT_NCONFIDENCES},
+		{vt_method_name, VT_NMETHODS},
+		{vt_stall_name, VT_NSTALLS},
+		{vt_heap_op_name, VT_NHEAPS},
+		{vt_object_type_name, VT_NOBJECTTYPES},
 	};
 	size_t i;
 	uint64_t v;
