@@ -714,6 +714,7 @@ int vt_perfdata_decode(struct vt_input *in, struct vt_writer *w,
 		vti_pd_lost_emit(s);
 		vti_pd_gaps_emit(s);
 		vti_pd_followed_emit(s);
+		vti_pd_values_emit(s);
 		code = vt_writer_error(w, err);
 	}
 	sum->out_of_order = s->order.late;

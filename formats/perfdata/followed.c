@@ -36,6 +36,9 @@ enum pd_followed vti_pd_choose_followed(const struct pd_session *s, const struct
 		return PD_FOLLOWED_IBS_FETCH;
 	if (t & (PD_SAMPLE_DATA_SRC | PD_SAMPLE_WEIGHT | PD_SAMPLE_WEIGHT_STRUCT))
 		return PD_FOLLOWED_MEMORY;
+	if (t & PD_SAMPLE_RAW && !s->big &&
+	    (e->attr.type == PD_TYPE_SOFTWARE || e->attr.type == PD_TYPE_HARDWARE))
+		return PD_FOLLOWED_VALUES;
 	return PD_FOLLOWED_NOT;
 }
 

@@ -36,7 +36,7 @@ static void put_branches(struct pd_session *s, const struct pd_sample *smp)
 	put_words(s, VT_SAMPLE_BR_COUNTERS, &smp->counters);
 }
 
-static void put_variable(struct pd_session *s, const struct pd_sample *smp)
+static void put_variable(struct pd_session *s, const struct pd_sample *smp, bool raw)
 {
 	put_words(s, VT_SAMPLE_CALLCHAIN, &smp->callchain);
 	put_words(s, VT_SAMPLE_UREGS, &smp->uregs);
@@ -46,7 +46,7 @@ static void put_variable(struct pd_session *s, const struct pd_sample *smp)
 	if (smp->branches.count)
 		put_branches(s, smp);
 	put_words(s, VT_SAMPLE_READ, &smp->read);
-	if (smp->raw_size)
+	if (smp->raw_size && raw)
 		vt_writer_bytes(s->w, VT_SAMPLE_RAW, smp->raw, smp->raw_size);
 	if (smp->aux_size)
 		vt_writer_bytes(s->w, VT_SAMPLE_AUX, smp->aux, smp->aux_size);
@@ -104,6 +104,8 @@ static void put_sample_row(struct pd_session *s, const struct pd_rec *r, size_t 
 			   const struct pd_sample *smp)
 {
 	uint64_t t = s->events[event].attr.sample_type;
+	enum pd_followed followed = s->events[event].followed;
+	bool values = followed == PD_FOLLOWED_VALUES && vti_pd_are_values(smp);
 	uint64_t *row = vt_writer_row(s->w, VT_SAMPLE);
 
 	row[VT_SAMPLE_TIME] = smp->time;
@@ -132,9 +134,11 @@ static void put_sample_row(struct pd_session *s, const struct pd_rec *r, size_t 
 	row[VT_SAMPLE_IREGS_ABI] = smp->iregs_abi;
 	row[VT_SAMPLE_STACK_DYN_SIZE] = smp->stack_dyn_size;
 	row[VT_SAMPLE_BR_HW_IDX] = smp->br_hw_idx;
-	if (s->events[event].followed != PD_FOLLOWED_NOT)
-		vti_pd_put_followed(s, r, s->events[event].followed, smp, row);
-	put_variable(s, smp);
+	if (values)
+		vti_pd_put_values(s, r, smp, row);
+	else if (followed != PD_FOLLOWED_NOT && followed != PD_FOLLOWED_VALUES)
+		vti_pd_put_followed(s, r, followed, smp, row);
+	put_variable(s, smp, !values);
 }
 
 static uint64_t read_count_word(const struct pd_session *s, const struct pd_sample *smp, size_t i)

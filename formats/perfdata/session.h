@@ -16,6 +16,7 @@
 #include "formats/followed/pebs.h"
 #include "formats/perfdata/abi.h"
 #include "formats/perfdata/perfdata.h"
+#include "machine/interp/lines.h"
 #include "stream/writer.h"
 
 /* Shared by the parts of the perf.data reader.  One conversion is one session. */
@@ -224,6 +225,7 @@ enum pd_followed {
 	PD_FOLLOWED_IBS_OP,
 	PD_FOLLOWED_IBS_FETCH,
 	PD_FOLLOWED_MEMORY, /* a data source or weights */
+	PD_FOLLOWED_VALUES, /* the memory that the next instructions read: see values.c */
 };
 
 struct pd_event {
@@ -320,6 +322,12 @@ struct pd_session {
 	/* Samples whose IBS registers are cut, hold no sample, have no address; the first one. */
 	uint64_t ibs_cut, ibs_invalid, ibs_no_rip;
 	uint64_t ibs_offset;
+	struct {
+		uint64_t damaged, contradictory; /* samples */
+		uint64_t offset;		 /* of the first one */
+		struct vt_line lines[PD_RECORD_MAX / VT_KNOWN_LINE];
+		uint8_t bytes[PD_RECORD_MAX];
+	} values;
 	uint32_t aux_type; /* of AUXTRACE_INFO */
 	bool has_arch;	   /* the file names its machine */
 	uint32_t machine;  /* ELF machine, 0 while unknown */
@@ -423,6 +431,18 @@ void vti_pd_put_followed(struct pd_session *s, const struct pd_rec *r, enum pd_f
 
 /* Reports what could not be read. */
 void vti_pd_followed_emit(struct pd_session *s);
+
+/* ---- values.c: the memory that the instructions behind a sample read ---- */
+
+/* Whether a sample's raw bytes are said to be a struct vt_value_sample. */
+bool vti_pd_are_values(const struct pd_sample *smp);
+
+/* Sets what they hold in a row of SAMPLE. */
+void vti_pd_put_values(struct pd_session *s, const struct pd_rec *r, const struct pd_sample *smp,
+		       uint64_t *row);
+
+/* Reports what was damaged. */
+void vti_pd_values_emit(struct pd_session *s);
 
 /* ---- images.c: mapped images, and build-ids ---- */
 

@@ -356,6 +356,7 @@ static void put_attr(struct vt_buf *b, const struct vt_perfdata_event *e)
 	vt_put_le64(a + 16, e->period);
 	vt_put_le64(a + 24, e->sample_type);
 	vt_put_le64(a + 40, e->flags);
+	vt_put_le64(a + 80, e->regs_user);
 	vt_buf_put(b, a, sizeof(a));
 }
 

@@ -33,6 +33,7 @@ struct vt_perfdata_event {
 	uint64_t period;
 	uint64_t sample_type; /* PD_SAMPLE_IDENTIFIER is added */
 	uint64_t flags;	      /* PD_ATTR_…; PD_ATTR_SAMPLE_ID_ALL is added */
+	uint64_t regs_user;   /* the registers of PD_SAMPLE_REGS_USER, by asm/perf_regs.h */
 };
 
 #define VT_PERFDATA_WRITE_EVENTS 16   /* at most */
