@@ -12,6 +12,16 @@
 
 #define DEFAULT_MAX_CODE ((size_t)1 << 30)
 
+/* So many blocks from other bytes at one address; then the space is forgotten. */
+#define MAX_OTHERS 16
+
+/* The code at an address, once it was fetched. */
+struct code_bytes {
+	bool fetched;
+	size_t size;
+	uint8_t bytes[VTI_LIFT_BYTES];
+};
+
 /* An entry of the table of blocks. */
 struct kept {
 	uint64_t space;
@@ -34,12 +44,22 @@ bool vti_code_init(struct vt_interp *m)
 	return m->near != NULL;
 }
 
-static void free_lifted_code(struct vti_code *code)
+static size_t size_of_code(const struct vti_code *code)
 {
-	if (!code)
-		return;
-	vti_block_free(code->block);
-	free(code);
+	return code->block->memory + sizeof(*code) + code->size;
+}
+
+/* Frees a block, and those from other bytes at its address. */
+static void free_lifted_code(struct vt_interp *m, struct vti_code *code)
+{
+	while (code) {
+		struct vti_code *other = code->other;
+
+		m->code_size -= size_of_code(code);
+		vti_block_free(code->block);
+		free(code);
+		code = other;
+	}
 }
 
 static void forget_near(struct vt_interp *m)
@@ -52,10 +72,9 @@ void vt_interp_forget_code(struct vt_interp *m)
 	size_t i;
 
 	for (i = 0; i < m->blocks.count; i++)
-		free_lifted_code(((struct kept *)vt_hash_at(&m->blocks, i))->code);
+		free_lifted_code(m, ((struct kept *)vt_hash_at(&m->blocks, i))->code);
 	vt_hash_clear(&m->blocks);
 	forget_near(m);
-	m->code_size = 0;
 }
 
 void vti_code_fini(struct vt_interp *m)
@@ -76,11 +95,15 @@ void vt_interp_forget_space(struct vt_interp *m, uint64_t space)
 
 		if (k->space != space || !k->code)
 			continue;
-		m->code_size -= k->code->block->memory + sizeof(*k->code);
-		free_lifted_code(k->code);
+		free_lifted_code(m, k->code);
 		k->code = NULL;
 	}
 	forget_near(m);
+}
+
+void vt_interp_recheck_code(struct vt_interp *m)
+{
+	m->checks++;
 }
 
 /* ---- a new block ---- */
@@ -223,11 +246,19 @@ static struct vti_code *set_lift_nomem(struct vt_error *err)
 	return NULL;
 }
 
-static struct vti_code *add_lifted_code(struct vt_interp *m, uint64_t addr, uint32_t max_insns,
-					struct vti_block *block, struct vt_error *err)
+/* What a block was lifted from: all bytes that there were, if they ended it. */
+static size_t lifted_size(const struct vti_block *b, size_t size)
 {
-	const uint64_t key[3] = {m->space, addr, max_insns};
-	struct vti_code *code = calloc(1, sizeof(*code));
+	return b->bad || b->no_code ? size : b->offset[b->ninsns];
+}
+
+static struct vti_code *add_lifted_code(struct vt_interp *m, struct vti_block *block,
+					const struct code_bytes *from, uint32_t max_insns,
+					struct vt_error *err)
+{
+	const uint64_t key[3] = {m->space, block->addr, max_insns};
+	size_t size = lifted_size(block, from->size);
+	struct vti_code *code = calloc(1, sizeof(*code) + size);
 	struct kept *k = code ? vt_hash_add(&m->blocks, key, NULL) : NULL;
 
 	if (!k) {
@@ -238,30 +269,92 @@ static struct vti_code *add_lifted_code(struct vt_interp *m, uint64_t addr, uint
 	block->space = m->space;
 	prepare_block(block);
 	code->block = block;
+	code->checked = m->checks;
+	code->size = (uint32_t)size;
+	memcpy(code->bytes, from->bytes, size);
+	code->other = k->code;
 	k->code = code;
-	m->code_size += block->memory + sizeof(*code);
+	m->code_size += size_of_code(code);
 	m->nlifted++;
 	m->nunlifted += block->nunlifted;
 	return code;
 }
 
+/* ---- a kept block ---- */
+
+static void fetch_code_bytes(struct vt_interp *m, uint64_t addr, struct code_bytes *from)
+{
+	if (!from->fetched)
+		from->size = m->opt.fetch(m->opt.fetch_arg, m->space, addr, from->bytes,
+					  sizeof(from->bytes));
+	from->fetched = true;
+}
+
+/* Was a block lifted from these bytes? */
+static bool is_code_of(const struct vti_code *code, const struct code_bytes *from)
+{
+	const struct vti_block *b = code->block;
+
+	return (b->bad || b->no_code ? from->size == code->size : from->size >= code->size) &&
+	       memcmp(code->bytes, from->bytes, code->size) == 0;
+}
+
+/*
+ * Returns the kept block of the bytes that are at an address now, or NULL.  They are fetched if
+ * they may have changed.
+ */
+static struct vti_code *find_kept_code(struct vt_interp *m, uint64_t addr, uint64_t max_insns,
+				       struct code_bytes *from)
+{
+	const uint64_t key[3] = {m->space, addr, max_insns};
+	struct kept *k = vt_hash_find(&m->blocks, key);
+	struct vti_code *code, **at;
+	unsigned n = 0;
+
+	if (!k || !k->code || k->code->checked == m->checks)
+		return k ? k->code : NULL;
+	fetch_code_bytes(m, addr, from);
+	for (at = &k->code; *at && !is_code_of(*at, from); at = &(*at)->other)
+		n++;
+	code = *at;
+	if (!code && n >= MAX_OTHERS)
+		vt_interp_forget_space(m, m->space);
+	if (!code)
+		return NULL;
+	/* It comes first. */
+	*at = code->other;
+	code->other = k->code;
+	k->code = code;
+	code->checked = m->checks;
+	return code;
+}
+
 static struct vti_code *lift_code(struct vt_interp *m, uint64_t addr, uint32_t max_insns,
-				  struct vt_error *err)
+				  struct code_bytes *from, struct vt_error *err)
 {
 	size_t max = m->opt.max_code ? m->opt.max_code : DEFAULT_MAX_CODE;
-	uint8_t bytes[VTI_LIFT_BYTES];
 	struct vti_block *block;
-	size_t size;
 
-	size = m->opt.fetch(m->opt.fetch_arg, m->space, addr, bytes, sizeof(bytes));
-	if (!size) {
+	fetch_code_bytes(m, addr, from);
+	if (!from->size) {
 		err->code = VT_OK;
 		return NULL;
 	}
 	if (m->code_size >= max)
 		vt_interp_forget_code(m);
-	block = vti_lift(addr, bytes, size, max_insns, m->opt.capture, err);
-	return block ? add_lifted_code(m, addr, max_insns, block, err) : NULL;
+	block = vti_lift(addr, from->bytes, from->size, max_insns, m->opt.capture, err);
+	return block ? add_lifted_code(m, block, from, max_insns, err) : NULL;
+}
+
+static struct vti_code *find_or_lift(struct vt_interp *m, uint64_t addr, uint32_t max_insns,
+				     struct vt_error *err)
+{
+	struct code_bytes from;
+	struct vti_code *code;
+
+	from.fetched = false;
+	code = find_kept_code(m, addr, max_insns, &from);
+	return code ? code : lift_code(m, addr, max_insns, &from, err);
 }
 
 struct vti_code *vti_code_near(struct vt_interp *m, uint64_t addr)
@@ -270,10 +363,11 @@ struct vti_code *vti_code_near(struct vt_interp *m, uint64_t addr)
 	const uint64_t key[3] = {m->space, addr, VTI_LIFT_INSNS};
 	struct kept *k;
 
-	if (near->code && near->addr == addr && near->space == m->space)
+	if (near->code && near->addr == addr && near->space == m->space &&
+	    near->code->checked == m->checks)
 		return near->code;
 	k = vt_hash_find(&m->blocks, key);
-	if (!k || !k->code)
+	if (!k || !k->code || k->code->checked != m->checks)
 		return NULL;
 	*near = (struct vti_near){m->space, addr, k->code};
 	return k->code;
@@ -283,25 +377,24 @@ struct vti_code *vti_code_find(struct vt_interp *m, uint64_t addr, struct vt_err
 {
 	struct vti_code *code = vti_code_near(m, addr);
 
-	return code ? code : lift_code(m, addr, VTI_LIFT_INSNS, err);
+	return code ? code : find_or_lift(m, addr, VTI_LIFT_INSNS, err);
 }
 
 struct vti_code *vti_code_part(struct vt_interp *m, uint64_t addr, uint32_t insns,
 			       struct vt_error *err)
 {
-	const uint64_t key[3] = {m->space, addr, insns};
-	struct vti_code *code = vti_code_find(m, addr, err);
-	struct kept *k;
+	struct vti_code *code = vti_code_find(m, addr, err), *part;
+	size_t lifted = m->nlifted;
 
 	if (!code || code->block->ninsns <= insns)
 		return code;
 	if (code->part && code->part_insns == insns)
 		return code->part;
-	k = vt_hash_find(&m->blocks, key);
-	if (!k || !k->code)
-		return lift_code(m, addr, insns, err);
-	/* Both are forgotten together. */
-	code->part = k->code;
-	code->part_insns = insns;
-	return k->code;
+	part = find_or_lift(m, addr, insns, err);
+	/* What lifts may have freed the block.  What is kept is freed together with it. */
+	if (part && m->nlifted == lifted) {
+		code->part = part;
+		code->part_insns = insns;
+	}
+	return part;
 }

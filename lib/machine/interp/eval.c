@@ -44,7 +44,7 @@ static struct vti_code *follow_link(struct vt_interp *m, struct vti_link *link, 
 
 	if (m->opt.transfer && link == &m->code->end && b->ops[b->nops - 1].imm)
 		return NULL;
-	if (!code || link->addr != addr) {
+	if (!code || link->addr != addr || code->checked != m->checks) {
 		code = vti_code_near(m, addr);
 		if (!code)
 			return NULL;

@@ -28,10 +28,14 @@ struct vti_link {
 /* A lifted block that is kept. */
 struct vti_code {
 	struct vti_block *block;
+	struct vti_code *other; /* what was lifted from other bytes at the same address, or NULL */
+	uint64_t checked;	/* the last vt_interp.checks for which its bytes were right */
+	uint32_t size;		/* of the bytes that it was lifted from */
 	struct vti_link end;
 	struct vti_link exit;
 	uint32_t part_insns; /* maximum number of instructions of `part` */
 	struct vti_code *part;
+	uint8_t bytes[];
 };
 
 #define VTI_NEAR_BITS 15 /* log2 of the number of blocks in the cache of the table */
@@ -61,6 +65,7 @@ struct vt_interp {
 	/* lifted code */
 	struct vt_hash blocks; /* struct kept of machine/interp/code.c, by space and address */
 	struct vti_near *near;
+	uint64_t checks; /* how often vt_interp_recheck_code() was called */
 	size_t code_size;
 	uint64_t nlifted;
 	uint64_t nunlifted;

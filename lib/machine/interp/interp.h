@@ -124,6 +124,12 @@ void vt_interp_forget_code(struct vt_interp *m);
 void vt_interp_forget_space(struct vt_interp *m, uint64_t space);
 
 /*
+ * Declares that code may be other code from now on: lifted code is used again where fetch() still
+ * returns the same bytes.  What it returns must then stay the same until the next call.
+ */
+void vt_interp_recheck_code(struct vt_interp *m);
+
+/*
  * Return and set a register (enum vt_reg), or 8 bytes of a vector register (lane 0 to 3). VT_REG_FS
  * and VT_REG_GS are the bases of these segments, VT_REG_FLAGS is rflags.  Other segments and
  * registers that do not exist are unknown, and setting them does nothing.
