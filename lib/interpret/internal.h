@@ -6,6 +6,7 @@
 #include "image/addrspace.h"
 #include "image/imagedata.h"
 #include "interpret/interpret.h"
+#include "machine/interp/lines.h"
 
 /* Maximum bytes of lifted code and of known memory of one interpreter. */
 #define VTI_MAX_CODE   ((size_t)512 << 20)
@@ -15,6 +16,34 @@ static inline struct vt_word vti_assumed_mxcsr(const struct vt_interpret_options
 {
 	return o->has_mxcsr ? vt_word_of(o->mxcsr) : vt_word_unknown(64);
 }
+
+/* The lines of memory of the sample at hand: lines.c. */
+struct vti_lines {
+	struct vt_line *line; /* by address */
+	size_t count;	      /* 0: it has none */
+	size_t cap;
+	int64_t pid;
+	struct vt_interpret_totals *totals;
+};
+
+void vti_lines_fini(struct vti_lines *l);
+
+/*
+ * Takes the lines of a SAMPLE, which is borrowed until the next call, and counts what is wrong with
+ * them.  Returns 0 or -VT_E_NOMEM.
+ */
+int vti_lines_take(struct vti_lines *l, const struct vt_record *rec, struct vt_error *err);
+
+/* As a vt_known_fill_fn of what the process `pid` has at `addr`: all of a line or nothing. */
+uint64_t vti_lines_fill(const struct vti_lines *l, int64_t pid, uint64_t addr,
+			uint8_t bytes[VT_KNOWN_LINE]);
+
+/*
+ * Copies up to `size` bytes from `addr` on and returns their number.  Where that is 0, *gap is the
+ * number of bytes, at most `size`, that no line has.
+ */
+size_t vti_lines_copy(const struct vti_lines *l, int64_t pid, uint64_t addr, uint8_t *bytes,
+		      size_t size, size_t *gap);
 
 /*
  * The address spaces of a stream's processes.  Each has a number, by which lifted code is kept; it
@@ -33,6 +62,7 @@ struct vti_spaces {
 	uint64_t code_changes; /* the last vt_images_code_changes() */
 	uint64_t changes;      /* 1 + number of records that may have changed mappings */
 	struct vti_line *lines;
+	struct vti_lines sample;		   /* code comes from these first */
 	unsigned trust;				   /* VT_TRUST_ */
 	uint64_t constants_withheld[VT_NWITHHELD]; /* lines that were read */
 };
@@ -51,8 +81,9 @@ int vti_spaces_feed(struct vti_spaces *s, const struct vt_record *rec, struct vt
 uint64_t vti_spaces_number(struct vti_spaces *s, int64_t pid, struct vt_error *err);
 
 /*
- * Copies up to `size` bytes of code at an address of a process from its image's file, and returns
- * their number: 0 if no file is mapped there, or if its code is withheld.
+ * Copies up to `size` bytes of code at an address of a process from the lines of the sample at hand
+ * or, where it has none, from its image's file, and returns their number.  It is 0 if there is no
+ * line and no file is mapped there, or its code is withheld.
  */
 size_t vti_spaces_code(struct vti_spaces *s, int64_t pid, uint64_t addr, uint8_t *bytes,
 		       size_t size);

@@ -109,8 +109,10 @@ struct vt_interpret_totals {
 	uint64_t no_registers; /* samples without user registers, or of another ABI */
 	uint64_t late; /* of them, those of precise events that only have registers of a later time
 			*/
-	uint64_t elsewhere; /* samples whose registers and address are of different times */
-	uint64_t no_code;   /* samples without known code at their address */
+	uint64_t elsewhere;  /* samples whose registers and address are of different times */
+	uint64_t with_lines; /* samples with lines of memory */
+	uint64_t bad_lines;  /* samples of whose lines some or all are damaged, and not used */
+	uint64_t no_code;    /* samples without known code at their address */
 	uint64_t runs;
 	uint64_t insns;
 	uint64_t leaving;	/* instructions with captured results in registers or memory */
@@ -160,7 +162,10 @@ void vt_interpret_end(struct vt_interpret *in);
 
 const struct vt_interpret_totals *vt_interpret_totals(const struct vt_interpret *in);
 
-/* Copies up to `size` bytes of code at an address of a run to `bytes`; returns their number. */
+/*
+ * Copies up to `size` bytes of code at an address of a run to `bytes`; returns their number. Called
+ * by the function for runs, it returns what the run's sample says is there.
+ */
 size_t vt_interpret_code(struct vt_interpret *in, int64_t pid, uint64_t ip, uint8_t *bytes,
 			 size_t size);
 

@@ -24,33 +24,69 @@ struct vt_interpret_output {
 
 /* ---- records that are passed on ---- */
 
-/* The fields of a block's records to copy: bits 1 << field. */
+/* The fields of a block's records to copy, first numbers, then arrays, then bytes. */
 struct copied {
-	uint64_t numbers;
-	uint64_t arrays;
-	uint64_t bytes;
+	unsigned numbers; /* where they end in `field`, as the next two */
+	unsigned arrays;
+	unsigned bytes;
+	uint8_t field[VT_SAMPLE_NFIELDS + VT_EXEC_NFIELDS + VT_BLOCK_NFIELDS];
 };
 
-/* All but `without`, and those that are 0 in all records. */
-static struct copied copied_fields(const struct vt_block *block, uint64_t without)
+/*
+ * Whether a field is left out.  Registers, stacks and lines of memory have served and are most of a
+ * sample; values recorded along a path would be counted twice.
+ */
+static bool is_dropped(const struct vt_interpret_output *out, unsigned kind, unsigned field)
 {
-	unsigned i, n = block->kind == VT_SAMPLE ? VT_SAMPLE_NFIELDS
-			: block->kind == VT_EXEC ? VT_EXEC_NFIELDS
-						 : VT_BLOCK_NFIELDS;
-	struct copied f = {0, 0, 0};
+	bool path = out->o.interpret.path;
 
-	for (i = 0; i < n; i++) {
-		const struct vt_column *c = &block->columns[i];
-		unsigned type = block->desc->fields[i].type;
-		uint64_t bit = UINT64_C(1) << i;
+	if (out->o.keep)
+		return false;
+	if (kind == VT_SAMPLE)
+		return field == VT_SAMPLE_UREGS || field == VT_SAMPLE_IREGS ||
+		       field == VT_SAMPLE_STACK || field >= VT_SAMPLE_LINE_ADDR;
+	return path && ((kind == VT_BLOCK && field == VT_BLOCK_SLOTS) ||
+			(kind == VT_EXEC && field == VT_EXEC_DATA));
+}
 
-		if (type == VT_TYPE_U || type == VT_TYPE_I)
-			f.numbers |= c->mask || c->v[0] ? bit : 0;
-		else if (!(without & bit) && type == VT_TYPE_A)
-			f.arrays |= bit;
-		else if (!(without & bit) && type == VT_TYPE_B)
-			f.bytes |= bit;
+/* Whether anything of these records is left out. */
+static bool drops_fields(const struct vt_interpret_output *out, unsigned kind)
+{
+	return (kind == VT_SAMPLE && is_dropped(out, kind, VT_SAMPLE_UREGS)) ||
+	       (kind == VT_BLOCK && is_dropped(out, kind, VT_BLOCK_SLOTS)) ||
+	       (kind == VT_EXEC && is_dropped(out, kind, VT_EXEC_DATA));
+}
+
+static unsigned add_copied(const struct vt_interpret_output *out, const struct vt_block *block,
+			   struct copied *f, unsigned n, const char *types)
+{
+	unsigned i, fields = block->kind == VT_SAMPLE ? VT_SAMPLE_NFIELDS
+			     : block->kind == VT_EXEC ? VT_EXEC_NFIELDS
+						      : VT_BLOCK_NFIELDS;
+
+	for (i = 0; i < fields; i++)
+		if (strchr(types, (int)block->desc->fields[i].type) &&
+		    !is_dropped(out, block->kind, i))
+			f->field[n++] = (uint8_t)i;
+	return n;
+}
+
+/* All but what is left out, and numbers that are 0 in all records. */
+static struct copied copied_fields(const struct vt_interpret_output *out,
+				   const struct vt_block *block)
+{
+	struct copied f;
+	unsigned all = add_copied(out, block, &f, 0, "UIF"), i;
+
+	f.numbers = 0;
+	for (i = 0; i < all; i++) {
+		const struct vt_column *c = &block->columns[f.field[i]];
+
+		if (c->mask || c->v[0])
+			f.field[f.numbers++] = f.field[i];
 	}
+	f.arrays = add_copied(out, block, &f, f.numbers, "A");
+	f.bytes = add_copied(out, block, &f, f.arrays, "B");
 	return f;
 }
 
@@ -58,47 +94,23 @@ static uint64_t *copy_fields(struct vt_writer *w, const struct vt_record *rec,
 			     const struct copied *f)
 {
 	uint64_t *row = vt_writer_row(w, rec->kind);
-	uint64_t left;
+	unsigned i;
 
-	for (left = f->numbers; left; left &= left - 1) {
-		unsigned i = (unsigned)__builtin_ctzll(left);
-
-		row[i] = vt_record_u64(rec, i);
-	}
-	for (left = f->arrays; left; left &= left - 1) {
-		unsigned i = (unsigned)__builtin_ctzll(left);
-		struct vt_words v = vt_record_words(rec, i);
+	for (i = 0; i < f->numbers; i++)
+		row[f->field[i]] = vt_record_u64(rec, f->field[i]);
+	for (; i < f->arrays; i++) {
+		struct vt_words v = vt_record_words(rec, f->field[i]);
 
 		if (v.count)
-			vt_writer_words(w, i, v.data, v.count);
+			vt_writer_words(w, f->field[i], v.data, v.count);
 	}
-	for (left = f->bytes; left; left &= left - 1) {
-		unsigned i = (unsigned)__builtin_ctzll(left);
-		struct vt_bytes v = vt_record_bytes(rec, i);
+	for (; i < f->bytes; i++) {
+		struct vt_bytes v = vt_record_bytes(rec, f->field[i]);
 
 		if (v.size)
-			vt_writer_bytes(w, i, v.data, v.size);
+			vt_writer_bytes(w, f->field[i], v.data, v.size);
 	}
 	return row;
-}
-
-#define FIELD(field) (UINT64_C(1) << (field))
-
-/*
- * The fields to leave out.  Registers and stacks have served and are most of a sample; values
- * recorded along a path would be counted twice.  0: none.
- */
-static uint64_t fields_to_drop(const struct vt_interpret_output *out, unsigned kind)
-{
-	bool path = out->o.interpret.path;
-
-	if (out->o.keep)
-		return 0;
-	if (kind == VT_SAMPLE)
-		return FIELD(VT_SAMPLE_UREGS) | FIELD(VT_SAMPLE_IREGS) | FIELD(VT_SAMPLE_STACK);
-	if (kind == VT_BLOCK && path)
-		return FIELD(VT_BLOCK_SLOTS);
-	return kind == VT_EXEC && path ? FIELD(VT_EXEC_DATA) : 0;
 }
 
 /* `fields` is NULL for all. */
@@ -243,14 +255,14 @@ static int take_rows(void *output, const struct vt_block *block, uint32_t first,
 {
 	struct vt_interpret_output *out = output;
 	struct vt_record rec = {block, block->kind, first};
-	uint64_t left_out = fields_to_drop(out, block->kind);
-	struct copied f = {0, 0, 0};
+	bool less = drops_fields(out, block->kind);
+	struct copied f = {0};
 	int code = 0;
 
-	if (left_out)
-		f = copied_fields(block, left_out);
+	if (less)
+		f = copied_fields(out, block);
 	for (; rec.row - first < count && code == 0; rec.row++)
-		code = output_record(out, &rec, left_out ? &f : NULL, err);
+		code = output_record(out, &rec, less ? &f : NULL, err);
 	return code < 0 || !out->writer ? code : vt_writer_error(out->writer, err);
 }
 

@@ -18,6 +18,8 @@
 /* Bits of a mask of asm/perf_regs.h from which on there are two for each vector register. */
 #define MASK_VECTOR 32
 
+#define VECTORS 16 /* vector registers that the interpreter has */
+
 #define FLAGS_EXACT 8 /* PERF_EFLAGS_EXACT, in a bit of rflags that is always 0 */
 
 struct event {
@@ -45,6 +47,7 @@ struct vti_samples {
 	struct vt_rng rng;
 	struct vt_hash events;
 	bool intel; /* the recording machine is */
+	bool lines; /* there were samples with lines */
 	struct start at;
 };
 
@@ -80,13 +83,20 @@ static uint64_t fill_stack(const struct start *at, uint64_t addr, uint8_t bytes[
 	return vt_low_bits((unsigned)n) << from;
 }
 
-/* What images hold for good, and the stack. */
+/*
+ * What the sample's lines have, its stack, and what images hold for good.  Where both have a byte,
+ * lines are of the moment of the registers, while the kernel copies a stack piece by piece.
+ */
 static uint64_t fill_sample_line(void *arg, uint64_t addr, uint8_t bytes[VT_KNOWN_LINE],
 				 bool lasting)
 {
 	struct vti_samples *s = arg;
-	uint64_t known = lasting ? 0 : fill_stack(&s->at, addr, bytes);
+	uint64_t known = 0;
 
+	if (!lasting)
+		known = vti_lines_fill(&s->in->spaces.sample, s->at.pid, addr, bytes);
+	if (!known && !lasting)
+		known = fill_stack(&s->at, addr, bytes);
 	return known ? known : vti_spaces_line(&s->in->spaces, s->at.pid, addr, bytes);
 }
 
@@ -112,6 +122,7 @@ struct vti_samples *vti_samples_new(struct vt_interpret *in, struct vt_error *er
 		return NULL;
 	}
 	s->in = in;
+	in->spaces.sample.totals = &in->totals;
 	vt_rng_init(&s->rng, in->o.seed);
 	vt_hash_init(&s->events, sizeof(struct event), sizeof(uint64_t));
 	s->memory = vt_known_memory_new(fill_sample_line, s, VTI_MAX_MEMORY);
@@ -253,6 +264,33 @@ static void set_sample_registers(struct vti_samples *s)
 	vt_interp_set(s->machine, VT_REG_IP, 0, vt_word_of(at->ip));
 }
 
+/* What a recorder tells of the registers if it followed the next instructions. */
+static void set_walked_registers(struct vti_samples *s, const struct vt_record *rec)
+{
+	struct vt_words high = vt_record_words(rec, VT_SAMPLE_VECTOR_HIGH);
+	uint64_t mask = vt_record_u64(rec, VT_SAMPLE_HIGH_MASK);
+	uint64_t zero = vt_record_u64(rec, VT_SAMPLE_HIGH_ZERO);
+	const uint64_t *v = high.data;
+	unsigned bit;
+
+	if (vt_record_u64(rec, VT_SAMPLE_WALK_STOP) == VT_WALK_NOT)
+		return;
+	vt_interp_set(s->machine, VT_REG_FS, 0, vt_word_of(vt_record_u64(rec, VT_SAMPLE_FS_BASE)));
+	vt_interp_set(s->machine, VT_REG_GS, 0, vt_word_of(vt_record_u64(rec, VT_SAMPLE_GS_BASE)));
+	vt_interp_set_mxcsr(s->machine, (uint32_t)vt_record_u64(rec, VT_SAMPLE_MXCSR));
+	if (high.count != 2 * (size_t)__builtin_popcountll(mask) || mask & zero)
+		return;
+	for (bit = 0; bit < VECTORS; bit++) {
+		uint64_t recorded = mask >> bit & 1;
+
+		if (!recorded && !(zero >> bit & 1))
+			continue;
+		vt_interp_set(s->machine, VT_REG_VECTOR + bit, 2, vt_word_of(recorded ? v[0] : 0));
+		vt_interp_set(s->machine, VT_REG_VECTOR + bit, 3, vt_word_of(recorded ? v[1] : 0));
+		v += recorded ? 2 : 0;
+	}
+}
+
 /* ---- a run ---- */
 
 static enum vt_stop skip_random_insns(struct vti_samples *s, uint64_t space, struct vt_error *err)
@@ -313,7 +351,10 @@ static int run_sample(struct vti_samples *s, const struct vt_record *rec, struct
 	if (!space || vti_spaces_ran(&s->in->spaces, s->at.pid, s->at.ip, err) < 0)
 		return -VT_E_NOMEM;
 	vt_known_memory_reset(s->memory);
+	if (s->lines)
+		vt_interp_recheck_code(s->machine);
 	set_sample_registers(s);
+	set_walked_registers(s, rec);
 	vt_interp_clear(s->machine);
 	s->callers.count = 0;
 	r.stop = o->skip_random ? skip_random_insns(s, space, err) : VT_STOP_LENGTH;
@@ -345,14 +386,21 @@ static int run_sample(struct vti_samples *s, const struct vt_record *rec, struct
 
 static int feed_sample(struct vti_samples *s, const struct vt_record *rec, struct vt_error *err)
 {
+	struct vti_lines *lines = &s->in->spaces.sample;
+	int rc = vti_lines_take(lines, rec, err);
+
 	s->in->totals.samples++;
-	if (!find_start(s, rec))
-		return 0;
-	if (s->in->o.frequency > 1 && vt_rng_below(&s->rng, s->in->o.frequency)) {
-		s->in->totals.left_out++;
-		return 0;
+	if (rc < 0)
+		return rc;
+	s->lines |= lines->count > 0;
+	if (find_start(s, rec)) {
+		if (s->in->o.frequency > 1 && vt_rng_below(&s->rng, s->in->o.frequency))
+			s->in->totals.left_out++;
+		else
+			rc = run_sample(s, rec, err);
 	}
-	return run_sample(s, rec, err);
+	lines->count = 0;
+	return rc;
 }
 
 /* ---- records ---- */

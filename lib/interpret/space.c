@@ -54,6 +54,7 @@ void vti_spaces_fini(struct vti_spaces *s)
 	vt_hash_fini(&s->processes);
 	vt_hash_fini(&s->relocated);
 	vt_hash_fini(&s->seen);
+	vti_lines_fini(&s->sample);
 	free(s->lines);
 }
 
@@ -353,8 +354,8 @@ static size_t map_code(struct vti_spaces *s, const struct vt_map *m, uint64_t ad
 	return vt_imagedata_code(data, addr - bias, bytes, size);
 }
 
-size_t vti_spaces_code(struct vti_spaces *s, int64_t pid, uint64_t addr, uint8_t *bytes,
-		       size_t size)
+static size_t image_code(struct vti_spaces *s, int64_t pid, uint64_t addr, uint8_t *bytes,
+			 size_t size)
 {
 	size_t done = 0;
 
@@ -369,6 +370,26 @@ size_t vti_spaces_code(struct vti_spaces *s, int64_t pid, uint64_t addr, uint8_t
 		if (!n)
 			break;
 		done += n;
+	}
+	return done;
+}
+
+size_t vti_spaces_code(struct vti_spaces *s, int64_t pid, uint64_t addr, uint8_t *bytes,
+		       size_t size)
+{
+	size_t done = 0, n, gap;
+
+	if (!s->sample.count)
+		return image_code(s, pid, addr, bytes, size);
+	while (done < size && addr + done >= addr) {
+		n = vti_lines_copy(&s->sample, pid, addr + done, bytes + done, size - done, &gap);
+		done += n;
+		if (n)
+			continue;
+		n = image_code(s, pid, addr + done, bytes + done, gap);
+		done += n;
+		if (n < gap)
+			break;
 	}
 	return done;
 }

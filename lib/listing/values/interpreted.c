@@ -28,7 +28,7 @@ struct figure {
 	uint64_t of; /* `count` is shown as a share of this; 0: it is not */
 };
 
-#define NFIGURES 12
+#define NFIGURES 14
 
 static void list_samples(const struct vt_interpret_totals *t, struct figure f[NFIGURES])
 {
@@ -39,6 +39,8 @@ static void list_samples(const struct vt_interpret_totals *t, struct figure f[NF
 		{"late", "and of these, precise with registers of a later moment", t->late,
 		 t->samples},
 		{"elsewhere", "with registers of another moment", t->elsewhere, t->samples},
+		{"with_lines", "with lines of memory", t->with_lines, t->samples},
+		{"bad_lines", "and of these, some or all damaged", t->bad_lines, t->samples},
 		{"no_code", "where no code is known", t->no_code, t->samples},
 		{"runs", "runs", t->runs, t->samples},
 		{"insns", "instructions run", t->insns, 0},

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "interpret/internal.h"
+
+void vti_lines_fini(struct vti_lines *l)
+{
+	free(l->line);
+}
+
+int vti_lines_take(struct vti_lines *l, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_words addr = vt_record_words(rec, VT_SAMPLE_LINE_ADDR);
+	struct vt_bytes bytes = vt_record_bytes(rec, VT_SAMPLE_LINES);
+	size_t contradictory;
+
+	l->count = 0;
+	if (!addr.count && !bytes.size)
+		return 0;
+	if (bytes.size % VT_KNOWN_LINE || bytes.size / VT_KNOWN_LINE != addr.count) {
+		l->totals->bad_lines++;
+		return 0;
+	}
+	if (!vt_array_grow(&l->line, &l->cap, addr.count, sizeof(*l->line)))
+		return vt_error_set(err, VT_E_NOMEM, "out of memory for lines of a sample");
+	l->count = vt_lines_sort(l->line, addr.data, bytes.data, addr.count, &contradictory);
+	if (l->count == SIZE_MAX)
+		l->count = 0;
+	l->pid = vt_record_i64(rec, VT_SAMPLE_PID);
+	l->totals->with_lines += l->count > 0;
+	l->totals->bad_lines += !l->count || contradictory;
+	return 0;
+}
+
+/* The line of an address, or NULL. */
+static const struct vt_line *find_line(const struct vti_lines *l, int64_t pid, uint64_t addr,
+				       size_t *at)
+{
+	*at = l->count;
+	if (!l->count || pid != l->pid)
+		return NULL;
+	*at = vt_lines_find(l->line, l->count, addr);
+	return *at < l->count && l->line[*at].addr <= addr ? &l->line[*at] : NULL;
+}
+
+uint64_t vti_lines_fill(const struct vti_lines *l, int64_t pid, uint64_t addr,
+			uint8_t bytes[VT_KNOWN_LINE])
+{
+	size_t at;
+	const struct vt_line *line = find_line(l, pid, addr, &at);
+
+	if (!line)
+		return 0;
+	memcpy(bytes, line->bytes, VT_KNOWN_LINE);
+	return UINT64_MAX;
+}
+
+size_t vti_lines_copy(const struct vti_lines *l, int64_t pid, uint64_t addr, uint8_t *bytes,
+		      size_t size, size_t *gap)
+{
+	size_t at, n;
+	const struct vt_line *line = find_line(l, pid, addr, &at);
+
+	if (line) {
+		n = VT_KNOWN_LINE - (size_t)(addr - line->addr);
+		n = n < size ? n : size;
+		memcpy(bytes, line->bytes + (addr - line->addr), n);
+		*gap = 0;
+		return n;
+	}
+	*gap = at < l->count && l->line[at].addr - addr < size ? (size_t)(l->line[at].addr - addr)
+							       : size;
+	return 0;
+}
