@@ -105,13 +105,17 @@ PLUGINS := $(patsubst cmd/plugins/%.c,$(B)/lib/vtrace/%.so,$(PLUGIN_SRC))
 RECORDER := $(B)/libexec/vtrace/vtrace-amd64-linux
 RECORDER_FILES := vgpreload_core-amd64-linux.so default.supp
 
+# What `vtrace record --sample-values` loads into programs.
+AGENT_SRC := $(sort $(wildcard cmd/agent/*.c))
+AGENT := $(B)/libexec/vtrace/libvtrace-agent.so
+
 ARCHIVES := $(B)/libvtools.a $(B)/libvtrace.a
 SHARED := $(if $(STREAM_SRC),$(B)/libvtrace.so.$(SOVERSION))
 
 # ---- building ---------------------------------------------------------------
 
 .PHONY: all libs test-programs
-all: libs $(BINS) $(RECORDER) $(PLUGINS)
+all: libs $(BINS) $(RECORDER) $(AGENT) $(PLUGINS)
 libs: $(ARCHIVES) $(SHARED)
 test-programs: $(UNITS) $(REPLAYS) $(HELPERS)
 
@@ -265,6 +269,25 @@ $(RECORDER): $(call obj,$(RECORDER_SRC)) $(B)/stamp/recorder
 		-Wl,-Ttext-segment=0x58000000 -Wl,--build-id=none -o $@ $(filter %.o,$^) $(RECORDER_LIBS)
 	$(Q)ln -sf $(RECORDER_FILES:%=$(VALGRIND_LIBEXEC)/%) $(@D)/
 
+# The agent runs in signal handlers of any program, so it is always built by gcc, without sanitizers,
+# and takes nothing from the C library there: -fno-builtin keeps its own copies of memcpy() and the like
+# from becoming calls of themselves, -z now binds all else when it is loaded.
+AGENT_CC ?= gcc
+AGENT_CPPFLAGS = -Ilib -I.
+AGENT_CFLAGS = -std=gnu11 -m64 -O2 -g $(WARN) -fPIC -fvisibility=hidden -fno-builtin \
+	-fno-tree-loop-distribute-patterns -fno-stack-protector -fcf-protection -fomit-frame-pointer
+$(eval $(call stamp,$(B)/stamp/agent,$(AGENT_CC) $(AGENT_CPPFLAGS) $(AGENT_CFLAGS) $(AGENT_SRC)))
+
+$(B)/obj/cmd/agent/%.o: cmd/agent/%.c $(B)/stamp/agent
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(AGENT_CC) $(AGENT_CPPFLAGS) $(AGENT_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(AGENT): $(call obj,$(AGENT_SRC)) $(B)/stamp/agent
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(AGENT_CC) -m64 -shared -Wl,-z,now -Wl,-z,defs -Wl,-soname,$(@F) -o $@ $(filter %.o,$^)
+
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(B)/obj $(B)/pic -name '*.d' 2>/dev/null)
@@ -392,6 +415,7 @@ install: all
 	install -m 644 lib/vtrace/plugin.h $(call to,$(includedir)/vtrace/plugin.h)
 	install -m 644 $(PLUGINS) $(call to,$(libdir)/vtrace)/
 	install -m 755 $(RECORDER) $(call to,$(libexecdir))/
+	install -m 644 $(AGENT) $(call to,$(libexecdir))/
 	ln -sf $(RECORDER_FILES:%=$(VALGRIND_LIBEXEC)/%) $(call to,$(libexecdir))/
 	for h in $(HEADERS:lib/%=%); do \
 		install -m 644 lib/$$h $(call to,$(includedir)/vtrace)/$$h || exit 1; done

@@ -6,7 +6,6 @@
 
 #include "base/input.h"
 #include "cmd/common/find.h"
-#include "cmd/common/pack.h"
 #include "cmd/common/progress.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/trace.h"
@@ -40,8 +39,8 @@ static void decode_trace(struct app *a, const struct app_decode *d,
 
 	if (!w)
 		return;
-	if (d->calibration)
-		vt_calibration_write(d->calibration, w);
+	if (d->facts)
+		d->facts(d->facts_arg, w);
 	progress_start(&progress, a->name, in->name, false);
 	code = format->decode(in, w, &o, &sum, &err);
 	progress_end(&progress);
@@ -125,7 +124,8 @@ static void decode_packed(struct app *a, const struct app_decode *d, const char 
 		 &(struct app_pack){.output = d->output,
 				    .compress = d->compress,
 				    .symfs = d->pt.symfs,
-				    .calibration = d->calibration},
+				    .facts = d->facts,
+				    .facts_arg = d->facts_arg},
 		 path);
 	a->pt = NULL;
 }

@@ -2,8 +2,8 @@
 #ifndef CMD_COMMON_DECODE_H
 #define CMD_COMMON_DECODE_H
 
-#include "calibrate/calibration.h"
 #include "cmd/common/app.h"
+#include "cmd/common/pack.h"
 #include "formats/pt/options.h"
 #include "formats/pt/timing.h"
 
@@ -15,7 +15,8 @@ struct app_decode {
 	const char
 		*raw_option; /* an option that was given and is for raw traces of Intel PT only */
 	struct vt_pt_decode_options pt;
-	const struct vt_calibration *calibration; /* of where it was recorded */
+	app_facts_fn *facts; /* of where it was recorded; may be NULL */
+	const void *facts_arg;
 	bool keep_raw; /* of what hardware tells of an instruction, keep the raw bytes only */
 	bool pack;     /* with what listings need of the files of its images */
 };

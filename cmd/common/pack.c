@@ -116,8 +116,8 @@ static void write_output(struct packing *p)
 
 	if (!w)
 		return;
-	if (p->o->calibration)
-		vt_calibration_write(p->o->calibration, w);
+	if (p->o->facts)
+		p->o->facts(p->o->facts_arg, w);
 	write_packed(p, w);
 	if (!app_close_writer(p->app, w))
 		return;

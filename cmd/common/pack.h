@@ -2,15 +2,19 @@
 #ifndef CMD_COMMON_PACK_H
 #define CMD_COMMON_PACK_H
 
-#include "calibrate/calibration.h"
 #include "cmd/common/app.h"
+#include "stream/writer.h"
+
+/* Writes what only the recorder knows of a recording, as META, at the begin of its stream. */
+typedef void app_facts_fn(const void *arg, struct vt_writer *w);
 
 /* How a stream is packed; NULL: not given. */
 struct app_pack {
 	const char *output;
 	const char *compress;
 	const char *symfs;
-	const struct vt_calibration *calibration; /* of where it was recorded */
+	app_facts_fn *facts;
+	const void *facts_arg;
 };
 
 /*

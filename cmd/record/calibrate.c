@@ -17,8 +17,7 @@
 #include "listing/cycles/calibration.h"
 #include "listing/json.h"
 
-/* As perf records it: "AuthenticAMD,26,2,1". */
-static void name_cpu(char name[VT_CALIBRATION_TEXT])
+void calibration_name_cpu(char name[VT_CALIBRATION_TEXT])
 {
 #ifdef __x86_64__
 	unsigned a = 0, b = 0, c = 0, d = 0, family, model;
@@ -86,7 +85,7 @@ void record_calibrate(struct app *a, bool json, const char *output, const char *
 	if (!can_calibrate(a, &m) || (output && !check_output_name(a, output)))
 		return;
 	perf_name_time_event(&m, c.event);
-	name_cpu(c.cpu);
+	calibration_name_cpu(c.cpu);
 	c.nanoseconds = !m.cycles;
 	app_say(a, "sampling planted loops by %s, for up to ten seconds", c.event);
 	if (measure_machine(&m, &c, &err) < 0) {
@@ -119,6 +118,6 @@ bool calibration_load_ours(struct app *a, const char *path, struct vt_calibratio
 		return false;
 	probe_machine(&m);
 	perf_name_time_event(&m, event);
-	name_cpu(cpu);
+	calibration_name_cpu(cpu);
 	return vt_calibration_check(c, path, cpu, event, &err) == 0 || app_fail(a, &err);
 }

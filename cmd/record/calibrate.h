@@ -19,6 +19,9 @@ bool calibration_load(struct app *a, const char *path, struct vt_calibration *c)
 /* The same, if it was found on this machine, for the event that samples time here. */
 bool calibration_load_ours(struct app *a, const char *path, struct vt_calibration *c);
 
+/* The name of this machine's processor, as perf records it: "AuthenticAMD,26,2,1". */
+void calibration_name_cpu(char name[VT_CALIBRATION_TEXT]);
+
 void calibration_show(struct app *a, const struct vt_calibration *c, bool json);
 
 #endif

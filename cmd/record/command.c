@@ -24,24 +24,25 @@ static int try_program(const char *path)
 	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0 ? errno : 0;
 }
 
-int find_program(const char *name)
+/* 0 with the program's path in `full`, or the worst errno. */
+static int search_program(const char *name, struct vt_buf *full)
 {
 	const char *path = getenv("PATH"), *end;
 	int worst = ENOENT, code;
 
 	if (!*name)
 		return ENOENT;
-	if (strchr(name, '/'))
+	if (strchr(name, '/')) {
+		vt_buf_printf(full, "%s", name);
 		return try_program(name);
+	}
 	for (path = path ? path : DEFAULT_PATH;; path = end + 1) {
-		struct vt_buf full = VT_BUF_INIT;
-
 		end = path + strcspn(path, ":");
+		full->size = 0;
 		/* An empty entry is the current directory. */
-		vt_buf_printf(&full, "%.*s/%s", end > path ? (int)(end - path) : 1,
+		vt_buf_printf(full, "%.*s/%s", end > path ? (int)(end - path) : 1,
 			      end > path ? path : ".", name);
-		code = try_program(vt_buf_str(&full));
-		vt_buf_free(&full);
+		code = try_program(vt_buf_str(full));
 		if (!code)
 			return 0;
 		/* A file that may not be run is only reported if there is no other. */
@@ -50,6 +51,20 @@ int find_program(const char *name)
 		if (!*end)
 			return worst;
 	}
+}
+
+int find_program(const char *name)
+{
+	struct vt_buf path = VT_BUF_INIT;
+	int code = search_program(name, &path);
+
+	vt_buf_free(&path);
+	return code;
+}
+
+bool find_program_path(const char *name, struct vt_buf *path)
+{
+	return search_program(name, path) == 0;
 }
 
 static bool report_unusable(struct app *a, const char *name, int code)

@@ -15,6 +15,9 @@
 /* 0 if execvp() would find and run a program of that name, else its errno. */
 int find_program(const char *name);
 
+/* Puts the path of the program that execvp() would run; false: there is none. */
+bool find_program_path(const char *name, struct vt_buf *path);
+
 /* Checks that the program to be recorded can be run. */
 bool check_program_name(struct app *a, const char *name);
 

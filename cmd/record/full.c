@@ -19,6 +19,7 @@
 #include "cmd/common/progress.h"
 #include "cmd/common/stream.h"
 #include "cmd/record/command.h"
+#include "cmd/record/scratch.h"
 #include "formats/recording/recording.h"
 
 #define DEFAULT_OUTPUT "vtrace.vt"
@@ -110,32 +111,7 @@ static bool open_stream(struct full *f, const char *output, const char *compress
 	return true;
 }
 
-/* ---- the recorder's directory ---- */
-
-/* Makes the recorders' directory, in /dev/shm if possible, since it is for shared memory. */
-static bool make_directory(struct full *f)
-{
-	const char *chosen = getenv("VTRACE_TMPDIR");
-	const char *places[] = {chosen && *chosen ? chosen : "/dev/shm", app_tmpdir()};
-	struct vt_error err = VT_ERROR_INIT;
-	size_t i;
-
-	for (i = 0; i < 2; i++) {
-		struct vt_buf path = VT_BUF_INIT;
-
-		vt_buf_printf(&path, "%s/vtrace.XXXXXX", places[i]);
-		vt_buf_put_u8(&path, 0);
-		if (!path.failed && mkdtemp((char *)path.data)) {
-			f->dir = (char *)path.data;
-			return true;
-		}
-		vt_error_errno(&err, VT_E_SYSTEM, errno, "%s", places[i]);
-		vt_buf_free(&path);
-		if (i == 0)
-			app_say(f->app, "%s", err.text);
-	}
-	return app_fail(f->app, &err);
-}
+/* ---- the recording ---- */
 
 static bool open_recording(struct full *f)
 {
@@ -409,7 +385,8 @@ int record_full(struct app *a, const struct full_options *o, const char *output,
 	if (!valgrind_check(a) || !check_program_name(a, a->argv[0]) ||
 	    !check_output_name(a, choose_output(output)))
 		return 0;
-	if (open_stream(&f, output, compress) && make_directory(&f) && open_recording(&f)) {
+	if (open_stream(&f, output, compress) && (f.dir = scratch_make_directory(a)) &&
+	    open_recording(&f)) {
 		/* Measured on loops, gzip and python3; see vtrace-record(1). */
 		if (!f.to_pipe)
 			app_say(a, "recording all that it executes: at a third to a tenth of its "

@@ -406,6 +406,11 @@ bool perf_makes_stream(const struct perf_options *o)
 	return n > 3 && strcmp(o->output + n - 3, ".vt") == 0;
 }
 
+static void put_calibration(const void *calibration, struct vt_writer *w)
+{
+	vt_calibration_write(calibration, w);
+}
+
 /*
  * Records into a file beside the output and decodes that.  perf could also write into a pipe, but
  * then it sends the program's standard output to standard error.
@@ -426,12 +431,14 @@ static int record_stream(struct perf *r)
 	close(fd);
 	status = run_perf(r, vt_buf_str(&path));
 	if (r->app->status < APP_INPUT)
-		app_decode(r->app,
-			   &(struct app_decode){.output = r->opt->output,
-						.compress = r->opt->compress,
-						.pack = r->opt->pack,
-						.calibration = r->opt->calibration},
-			   vt_buf_str(&path));
+		app_decode(
+			r->app,
+			&(struct app_decode){.output = r->opt->output,
+					     .compress = r->opt->compress,
+					     .pack = r->opt->pack,
+					     .facts = r->opt->calibration ? put_calibration : NULL,
+					     .facts_arg = r->opt->calibration},
+			vt_buf_str(&path));
 	unlink(vt_buf_str(&path));
 	vt_buf_free(&path);
 	return status;

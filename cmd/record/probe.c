@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NO_SUCH_LEVEL (-100)
@@ -135,4 +136,33 @@ void probe_machine(struct probe *p)
 	p->branches = samples_stacks(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0);
 	p->stacks = find_stack_events();
 	p->pt = access("/sys/bus/event_source/devices/intel_pt/type", R_OK) == 0;
+}
+
+static double now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+#define SPIN_NS 10e6
+
+uint64_t probe_cycles_per_second(void)
+{
+	struct perf_event_attr a = make_cycles_event();
+	double start = now_ns(), ns;
+	uint64_t cycles = 0;
+	long fd;
+
+	a.size = sizeof(a);
+	fd = syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return 1000000000;
+	while ((ns = now_ns() - start) < SPIN_NS)
+		;
+	if (read((int)fd, &cycles, sizeof(cycles)) != (ssize_t)sizeof(cycles))
+		cycles = 0;
+	close((int)fd);
+	return cycles ? (uint64_t)((double)cycles * 1e9 / ns) : 1000000000;
 }

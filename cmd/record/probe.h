@@ -26,6 +26,9 @@ struct probe {
 
 void probe_machine(struct probe *p);
 
+/* The cycles of a second of this processor now, where it counts them; else 10^9. */
+uint64_t probe_cycles_per_second(void);
+
 /*
  * Tries an event of a device of /sys/bus/event_source/devices, with its default configuration, on
  * this process's user code (with `kernel` in the kernel, too).  0, or an errno; ENODEV: there is no

@@ -11,6 +11,7 @@
 #include "cmd/record/command.h"
 #include "cmd/record/full.h"
 #include "cmd/record/perf.h"
+#include "cmd/record/values.h"
 
 /* What a sample's size field holds. */
 #define MAX_STACK 65528
@@ -19,6 +20,7 @@ struct record {
 	struct app *app;
 	struct perf_options perf;
 	struct full_options full;
+	struct values_options values;
 	bool dry_run;
 	bool calibrate;
 	bool json;
@@ -74,6 +76,34 @@ static bool check_calibrate(struct record *r)
 	return true;
 }
 
+/* The options of perf that it understands, too. */
+static bool check_values(struct record *r)
+{
+	struct perf_options others = r->perf;
+	struct record rest = {.perf = others, .calibration = r->calibration};
+	const char *other;
+
+	rest.perf.frequency = rest.perf.period = 0;
+	rest.perf.pack = false;
+	other = is_perf_record_option_given(&rest);
+	if (!other)
+		other = r->full.full ? "--full" : full_option_given(&r->full);
+	if (!other)
+		other = r->dry_run ? "--dry-run" : NULL;
+	if (other)
+		return app_usage(r->app, "%s: not with --sample-values", other);
+	if (r->perf.frequency && r->perf.period)
+		return app_usage(r->app, "--freq and --period exclude each other");
+	if (!r->app->argc)
+		return app_usage(r->app, "which program?");
+	r->values.frequency = r->perf.frequency;
+	r->values.period = r->perf.period;
+	r->values.pack = r->perf.pack;
+	r->values.output = r->perf.output;
+	r->values.compress = r->perf.compress;
+	return true;
+}
+
 static bool check_full(struct record *r)
 {
 	const char *other = is_perf_record_option_given(r);
@@ -114,6 +144,11 @@ static bool check_record_options(struct record *r)
 		return check_calibrate(r);
 	if (r->json)
 		return app_usage(r->app, "--json: goes with --calibrate");
+	if (r->values.on)
+		return check_values(r);
+	if (r->values.insns_given || r->values.steps)
+		return app_usage(r->app, "%s: goes with --sample-values",
+				 r->values.steps ? "--steps" : "--insns");
 	if (r->full.full)
 		return check_full(r);
 	if (other)
@@ -179,6 +214,8 @@ static int record(struct record *r)
 		calibrate(r);
 		return 0;
 	}
+	if (r->values.on)
+		return record_values(r->app, &r->values);
 	if (r->full.full && r->dry_run) {
 		valgrind_print(r->app, &r->full);
 		return 0;
@@ -190,6 +227,7 @@ static int record(struct record *r)
 
 static const char usage[] =
 	"[options] [--] PROGRAM [ARGUMENT]...\n[options] -p PID | -a\n"
+	"--sample-values [options] [--] PROGRAM [ARGUMENT]...\n"
 	"--full [options] [--] PROGRAM [ARGUMENT]...\n--calibrate [--json] [-o FILE]\n"
 	"--calibration FILE [--json]";
 
@@ -200,7 +238,8 @@ static const char notes[] =
 int cmd_record(int argc, char **argv)
 {
 	struct app app;
-	struct record r = {.app = &app, .full = {.values = FULL_LOADS}};
+	struct record r = {
+		.app = &app, .full = {.values = FULL_LOADS}, .values = {.insns = VALUES_INSNS}};
 	const struct vt_opt opts[] = {
 		{'r', "regs", VT_OPT_FLAG, &r.perf.regs,
 		 .help = "registers and stack with each sample"},
@@ -237,6 +276,14 @@ int cmd_record(int argc, char **argv)
 		{0, "json", VT_OPT_FLAG, &r.json, .help = "that, as one JSON object"},
 		{0, "calibration", VT_OPT_STRING, &r.calibration, .arg = "FILE",
 		 .help = "keep what it wrote to FILE in the stream; alone, print it"},
+		{0, "sample-values", VT_OPT_FLAG, &r.values.on,
+		 .help = "samples of time, each with the memory that the next instructions read:\n"
+			 "what vinterp needs to know their values; with it:"},
+		{0, "insns", VT_OPT_U64, &r.values.insns, .arg = "N", .min = 1,
+		 .max = VALUES_INSNS_MAX, .given = &r.values.insns_given,
+		 .help = "the next N instructions (default 16)"},
+		{0, "steps", VT_OPT_FLAG, &r.values.steps,
+		 .help = "also single-step them and record each step: to check values by, slow"},
 		{0, "full", VT_OPT_FLAG, &r.full.full,
 		 .help = "record all that is executed, under valgrind; with it:"},
 		{0, "values", VT_OPT_CHOICE, &r.full.values, .arg = "WHICH",

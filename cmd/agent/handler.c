@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE
+
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+
+#include "cmd/agent/agent.h"
+#include "cmd/agent/place.h"
+#include "cmd/agent/syscall.h"
+#include "cmd/agent/walk.h"
+
+/* Of a siginfo of an event: asm-generic/siginfo.h, which older C libraries do not have. */
+#define TRAP_PERF_CODE	6
+#define TRAP_STEP_CODE	TRAP_TRACE
+#define PERF_DATA_AT	24 /* bytes: si_perf_data u64, si_perf_type u32, si_perf_flags u32 */
+#define PERF_FLAGS_AT	36
+#define PERF_FLAG_ASYNC 1
+
+#define FLAG_TRAP ((greg_t)1 << 8) /* TF of the flags register */
+
+/* How many samples have one period, and after how many the handlers are looked at again. */
+#define PERIOD_SAMPLES 4
+#define LOOK_SAMPLES   64
+
+static uint32_t samples; /* of the process */
+
+void agent_count_loss(enum agent_loss why)
+{
+	__atomic_fetch_add(&agent.shared->losses[why], 1, __ATOMIC_RELAXED);
+}
+
+bool agent_is_sample(const siginfo_t *info)
+{
+	uint64_t data;
+
+	memcpy(&data, (const char *)info + PERF_DATA_AT, sizeof(data));
+	return info->si_code == TRAP_PERF_CODE && data == AGENT_COOKIE;
+}
+
+/* ---- registers ---- */
+
+/* The order of the encoding, and that of asm/perf_regs.h, in names of ucontext. */
+static const uint8_t encoded[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
+				    REG_RSI, REG_RDI, REG_R8,  REG_R9,	REG_R10, REG_R11,
+				    REG_R12, REG_R13, REG_R14, REG_R15};
+static const uint8_t listed[AGENT_REGS] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI,
+					   REG_RBP, REG_RSP, REG_RIP, REG_EFL, REG_R8,	REG_R9,
+					   REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+
+/* Without FSGSBASE the base of fs is what the C library keeps at its start, that of gs unused. */
+static void get_bases(struct walk_start *start)
+{
+	if (agent.fsgsbase) {
+		__asm__("rdfsbase %0" : "=r"(start->fs_base));
+		__asm__("rdgsbase %0" : "=r"(start->gs_base));
+	} else {
+		__asm__("mov %%fs:0, %0" : "=r"(start->fs_base));
+		start->gs_base = 0;
+	}
+}
+
+static void get_start(struct walk_start *start, const ucontext_t *u)
+{
+	unsigned i;
+
+	for (i = 0; i < 16; i++)
+		start->gpr[i] = (uint64_t)u->uc_mcontext.gregs[encoded[i]];
+	start->ip = (uint64_t)u->uc_mcontext.gregs[REG_RIP];
+	start->flags = (uint64_t)u->uc_mcontext.gregs[REG_EFL];
+	get_bases(start);
+	agent_get_vectors(start, u->uc_mcontext.fpregs);
+}
+
+/* ---- a record ---- */
+
+static uint64_t read_clock(void)
+{
+	struct timespec t;
+
+	if (agent.now)
+		agent.now(CLOCK_MONOTONIC, &t);
+	else
+		agent_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&t, 0, 0, 0, 0);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void fill_head(struct agent_record *r, enum agent_type type, const struct agent_place *place)
+{
+	r->type = type;
+	r->time = read_clock();
+	r->pid = (uint32_t)agent.pid;
+	r->tid = (uint32_t)agent_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
+	r->cpu = place->cpu;
+	r->pad = 0;
+}
+
+void agent_tell_attached(void)
+{
+	struct agent_place place;
+	struct agent_record *r;
+
+	if (!agent_take_place(&place))
+		return;
+	r = agent_reserve(&place, sizeof(*r));
+	if (r) {
+		memset(r, 0, sizeof(*r));
+		fill_head(r, AGENT_ATTACH, &place);
+		r->size = sizeof(*r);
+		agent_commit(&place, r->size);
+	}
+	agent_leave_place(&place);
+}
+
+/* Adds the upper halves of ymm registers; returns where the next bytes go. */
+static uint8_t *put_high(struct agent_record *r, const struct walk_start *start, uint8_t *to)
+{
+	static const uint8_t zero[16];
+	unsigned i;
+
+	for (i = 0; i < 16; i++) {
+		const uint8_t *high = start->ymm_high ? start->ymm_high + 16 * (size_t)i : zero;
+
+		if (memcmp(high, zero, 16) == 0) {
+			r->values.high_zero |= 1u << i;
+			continue;
+		}
+		r->values.high_mask |= 1u << i;
+		memcpy(to, high, 16);
+		to += 16;
+	}
+	return to;
+}
+
+static void fill_record(struct agent_record *r, const struct walk *w,
+			const struct walk_start *start, const ucontext_t *u)
+{
+	const uint8_t *fx = (const uint8_t *)u->uc_mcontext.fpregs;
+	uint8_t *to = (uint8_t *)(r + 1);
+	unsigned i;
+
+	for (i = 0; i < AGENT_REGS; i++)
+		r->regs[i] = (uint64_t)u->uc_mcontext.gregs[listed[i]];
+	r->values = (struct vt_value_sample){
+		.magic = VT_VALUE_SAMPLE_MAGIC,
+		.walked = (uint16_t)w->walked,
+		.stop = (uint16_t)w->stop,
+		.nlines = w->nlines,
+		.fs_base = start->fs_base,
+		.gs_base = start->gs_base,
+	};
+	if (fx) {
+		memcpy(r->xmm, start->xmm, sizeof(r->xmm));
+		memcpy(&r->values.mxcsr, fx + 24, sizeof(r->values.mxcsr));
+	}
+	if (w->wide)
+		to = put_high(r, start, to);
+	memcpy(to, w->line_addr, 8 * (size_t)w->nlines);
+	to += 8 * (size_t)w->nlines;
+	memcpy(to, w->line, (size_t)WALK_LINE * w->nlines);
+	r->size = (uint32_t)(to + (size_t)WALK_LINE * w->nlines - (uint8_t *)r);
+}
+
+static bool write_sample(struct agent_place *place, enum agent_type type, const struct walk *w,
+			 const struct walk_start *start, const ucontext_t *u)
+{
+	size_t most = sizeof(struct agent_record) + (w->wide ? 256 : 0) +
+		      (8 + WALK_LINE) * (size_t)w->nlines;
+	struct agent_record *r = agent_reserve(place, (uint32_t)most);
+
+	if (!r) {
+		agent_count_loss(AGENT_RING_FULL);
+		return false;
+	}
+	fill_head(r, type, place);
+	fill_record(r, w, start, u);
+	agent_commit(place, r->size);
+	return true;
+}
+
+/* Walks from where the signal came and writes a record.  0: none; else the instructions walked. */
+static uint32_t sample(enum agent_type type, uint32_t insns, const ucontext_t *u, uint64_t began)
+{
+	struct walk_start start;
+	struct agent_place place;
+	uint32_t walked = 0;
+
+	if (!agent_take_place(&place)) {
+		agent_count_loss(AGENT_NO_RING);
+		return 0;
+	}
+	get_start(&start, u);
+	walk_run(place.walk, &start, insns, agent_read_line, NULL);
+	if (write_sample(&place, type, place.walk, &start, u)) {
+		walked = place.walk->walked;
+		place.ring->insns += walked;
+		place.ring->ticks += __builtin_ia32_rdtsc() - began;
+	}
+	agent_leave_place(&place);
+	return walked;
+}
+
+/* ---- the period ---- */
+
+/* xorshift, of the time-stamp counter: no state that threads would share. */
+static uint64_t draw_bits(void)
+{
+	uint64_t x = __builtin_ia32_rdtsc();
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	return x * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+/*
+ * The period is uniform in half to one and a half times the mean, so that samples are not in step
+ * with a loop of the program.  Threads made later inherit the period of that moment.
+ */
+static void change_period(void)
+{
+	uint64_t mean = agent.shared->period;
+	uint64_t period = mean / 2 + (uint64_t)((unsigned __int128)mean * draw_bits() >> 64);
+
+	if (agent_syscall(SYS_ioctl, agent.fd, PERF_EVENT_IOC_PERIOD, (long)&period, 0, 0, 0) < 0)
+		agent_count_loss(AGENT_CLOSED);
+}
+
+static void look_after(uint32_t n)
+{
+	if (n % PERIOD_SAMPLES == 0)
+		change_period();
+	if (n % LOOK_SAMPLES == 0 && !agent_has_handlers()) {
+		agent_count_loss(AGENT_FOREIGN);
+		agent_distrust_faults();
+	}
+}
+
+/* ---- single steps: the truth that tests compare with ---- */
+
+#define STEPPERS 64
+
+static struct stepper {
+	uint32_t tid; /* 0: free */
+	uint32_t left;
+	greg_t ip;
+} steppers[STEPPERS];
+
+void agent_forget_steps(void)
+{
+	memset(steppers, 0, sizeof(steppers));
+}
+
+static struct stepper *find_stepper(uint32_t tid)
+{
+	unsigned i;
+
+	for (i = 0; i < STEPPERS; i++)
+		if (__atomic_load_n(&steppers[i].tid, __ATOMIC_ACQUIRE) == tid)
+			return &steppers[i];
+	return NULL;
+}
+
+static void begin_steps(uint32_t insns, ucontext_t *u)
+{
+	uint32_t tid = (uint32_t)agent_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0), free = 0;
+	unsigned i;
+
+	for (i = 0; i < STEPPERS && insns; i++, free = 0) {
+		if (!__atomic_compare_exchange_n(&steppers[i].tid, &free, tid, false,
+						 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			continue;
+		steppers[i].left = insns;
+		steppers[i].ip = u->uc_mcontext.gregs[REG_RIP];
+		u->uc_mcontext.gregs[REG_EFL] |= FLAG_TRAP;
+		return;
+	}
+}
+
+/* A repeated string instruction traps after each repetition. */
+bool agent_take_step(const siginfo_t *info, void *context)
+{
+	ucontext_t *u = context;
+	struct stepper *s;
+
+	if (info->si_code != TRAP_STEP_CODE || !agent.shared || !agent.shared->steps)
+		return false;
+	s = find_stepper((uint32_t)agent_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0));
+	if (!s)
+		return false;
+	u->uc_mcontext.gregs[REG_EFL] &= ~FLAG_TRAP;
+	if (s->ip != u->uc_mcontext.gregs[REG_RIP]) {
+		s->ip = u->uc_mcontext.gregs[REG_RIP];
+		sample(AGENT_STEP, 1, u, __builtin_ia32_rdtsc());
+		s->left--;
+	}
+	if (s->left)
+		u->uc_mcontext.gregs[REG_EFL] |= FLAG_TRAP;
+	else
+		__atomic_store_n(&s->tid, 0, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* ---- the signal ---- */
+
+void agent_take_sample(const siginfo_t *info, void *context)
+{
+	ucontext_t *u = context;
+	uint64_t began = __builtin_ia32_rdtsc();
+	uint32_t flags, walked;
+
+	memcpy(&flags, (const char *)info + PERF_FLAGS_AT, sizeof(flags));
+	if (!agent.shared || __atomic_load_n(&agent.shared->stop, __ATOMIC_RELAXED))
+		return;
+	if (flags & PERF_FLAG_ASYNC) {
+		agent_count_loss(AGENT_LATE);
+		return;
+	}
+	if (agent.shared->steps && u->uc_mcontext.gregs[REG_EFL] & FLAG_TRAP)
+		return;
+	walked = sample(AGENT_SAMPLE, agent.shared->insns, u, began);
+	if (agent.shared->steps)
+		begin_steps(walked, u);
+	look_after(__atomic_add_fetch(&samples, 1, __ATOMIC_RELAXED));
+}

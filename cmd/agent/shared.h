@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef CMD_AGENT_SHARED_H
+#define CMD_AGENT_SHARED_H
+
+#include <stdint.h>
+
+#include "formats/common/value_sample.h"
+
+/*
+ * The memory that the agent in each recorded process shares with `vtrace record --sample-values`:
+ * one file, made by the recorder, that all processes map.  Both are built together: native byte
+ * order.  The recorder trusts nothing in it, since a recorded program could write to it.
+ *
+ *	struct agent_shared     page 0
+ *	struct agent_ring       one page each, nrings of them
+ *	the rings' data         ring_size bytes each
+ *
+ * A ring belongs to whoever has set `owner`, for the time of one sample.  A thread takes that of
+ *its processor, or the next free one: so there are as many rings as processors need, however many
+ * threads and processes there are, and what a process that is killed has written stays.
+ */
+
+#define AGENT_MAGIC    0x3147415456u
+#define AGENT_PAGE     4096
+#define AGENT_RINGS    256	      /* at most */
+#define AGENT_VARIABLE "VTRACE_AGENT" /* names the file */
+
+/* Why samples, or processes, are missing. */
+enum agent_loss {
+	AGENT_LATE,	 /* the signal was blocked: the registers are of a later moment */
+	AGENT_RING_FULL, /* the recorder did not read in time */
+	AGENT_NO_RING,	 /* all rings were taken */
+	AGENT_FOREIGN,	 /* the program has replaced the handler by a direct system call */
+	AGENT_NOT_ARMED, /* a process could not open its event */
+	AGENT_CLOSED,	 /* a process has lost its event's file descriptor */
+	AGENT_NLOSSES
+};
+
+struct agent_shared {
+	uint64_t magic;
+	uint32_t nrings;
+	uint32_t ring_size;  /* a power of two */
+	uint32_t insns;	     /* to walk from each sample on */
+	uint32_t steps;	     /* 1: step through them, too (enum agent_type) */
+	uint32_t event_type; /* of perf_event_attr */
+	uint32_t stop;	     /* 1: no more samples */
+	uint64_t event_config;
+	uint64_t period; /* the mean */
+	uint64_t losses[AGENT_NLOSSES];
+	uint32_t not_armed; /* the last errno of AGENT_NOT_ARMED */
+	uint32_t pad;
+};
+
+struct agent_ring {
+	uint32_t owner; /* 0: free; else the process that writes to it */
+	uint32_t pad;
+	uint64_t head;	   /* bytes written since the start: the writer's */
+	uint64_t ticks;	   /* of the time-stamp counter, in handlers that wrote samples */
+	uint64_t insns;	   /* that they walked */
+	uint8_t apart[32]; /* the other side's cache line */
+	uint64_t tail;	   /* bytes read: the recorder's */
+};
+
+enum agent_type {
+	AGENT_PAD = 1, /* the rest of the ring, which was too small for a record */
+	AGENT_ATTACH,  /* a process has opened its event; only the fields up to `cpu` are used */
+	AGENT_SAMPLE,
+	AGENT_STEP, /* a sample of one instruction, one of those after an AGENT_SAMPLE */
+};
+
+#define AGENT_REGS 18 /* ax to flags and r8 to r15 of asm/perf_regs.h */
+
+/* A record; its size is a multiple of 8.  The bytes of struct vt_value_sample are its end. */
+struct agent_record {
+	uint32_t size; /* with this head */
+	uint32_t type;
+	uint64_t time; /* CLOCK_MONOTONIC */
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t cpu;
+	uint32_t pad;
+	uint64_t regs[AGENT_REGS];
+	uint64_t xmm[32];
+	struct vt_value_sample values;
+};
+
+#endif

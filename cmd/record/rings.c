@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/record/rings.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define RING_SIZE (1u << 20)
+
+/* More than any record has; see WALK_LINES_MAX. */
+#define RECORD_MAX (64u << 10)
+
+/* Rings for a processor: a handler may be interrupted for others of its processor. */
+#define RINGS_EACH  4
+#define RINGS_LEAST 8
+
+/* How often a process must be looked for in vain: it may have its number in another namespace. */
+#define DEAD_LOOKS 10
+
+int rings_open(struct rings *r, int fd, struct vt_error *err)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	uint64_t n = (uint64_t)(cpus > 0 ? cpus : 1) * RINGS_EACH;
+	void *p;
+
+	*r = (struct rings){.ring_size = RING_SIZE};
+	n = n < RINGS_LEAST ? RINGS_LEAST : n > AGENT_RINGS ? AGENT_RINGS : n;
+	r->nrings = (uint32_t)n;
+	r->size = AGENT_PAGE * (1 + n) + n * r->ring_size;
+	r->record = malloc(RECORD_MAX);
+	if (!r->record)
+		return vt_error_nomem(err);
+	if (ftruncate(fd, (off_t)r->size) < 0)
+		return vt_error_errno(err, VT_E_SYSTEM, errno, "shared memory");
+	p = mmap(NULL, (size_t)r->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		return vt_error_errno(err, VT_E_SYSTEM, errno, "shared memory");
+	r->shared = p;
+	r->shared->nrings = r->nrings;
+	r->shared->ring_size = r->ring_size;
+	r->shared->magic = AGENT_MAGIC;
+	return 0;
+}
+
+void rings_close(struct rings *r)
+{
+	if (r->shared)
+		munmap(r->shared, (size_t)r->size);
+	free(r->record);
+	*r = (struct rings){0};
+}
+
+static struct agent_ring *ring_at(const struct rings *r, uint32_t i)
+{
+	return (struct agent_ring *)((uint8_t *)r->shared + AGENT_PAGE * (size_t)(1 + i));
+}
+
+/* The size of the record that a sample's counts ask for. */
+static uint64_t expect_size(const struct agent_record *rec)
+{
+	return sizeof(*rec) + 16 * (uint64_t)__builtin_popcount(rec->values.high_mask) +
+	       (8 + VT_VALUE_SAMPLE_LINE) * (uint64_t)rec->values.nlines;
+}
+
+/* Copies the record at a place, whose bytes may change meanwhile, and checks the copy. */
+static const struct agent_record *take_record(struct rings *r, const uint8_t *at, uint64_t left)
+{
+	struct agent_record *rec = (struct agent_record *)r->record;
+	uint32_t head[2];
+
+	if (left < sizeof(head))
+		return NULL;
+	memcpy(head, at, sizeof(head));
+	if (head[0] < sizeof(head) || head[0] % 8 || head[0] > left)
+		return NULL;
+	if (head[1] == AGENT_PAD) {
+		memcpy(rec, head, sizeof(head));
+		return rec;
+	}
+	if (head[0] < sizeof(*rec) || head[0] > RECORD_MAX)
+		return NULL;
+	memcpy(rec, at, head[0]);
+	rec->size = head[0];
+	rec->type = head[1];
+	return rec->values.high_mask <= 0xffff && expect_size(rec) == rec->size ? rec : NULL;
+}
+
+/* Nothing behind a contradiction can be found again: what there was is passed over. */
+static int read_ring(struct rings *r, uint32_t i, rings_fn *fn, void *arg, struct vt_error *err)
+{
+	struct agent_ring *ring = ring_at(r, i);
+	const uint8_t *data = (const uint8_t *)r->shared + AGENT_PAGE * (size_t)(1 + r->nrings) +
+			      r->ring_size * (size_t)i;
+	uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE), tail = ring->tail;
+	int rc = 0;
+
+	if (head - tail > r->ring_size)
+		r->damaged++;
+	while (rc >= 0 && head != tail && head - tail <= r->ring_size) {
+		uint64_t at = tail & (r->ring_size - 1), rest = r->ring_size - at;
+		const struct agent_record *rec =
+			take_record(r, data + at, rest < head - tail ? rest : head - tail);
+
+		if (!rec) {
+			r->damaged++;
+			break;
+		}
+		tail += rec->size;
+		if (rec->type != AGENT_PAD)
+			rc = fn(arg, rec, err);
+	}
+	__atomic_store_n(&ring->tail, head, __ATOMIC_RELEASE);
+	return rc;
+}
+
+int rings_read(struct rings *r, rings_fn *fn, void *arg, struct vt_error *err)
+{
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; i < r->nrings && rc >= 0; i++)
+		rc = read_ring(r, i, fn, arg, err);
+	return rc < 0 ? rc : 0;
+}
+
+void rings_free_dead(struct rings *r)
+{
+	uint32_t i, owner;
+
+	for (i = 0; i < r->nrings; i++) {
+		owner = __atomic_load_n(&ring_at(r, i)->owner, __ATOMIC_RELAXED);
+		if (owner != r->dead[i].owner)
+			r->dead[i].looks = 0;
+		r->dead[i].owner = owner;
+		if (!owner || owner > INT32_MAX || kill((pid_t)owner, 0) == 0 || errno != ESRCH ||
+		    ++r->dead[i].looks < DEAD_LOOKS)
+			continue;
+		__atomic_compare_exchange_n(&ring_at(r, i)->owner, &owner, 0, false,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+	}
+}
+
+void rings_sum(const struct rings *r, uint64_t *ticks, uint64_t *insns)
+{
+	uint32_t i;
+
+	*ticks = *insns = 0;
+	for (i = 0; i < r->nrings; i++) {
+		*ticks += ring_at(r, i)->ticks;
+		*insns += ring_at(r, i)->insns;
+	}
+}
+
+void rings_stop(struct rings *r)
+{
+	__atomic_store_n(&r->shared->stop, 1, __ATOMIC_RELAXED);
+}

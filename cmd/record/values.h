@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef CMD_RECORD_VALUES_H
+#define CMD_RECORD_VALUES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cmd/common/app.h"
+
+/*
+ * `vtrace record --sample-values`: samples a program by an agent in its processes, with the memory
+ * that the next instructions read.
+ */
+
+#define VALUES_INSNS	 16 /* by default */
+#define VALUES_INSNS_MAX 128
+#define VALUES_FREQUENCY 1000 /* samples in a second of processor time, by default */
+
+struct values_options {
+	bool on;
+	bool insns_given;
+	bool steps; /* single-step what was walked, and record the registers of each step */
+	uint64_t insns;
+	uint64_t frequency; /* 0: not given */
+	uint64_t period;
+	bool pack;
+	const char *output; /* NULL: standard output if that is a pipe, else vtrace.vt */
+	const char *compress;
+};
+
+/*
+ * Runs the program of the operands.  Returns its exit status, or 128 + the signal that ended it;
+ * errors of the recording are in the app's status.
+ */
+int record_values(struct app *a, const struct values_options *o);
+
+#endif
