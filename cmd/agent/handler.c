@@ -88,7 +88,8 @@ static uint64_t read_clock(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static void fill_head(struct agent_record *r, enum agent_type type, const struct agent_place *place)
+static void fill_head(struct agent_record *r, enum agent_type type, uint64_t ip,
+		      const struct agent_place *place)
 {
 	r->type = type;
 	r->time = read_clock();
@@ -96,27 +97,37 @@ static void fill_head(struct agent_record *r, enum agent_type type, const struct
 	r->tid = (uint32_t)agent_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
 	r->cpu = place->cpu;
 	r->pad = 0;
+	r->ip = ip;
 }
 
-void agent_tell_attached(void)
+/* Writes a record that is nothing but a head. */
+static void write_head(enum agent_type type, uint64_t ip)
 {
 	struct agent_place place;
 	struct agent_record *r;
 
-	if (!agent_take_place(&place))
+	if (!agent_take_place(&place)) {
+		agent_count_loss(AGENT_NO_RING);
 		return;
+	}
 	r = agent_reserve(&place, sizeof(*r));
 	if (r) {
-		memset(r, 0, sizeof(*r));
-		fill_head(r, AGENT_ATTACH, &place);
+		fill_head(r, type, ip, &place);
 		r->size = sizeof(*r);
 		agent_commit(&place, r->size);
+	} else {
+		agent_count_loss(AGENT_RING_FULL);
 	}
 	agent_leave_place(&place);
 }
 
+void agent_tell_attached(void)
+{
+	write_head(AGENT_ATTACH, 0);
+}
+
 /* Adds the upper halves of ymm registers; returns where the next bytes go. */
-static uint8_t *put_high(struct agent_record *r, const struct walk_start *start, uint8_t *to)
+static uint8_t *put_high(struct agent_sample *r, const struct walk_start *start, uint8_t *to)
 {
 	static const uint8_t zero[16];
 	unsigned i;
@@ -135,7 +146,7 @@ static uint8_t *put_high(struct agent_record *r, const struct walk_start *start,
 	return to;
 }
 
-static void fill_record(struct agent_record *r, const struct walk *w,
+static void fill_sample(struct agent_sample *r, const struct walk *w,
 			const struct walk_start *start, const ucontext_t *u)
 {
 	const uint8_t *fx = (const uint8_t *)u->uc_mcontext.fpregs;
@@ -161,23 +172,23 @@ static void fill_record(struct agent_record *r, const struct walk *w,
 	memcpy(to, w->line_addr, 8 * (size_t)w->nlines);
 	to += 8 * (size_t)w->nlines;
 	memcpy(to, w->line, (size_t)WALK_LINE * w->nlines);
-	r->size = (uint32_t)(to + (size_t)WALK_LINE * w->nlines - (uint8_t *)r);
+	r->head.size = (uint32_t)(to + (size_t)WALK_LINE * w->nlines - (uint8_t *)r);
 }
 
 static bool write_sample(struct agent_place *place, enum agent_type type, const struct walk *w,
 			 const struct walk_start *start, const ucontext_t *u)
 {
-	size_t most = sizeof(struct agent_record) + (w->wide ? 256 : 0) +
+	size_t most = sizeof(struct agent_sample) + (w->wide ? 256 : 0) +
 		      (8 + WALK_LINE) * (size_t)w->nlines;
-	struct agent_record *r = agent_reserve(place, (uint32_t)most);
+	struct agent_sample *r = (struct agent_sample *)agent_reserve(place, (uint32_t)most);
 
 	if (!r) {
 		agent_count_loss(AGENT_RING_FULL);
 		return false;
 	}
-	fill_head(r, type, place);
-	fill_record(r, w, start, u);
-	agent_commit(place, r->size);
+	fill_head(&r->head, type, start->ip, place);
+	fill_sample(r, w, start, u);
+	agent_commit(place, r->head.size);
 	return true;
 }
 
@@ -216,6 +227,11 @@ static uint64_t draw_bits(void)
 	return x * UINT64_C(0x2545f4914f6cdd1d);
 }
 
+static uint64_t draw_below(uint64_t n)
+{
+	return (uint64_t)((unsigned __int128)n * draw_bits() >> 64);
+}
+
 /*
  * The period is uniform in half to one and a half times the mean, so that samples are not in step
  * with a loop of the program.  Threads made later inherit the period of that moment.
@@ -223,7 +239,7 @@ static uint64_t draw_bits(void)
 static void change_period(void)
 {
 	uint64_t mean = agent.shared->period;
-	uint64_t period = mean / 2 + (uint64_t)((unsigned __int128)mean * draw_bits() >> 64);
+	uint64_t period = mean / 2 + draw_below(mean);
 
 	if (agent_syscall(SYS_ioctl, agent.fd, PERF_EVENT_IOC_PERIOD, (long)&period, 0, 0, 0) < 0)
 		agent_count_loss(AGENT_CLOSED);
@@ -269,7 +285,7 @@ static void begin_steps(uint32_t insns, ucontext_t *u)
 	uint32_t tid = (uint32_t)agent_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0), free = 0;
 	unsigned i;
 
-	for (i = 0; i < STEPPERS && insns; i++, free = 0) {
+	for (i = 0; i < STEPPERS; i++, free = 0) {
 		if (!__atomic_compare_exchange_n(&steppers[i].tid, &free, tid, false,
 						 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			continue;
@@ -289,9 +305,9 @@ bool agent_take_step(const siginfo_t *info, void *context)
 	if (info->si_code != TRAP_STEP_CODE || !agent.shared || !agent.shared->steps)
 		return false;
 	s = find_stepper((uint32_t)agent_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0));
-	if (!s)
-		return false;
 	u->uc_mcontext.gregs[REG_EFL] &= ~FLAG_TRAP;
+	if (!s) /* a child of fork(), which its parent stepped through */
+		return true;
 	if (s->ip != u->uc_mcontext.gregs[REG_RIP]) {
 		s->ip = u->uc_mcontext.gregs[REG_RIP];
 		sample(AGENT_STEP, 1, u, __builtin_ia32_rdtsc());
@@ -321,8 +337,13 @@ void agent_take_sample(const siginfo_t *info, void *context)
 	}
 	if (agent.shared->steps && u->uc_mcontext.gregs[REG_EFL] & FLAG_TRAP)
 		return;
+	if (draw_below(agent.shared->one_in) != 0) {
+		write_head(AGENT_TIME, (uint64_t)u->uc_mcontext.gregs[REG_RIP]);
+		look_after(__atomic_add_fetch(&samples, 1, __ATOMIC_RELAXED));
+		return;
+	}
 	walked = sample(AGENT_SAMPLE, agent.shared->insns, u, began);
-	if (agent.shared->steps)
-		begin_steps(walked, u);
+	if (walked && agent.shared->steps)
+		begin_steps(agent.shared->insns, u);
 	look_after(__atomic_add_fetch(&samples, 1, __ATOMIC_RELAXED));
 }

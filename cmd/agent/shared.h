@@ -40,15 +40,15 @@ struct agent_shared {
 	uint64_t magic;
 	uint32_t nrings;
 	uint32_t ring_size;  /* a power of two */
-	uint32_t insns;	     /* to walk from each sample on */
+	uint32_t insns;	     /* to walk from a sample on */
+	uint32_t one_in;     /* so many samples is walked, chosen at random; at least 1 */
 	uint32_t steps;	     /* 1: step through them, too (enum agent_type) */
 	uint32_t event_type; /* of perf_event_attr */
+	uint32_t not_armed;  /* the last errno of AGENT_NOT_ARMED */
 	uint32_t stop;	     /* 1: no more samples */
 	uint64_t event_config;
 	uint64_t period; /* the mean */
 	uint64_t losses[AGENT_NLOSSES];
-	uint32_t not_armed; /* the last errno of AGENT_NOT_ARMED */
-	uint32_t pad;
 };
 
 struct agent_ring {
@@ -63,22 +63,29 @@ struct agent_ring {
 
 enum agent_type {
 	AGENT_PAD = 1, /* the rest of the ring, which was too small for a record */
-	AGENT_ATTACH,  /* a process has opened its event; only the fields up to `cpu` are used */
-	AGENT_SAMPLE,
-	AGENT_STEP, /* a sample of one instruction, one of those after an AGENT_SAMPLE */
+	AGENT_ATTACH,  /* a process has opened its event */
+	AGENT_TIME,    /* a sample of time alone */
+	AGENT_SAMPLE,  /* this and the next are struct agent_sample */
+	AGENT_STEP,    /* a sample of one instruction, one of those after an AGENT_SAMPLE */
 };
 
 #define AGENT_REGS 18 /* ax to flags and r8 to r15 of asm/perf_regs.h */
 
-/* A record; its size is a multiple of 8.  The bytes of struct vt_value_sample are its end. */
+/* A record; its size is a multiple of 8. */
 struct agent_record {
-	uint32_t size; /* with this head */
+	uint32_t size; /* with all that follows */
 	uint32_t type;
 	uint64_t time; /* CLOCK_MONOTONIC */
 	uint32_t pid;
 	uint32_t tid;
 	uint32_t cpu;
 	uint32_t pad;
+	uint64_t ip;
+};
+
+/* The bytes of struct vt_value_sample are its end. */
+struct agent_sample {
+	struct agent_record head;
 	uint64_t regs[AGENT_REGS];
 	uint64_t xmm[32];
 	struct vt_value_sample values;

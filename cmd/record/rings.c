@@ -59,10 +59,20 @@ static struct agent_ring *ring_at(const struct rings *r, uint32_t i)
 }
 
 /* The size of the record that a sample's counts ask for. */
-static uint64_t expect_size(const struct agent_record *rec)
+static uint64_t expect_size(const struct agent_sample *rec)
 {
 	return sizeof(*rec) + 16 * (uint64_t)__builtin_popcount(rec->values.high_mask) +
 	       (8 + VT_VALUE_SAMPLE_LINE) * (uint64_t)rec->values.nlines;
+}
+
+static bool is_right_size(const struct agent_record *rec)
+{
+	const struct agent_sample *sample = (const struct agent_sample *)rec;
+
+	if (rec->type != AGENT_SAMPLE && rec->type != AGENT_STEP)
+		return rec->size == sizeof(*rec);
+	return rec->size >= sizeof(*sample) && sample->values.high_mask <= 0xffff &&
+	       expect_size(sample) == rec->size;
 }
 
 /* Copies the record at a place, whose bytes may change meanwhile, and checks the copy. */
@@ -85,7 +95,7 @@ static const struct agent_record *take_record(struct rings *r, const uint8_t *at
 	memcpy(rec, at, head[0]);
 	rec->size = head[0];
 	rec->type = head[1];
-	return rec->values.high_mask <= 0xffff && expect_size(rec) == rec->size ? rec : NULL;
+	return is_right_size(rec) ? rec : NULL;
 }
 
 /* Nothing behind a contradiction can be found again: what there was is passed over. */

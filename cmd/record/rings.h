@@ -27,7 +27,8 @@ struct rings {
 int rings_open(struct rings *r, int fd, struct vt_error *err);
 void rings_close(struct rings *r);
 
-/* A record, checked: its size is right for its lines.  Borrowed for the call. */
+/* A record, checked: its size is right for its type, and for a sample's lines.  Borrowed for the
+ * call. */
 typedef int rings_fn(void *arg, const struct agent_record *rec, struct vt_error *err);
 
 /* Calls `fn` with the records since the last call.  0, or what `fn` returned, if negative. */

@@ -62,7 +62,8 @@ struct values {
 	struct vt_perfdata_writer *w;
 	struct vt_buf payload;
 	uint64_t period;
-	uint64_t samples;
+	uint64_t samples; /* that were walked */
+	uint64_t plain;	  /* others */
 	uint64_t losses[AGENT_NLOSSES];
 	uint64_t told[AGENT_NLOSSES]; /* of them, those that are LOST records */
 	sigset_t old_set;
@@ -165,26 +166,52 @@ static bool check_program(struct values *v)
 #define SAMPLE_TYPE                                                                                \
 	(PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_CPU | PD_SAMPLE_PERIOD |        \
 	 PD_SAMPLE_RAW | PD_SAMPLE_REGS_USER)
-#define SIDE_TYPE   (PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_CPU)
-#define REGS_ABI_64 2
-#define REG_IP	    8 /* of AGENT_REGS */
+#define SIDE_TYPE     (PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_CPU)
+#define REGS_ABI_NONE 0
+#define REGS_ABI_64   2
 
-static int put_sample(struct values *v, const struct agent_record *r, enum values_event event,
-		      struct vt_error *err)
+/* What precedes the raw bytes. */
+static void begin_sample(struct values *v, const struct agent_record *r, enum values_event event)
 {
-	size_t raw = r->size - offsetof(struct agent_record, values);
 	struct vt_buf *b = &v->payload;
-	size_t i;
 
 	b->size = 0;
 	vt_buf_put_le64(b, event + 1);
-	vt_buf_put_le64(b, r->regs[REG_IP]);
+	vt_buf_put_le64(b, r->ip);
 	vt_buf_put_le32(b, r->pid);
 	vt_buf_put_le32(b, r->tid);
 	vt_buf_put_le64(b, r->time);
 	vt_buf_put_le64(b, r->cpu);
 	vt_buf_put_le64(b, event == EVENT_TIME ? v->period : 1);
-	/* The size and the bytes together are a multiple of 8. */
+}
+
+static int end_sample(struct values *v, struct vt_error *err)
+{
+	struct vt_buf *b = &v->payload;
+
+	if (b->failed)
+		return vt_error_nomem(err);
+	return vt_perfdata_put_record(v->w, PD_SAMPLE, PD_MISC_USER, NULL, b->data, b->size, err);
+}
+
+/* The size of raw bytes and these together are a multiple of 8. */
+static int put_time_sample(struct values *v, const struct agent_record *r, struct vt_error *err)
+{
+	begin_sample(v, r, EVENT_TIME);
+	vt_buf_put_le32(&v->payload, 4);
+	vt_buf_put_le32(&v->payload, 0);
+	vt_buf_put_le64(&v->payload, REGS_ABI_NONE);
+	return end_sample(v, err);
+}
+
+static int put_value_sample(struct values *v, const struct agent_sample *r, enum values_event event,
+			    struct vt_error *err)
+{
+	size_t raw = r->head.size - offsetof(struct agent_sample, values);
+	struct vt_buf *b = &v->payload;
+	size_t i;
+
+	begin_sample(v, &r->head, event);
 	vt_buf_put_le32(b, (uint32_t)raw + 4);
 	vt_buf_put(b, &r->values, raw);
 	vt_buf_put_le32(b, 0);
@@ -193,24 +220,26 @@ static int put_sample(struct values *v, const struct agent_record *r, enum value
 		vt_buf_put_le64(b, r->regs[i]);
 	for (i = 0; i < 32; i++)
 		vt_buf_put_le64(b, r->xmm[i]);
-	if (b->failed)
-		return vt_error_nomem(err);
-	return vt_perfdata_put_record(v->w, PD_SAMPLE, PD_MISC_USER, NULL, b->data, b->size, err);
+	return end_sample(v, err);
 }
 
 static int take_agent_record(void *arg, const struct agent_record *r, struct vt_error *err)
 {
+	const struct agent_sample *sample = (const struct agent_sample *)r;
 	struct values *v = arg;
 
 	switch (r->type) {
 	case AGENT_ATTACH:
 		processes_attach(&v->processes, (int32_t)r->pid, r->time);
 		return 0;
+	case AGENT_TIME:
+		v->plain++;
+		return put_time_sample(v, r, err);
 	case AGENT_SAMPLE:
 		v->samples++;
-		return put_sample(v, r, EVENT_TIME, err);
+		return put_value_sample(v, sample, EVENT_TIME, err);
 	case AGENT_STEP:
-		return v->opt->steps ? put_sample(v, r, EVENT_STEP, err) : 0;
+		return v->opt->steps ? put_value_sample(v, sample, EVENT_STEP, err) : 0;
 	default:
 		v->rings.damaged++;
 		return 0;
@@ -387,6 +416,7 @@ static bool share_memory(struct values *v)
 	v->period = choose_period(v);
 	s = v->rings.shared;
 	s->insns = (uint32_t)v->opt->insns;
+	s->one_in = (uint32_t)v->opt->one_in;
 	s->steps = v->opt->steps;
 	s->period = v->period;
 	s->event_type = v->machine.cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE;
@@ -560,15 +590,17 @@ static double handler_us(const struct values *v, uint64_t ticks)
 {
 	double ns = (double)(v->end_ns - v->start_ns), all = (double)(v->end_tick - v->start_tick);
 
-	return all > 0 && v->samples ? (double)ticks * ns / all / (double)v->samples / 1e3 : 0;
+	return all > 0 ? (double)ticks * ns / all / (double)v->samples / 1e3 : 0;
 }
 
 static void report_samples(const struct values *v)
 {
 	uint64_t ticks, insns;
 
+	if (v->plain)
+		app_say(v->app, "%" PRIu64 " samples of time alone", v->plain);
 	if (!v->samples) {
-		app_say(v->app, "no sample was taken");
+		app_say(v->app, "no %ssample was taken", v->plain ? "other " : "");
 		return;
 	}
 	rings_sum(&v->rings, &ticks, &insns);

@@ -21,7 +21,9 @@ struct values_options {
 	bool insns_given;
 	bool steps; /* single-step what was walked, and record the registers of each step */
 	uint64_t insns;
-	uint64_t frequency; /* 0: not given */
+	uint64_t one_in;      /* so many samples has registers and memory */
+	const char *fraction; /* "1/K", as it was given, or NULL */
+	uint64_t frequency;   /* 0: not given */
 	uint64_t period;
 	bool pack;
 	const char *output; /* NULL: standard output if that is a pipe, else vtrace.vt */

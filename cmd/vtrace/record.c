@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/common/app.h"
+#include "cmd/common/options.h"
 #include "cmd/common/stream.h"
 #include "cmd/programs.h"
 #include "cmd/record/calibrate.h"
@@ -96,6 +97,8 @@ static bool check_values(struct record *r)
 		return app_usage(r->app, "--freq and --period exclude each other");
 	if (!r->app->argc)
 		return app_usage(r->app, "which program?");
+	if (!app_parse_fraction(r->app, "--frequency", r->values.fraction, &r->values.one_in))
+		return false;
 	r->values.frequency = r->perf.frequency;
 	r->values.period = r->perf.period;
 	r->values.pack = r->perf.pack;
@@ -146,9 +149,11 @@ static bool check_record_options(struct record *r)
 		return app_usage(r->app, "--json: goes with --calibrate");
 	if (r->values.on)
 		return check_values(r);
-	if (r->values.insns_given || r->values.steps)
+	if (r->values.insns_given || r->values.steps || r->values.fraction)
 		return app_usage(r->app, "%s: goes with --sample-values",
-				 r->values.steps ? "--steps" : "--insns");
+				 r->values.steps      ? "--steps"
+				 : r->values.fraction ? "--frequency"
+						      : "--insns");
 	if (r->full.full)
 		return check_full(r);
 	if (other)
@@ -282,6 +287,8 @@ int cmd_record(int argc, char **argv)
 		{0, "insns", VT_OPT_U64, &r.values.insns, .arg = "N", .min = 1,
 		 .max = VALUES_INSNS_MAX, .given = &r.values.insns_given,
 		 .help = "the next N instructions (default 16)"},
+		{0, "frequency", VT_OPT_STRING, &r.values.fraction, .arg = "1/K",
+		 .help = "only one in K samples, chosen at random; the others are of time alone"},
 		{0, "steps", VT_OPT_FLAG, &r.values.steps,
 		 .help = "also single-step them and record each step: to check values by, slow"},
 		{0, "full", VT_OPT_FLAG, &r.full.full,
