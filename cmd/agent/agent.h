@@ -59,7 +59,10 @@ bool agent_take_step(const siginfo_t *info, void *context);
 
 /* ---- guard.c: reading memory that may not be there ---- */
 
-/* A walk_read_fn: copies a line of 64 bytes; false: a fault. */
+/*
+ * A walk_read_fn: copies a line of 64 bytes; false: a fault.  `arg` is a bool: true if the thread
+ * blocks the signals of faults, so that one would end the process.
+ */
 bool agent_read_line(void *arg, uint64_t addr, uint8_t *bytes);
 
 /* If a fault was in agent_read_line(), lets it return false, and returns true. */

@@ -192,11 +192,21 @@ static bool write_sample(struct agent_place *place, enum agent_type type, const 
 	return true;
 }
 
+/* A program, or its handler that was interrupted, may block what the guard needs. */
+static bool blocks_faults(const ucontext_t *u)
+{
+	uint64_t blocked;
+
+	memcpy(&blocked, &u->uc_sigmask, sizeof(blocked));
+	return blocked & (UINT64_C(1) << (SIGSEGV - 1) | UINT64_C(1) << (SIGBUS - 1));
+}
+
 /* Walks from where the signal came and writes a record.  0: none; else the instructions walked. */
 static uint32_t sample(enum agent_type type, uint32_t insns, const ucontext_t *u, uint64_t began)
 {
 	struct walk_start start;
 	struct agent_place place;
+	bool by_call = blocks_faults(u);
 	uint32_t walked = 0;
 
 	if (!agent_take_place(&place)) {
@@ -204,7 +214,7 @@ static uint32_t sample(enum agent_type type, uint32_t insns, const ucontext_t *u
 		return 0;
 	}
 	get_start(&start, u);
-	walk_run(place.walk, &start, insns, agent_read_line, NULL);
+	walk_run(place.walk, &start, insns, agent_read_line, &by_call);
 	if (write_sample(&place, type, place.walk, &start, u)) {
 		walked = place.walk->walked;
 		place.ring->insns += walked;
