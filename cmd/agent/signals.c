@@ -16,17 +16,27 @@
  * The agent's handlers stand before the program's for three signals.  What the program asks for is
  * kept here, and is what it gets to see; its handler runs as the kernel would have run it.
  *
- * The program must not block SIGTRAP either: a sample would come late, with the registers of
- * another moment, or, after exec(), end a program that has no handler.
+ * SIGTRAP is not blocked where the program blocks it: a sample would come late, with the registers
+ * of another moment, or, after exec(), end a program that has no handler.  It is blocked as soon as
+ * one that the program would have got is there to wait.
  */
 static const int ours[] = {SIGTRAP, SIGSEGV, SIGBUS};
 #define NOURS (sizeof(ours) / sizeof(ours[0]))
 
+/* The kernel's flag of an action that has a restorer, which all of the C library's have. */
+#define HAS_RESTORER 0x04000000
+
 static struct sigaction wanted[NOURS];
 static bool installed;
 
+/* What the program believes of SIGTRAP: in this thread's mask, and in those of handlers. */
+static __thread bool trap_blocked __attribute__((tls_model("initial-exec")));
+static uint64_t trap_masked; /* bit n - 1: while the handler of signal n runs */
+
 typedef int action_fn(int, const struct sigaction *, struct sigaction *);
 typedef int mask_fn(int, const sigset_t *, sigset_t *);
+
+typedef sighandler_t signal_fn(int, sighandler_t);
 
 static action_fn *real_sigaction;
 static mask_fn *real_sigprocmask;
@@ -47,6 +57,12 @@ static int set_action(int sig, const struct sigaction *act, struct sigaction *ol
 		return -1;
 	}
 	return real_sigaction(sig, act, old);
+}
+
+/* A child of vfork() shares this memory, but neither the handlers nor the event. */
+static bool is_sampled(void)
+{
+	return installed && agent_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) == agent.pid;
 }
 
 static struct sigaction *find_wanted(int sig)
@@ -84,6 +100,7 @@ static void set_handler_mask(int sig, const struct sigaction *w, const ucontext_
 	sigset_t mask;
 
 	sigorset(&mask, &u->uc_sigmask, &w->sa_mask);
+	sigdelset(&mask, SIGTRAP);
 	if (!(w->sa_flags & SA_NODEFER))
 		sigaddset(&mask, sig);
 	agent_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, 8, 0, 0);
@@ -108,12 +125,35 @@ static void call_wanted(int sig, siginfo_t *info, void *context)
 		act.sa_handler(sig);
 }
 
+/* A SIGTRAP that somebody has sent waits, as in the program that would have blocked it. */
+static void let_wait(siginfo_t *info, ucontext_t *u)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTRAP);
+	agent_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&set, 0, 8, 0, 0);
+	sigaddset(&u->uc_sigmask, SIGTRAP);
+	agent_syscall(SYS_rt_tgsigqueueinfo, agent_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0),
+		      agent_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0), SIGTRAP, (long)info, 0, 0);
+}
+
+static void handle_program_trap(int sig, siginfo_t *info, void *context)
+{
+	if (!trap_blocked)
+		call_wanted(sig, info, context);
+	else if (info->si_code <= 0)
+		let_wait(info, context);
+	else
+		end_by_signal(sig, info);
+}
+
 static void handle_trap(int sig, siginfo_t *info, void *context)
 {
 	if (agent_is_sample(info))
 		agent_take_sample(info, context);
 	else if (!agent_take_step(info, context))
-		call_wanted(sig, info, context);
+		handle_program_trap(sig, info, context);
 }
 
 static void handle_fault(int sig, siginfo_t *info, void *context)
@@ -142,10 +182,22 @@ static int install(int sig)
 		sigemptyset(&act.sa_mask);
 		if (own) {
 			act.sa_mask = w->sa_mask;
+			sigdelset(&act.sa_mask, SIGTRAP);
 			act.sa_flags = (w->sa_flags & ~(int)SA_RESETHAND) | SA_SIGINFO;
 		}
 	}
 	return set_action(sig, &act, NULL);
+}
+
+/* A mask is inherited over exec(). */
+static void unblock_at_start(void)
+{
+	sigset_t set, old;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTRAP);
+	agent_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&set, (long)&old, 8, 0, 0);
+	trap_blocked = sigismember(&old, SIGTRAP);
 }
 
 bool agent_install_handlers(void)
@@ -156,6 +208,7 @@ bool agent_install_handlers(void)
 		if (set_action(ours[i], NULL, &wanted[i]) < 0)
 			return false;
 	installed = true;
+	unblock_at_start();
 	for (i = 0; i < NOURS; i++)
 		if (install(ours[i]) < 0)
 			return false;
@@ -180,27 +233,61 @@ bool agent_has_handlers(void)
 
 /* ---- what the program calls ---- */
 
-static void unblock_trap(sigset_t *set)
+static bool is_ours(const struct sigaction *act)
 {
-	if (installed)
-		sigdelset(set, SIGTRAP);
+	return act->sa_sigaction == handle_trap || act->sa_sigaction == handle_fault;
+}
+
+/* Sets an action of a process without samples, which sees none of ours all the same. */
+static int set_unsampled_action(int sig, const struct sigaction *act, struct sigaction *old)
+{
+	const struct sigaction *w = find_wanted(sig);
+
+	if (set_action(sig, act, old) < 0)
+		return -1;
+	if (old && w && is_ours(old))
+		*old = *w;
+	return 0;
+}
+
+/* An action of a signal that is none of ours; SIGTRAP is not blocked by it. */
+static int set_other_action(int sig, const struct sigaction *act, struct sigaction *old)
+{
+	uint64_t bit = sig > 0 && sig <= 64 ? UINT64_C(1) << (sig - 1) : 0;
+	uint64_t before = __atomic_load_n(&trap_masked, __ATOMIC_RELAXED);
+	struct sigaction changed;
+
+	if (act) {
+		changed = *act;
+		sigdelset(&changed.sa_mask, SIGTRAP);
+	}
+	if (set_action(sig, act ? &changed : NULL, old) < 0)
+		return -1;
+	if (act && sigismember(&act->sa_mask, SIGTRAP) == 1)
+		__atomic_fetch_or(&trap_masked, bit, __ATOMIC_RELAXED);
+	else if (act)
+		__atomic_fetch_and(&trap_masked, ~bit, __ATOMIC_RELAXED);
+	if (old && before & bit)
+		sigaddset(&old->sa_mask, SIGTRAP);
+	return 0;
 }
 
 AGENT_EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
-	struct sigaction *w = installed ? find_wanted(sig) : NULL;
-	struct sigaction changed, before;
+	struct sigaction *w = find_wanted(sig), before;
 
-	if (!w) {
-		if (!act)
-			return set_action(sig, act, old);
-		changed = *act;
-		unblock_trap(&changed.sa_mask);
-		return set_action(sig, &changed, old);
-	}
+	if (!installed)
+		return set_action(sig, act, old);
+	if (!is_sampled())
+		return set_unsampled_action(sig, act, old);
+	if (!w)
+		return set_other_action(sig, act, old);
 	before = *w;
 	if (act) {
 		*w = *act;
+		w->sa_flags |= HAS_RESTORER;
+		sigdelset(&w->sa_mask, SIGKILL);
+		sigdelset(&w->sa_mask, SIGSTOP);
 		if (install(sig) < 0) {
 			*w = before;
 			return -1;
@@ -220,16 +307,18 @@ static sighandler_t set_handler(int sig, sighandler_t handler, int flags)
 	return sigaction(sig, &act, &old) < 0 ? SIG_ERR : old.sa_handler;
 }
 
-/* Those of the C library call its own sigaction(). */
+/* Those of the C library call its own sigaction(), and know what siginterrupt() was told. */
 AGENT_EXPORT sighandler_t signal(int sig, sighandler_t handler)
 {
-	return set_handler(sig, handler, SA_RESTART);
+	signal_fn *real = find_wanted(sig) ? NULL : (signal_fn *)find_real("signal");
+
+	return real ? real(sig, handler) : set_handler(sig, handler, SA_RESTART);
 }
 
 AGENT_EXPORT sighandler_t bsd_signal(int sig, sighandler_t handler);
 AGENT_EXPORT sighandler_t bsd_signal(int sig, sighandler_t handler)
 {
-	return set_handler(sig, handler, SA_RESTART);
+	return signal(sig, handler);
 }
 
 AGENT_EXPORT sighandler_t __sysv_signal(int sig, sighandler_t handler);
@@ -243,15 +332,35 @@ AGENT_EXPORT sighandler_t sysv_signal(int sig, sighandler_t handler)
 	return __sysv_signal(sig, handler);
 }
 
+static bool is_blocked_by(int how, const sigset_t *set, bool before)
+{
+	int in = sigismember(set, SIGTRAP) == 1;
+
+	if (how == SIG_SETMASK)
+		return in;
+	return in ? how == SIG_BLOCK : before;
+}
+
 static int set_mask(mask_fn *real, int how, const sigset_t *set, sigset_t *old)
 {
+	bool before = trap_blocked;
 	sigset_t changed;
+	int rc;
 
-	if (!set || how == SIG_UNBLOCK)
+	if (!is_sampled())
 		return real(how, set, old);
-	changed = *set;
-	unblock_trap(&changed);
-	return real(how, &changed, old);
+	if (set) {
+		changed = *set;
+		if (how != SIG_UNBLOCK)
+			sigdelset(&changed, SIGTRAP);
+		trap_blocked = is_blocked_by(how, set, before);
+	}
+	rc = real(how, set ? &changed : NULL, old);
+	if (rc != 0)
+		trap_blocked = before;
+	else if (old && before)
+		sigaddset(old, SIGTRAP);
+	return rc;
 }
 
 AGENT_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
