@@ -91,7 +91,7 @@ static void arm_child(void)
 	agent.fd = -1;
 	agent.pid = (pid_t)agent_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	agent_forget_steps();
-	if (!agent.shared->stop)
+	if (!agent.shared->stop && !agent.sandboxed)
 		agent_arm();
 	errno = saved;
 }
@@ -139,8 +139,10 @@ __attribute__((constructor)) static void start_agent(void)
 	int saved = errno;
 
 	agent.shared = path ? map_shared(path) : NULL;
-	if (!agent.shared || agent.shared->stop)
+	if (!agent.shared || agent.shared->stop || agent_finds_sandbox()) {
+		errno = saved;
 		return;
+	}
 	agent.pid = getpid();
 	agent.fsgsbase = getauxval(AT_HWCAP2) & HWCAP2_HAS_FSGSBASE;
 	agent_find_xstate();

@@ -31,6 +31,7 @@ struct agent {
 	int fd;					  /* of the event; -1 */
 	int (*now)(clockid_t, struct timespec *); /* the vDSO's clock_gettime(2), or NULL */
 	bool fsgsbase;				  /* user code may read these registers */
+	bool sandboxed;				  /* system calls could end the process */
 };
 
 extern struct agent agent;
@@ -78,6 +79,11 @@ bool agent_install_handlers(void);
 
 /* Whether the kernel still has ours: a program may have called rt_sigaction(2) itself. */
 bool agent_has_handlers(void);
+
+/* ---- sandbox.c: programs that forbid themselves system calls ---- */
+
+/* True, and counted, if the process has been forbidden calls that the first program had not. */
+bool agent_finds_sandbox(void);
 
 /* ---- xstate.c: the vector registers of a signal frame ---- */
 

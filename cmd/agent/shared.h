@@ -33,6 +33,7 @@ enum agent_loss {
 	AGENT_FOREIGN,	 /* the program has replaced the handler by a direct system call */
 	AGENT_NOT_ARMED, /* a process could not open its event */
 	AGENT_CLOSED,	 /* a process has lost its event's file descriptor */
+	AGENT_SANDBOX,	 /* a process has forbidden itself system calls */
 	AGENT_NLOSSES
 };
 
@@ -49,6 +50,8 @@ struct agent_shared {
 	uint64_t event_config;
 	uint64_t period; /* the mean */
 	uint64_t losses[AGENT_NLOSSES];
+	uint32_t filters; /* of system calls: 1 more than the first program has */
+	uint32_t pad;
 };
 
 struct agent_ring {

@@ -569,6 +569,9 @@ static void report_losses(struct values *v)
 		 "times the program had a handler of its own in the agent's "
 		 "place: values there may be missing");
 	say_loss(v, AGENT_CLOSED, "periods could not be changed: the program has closed the event");
+	say_loss(
+		v, AGENT_SANDBOX,
+		"times a program forbade itself system calls (seccomp): not sampled from there on");
 	if (v->losses[AGENT_NOT_ARMED])
 		app_say(a, "%" PRIu64 " %s not sampled: perf_event_open: %s",
 			v->losses[AGENT_NOT_ARMED],
@@ -615,9 +618,9 @@ static void report_samples(const struct values *v)
 /* What a stream says of how it was recorded. */
 static void put_facts(const void *arg, struct vt_writer *w)
 {
-	static const char *const losses[AGENT_NLOSSES] = {"agent.late",	     "agent.ring_full",
-							  "agent.no_ring",   "agent.foreign",
-							  "agent.not_armed", "agent.closed"};
+	static const char *const losses[AGENT_NLOSSES] = {
+		"agent.late",	   "agent.ring_full", "agent.no_ring", "agent.foreign",
+		"agent.not_armed", "agent.closed",    "agent.sandbox"};
 	static const char *const unsampled[NUNSAMPLED] = {
 		"agent.not_sampled.static", "agent.not_sampled.setuid", "agent.not_sampled.foreign",
 		"agent.not_sampled.other"};

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cmd/agent/agent.h"
+#include "cmd/agent/syscall.h"
+
+/*
+ * A program that forbids itself system calls (seccomp(2)) may be ended by those of the agent. Which
+ * ones it forbids cannot be told, so its samples end there.
+ */
+
+typedef int prctl_fn(int, long, long, long, long);
+typedef long syscall_fn(long, long, long, long, long, long, long);
+
+/* Functions of unspecified arguments, all of which are passed on. */
+AGENT_EXPORT int set_process(int what, long a, long b, long c, long d) __asm__("prctl");
+AGENT_EXPORT long call_system(long n, long a, long b, long c, long d, long e,
+			      long f) __asm__("syscall");
+
+static void leave_process(void)
+{
+	int fd = agent.fd;
+
+	if (!agent.shared || agent.sandboxed ||
+	    agent_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) != agent.pid)
+		return;
+	agent.sandboxed = true;
+	agent.fd = -1;
+	if (fd >= 0)
+		agent_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	agent_count_loss(AGENT_SANDBOX);
+}
+
+/* Without a filter the kernel is only asked whether it has them. */
+int set_process(int what, long a, long b, long c, long d)
+{
+	static prctl_fn *real;
+
+	if (what == PR_SET_SECCOMP && (a == SECCOMP_MODE_STRICT || b))
+		leave_process();
+	if (!real)
+		real = (prctl_fn *)dlsym(RTLD_NEXT, "prctl");
+	return real(what, a, b, c, d);
+}
+
+long call_system(long n, long a, long b, long c, long d, long e, long f)
+{
+	static syscall_fn *real;
+
+	if (n == SYS_seccomp &&
+	    (a == SECCOMP_SET_MODE_STRICT || (a == SECCOMP_SET_MODE_FILTER && c)))
+		leave_process();
+	if (!real)
+		real = (syscall_fn *)dlsym(RTLD_NEXT, "syscall");
+	return real(n, a, b, c, d, e, f);
+}
+
+/* 0 where the kernel does not tell. */
+static uint32_t count_filters(void)
+{
+	static const char name[] = "\nSeccomp_filters:";
+	char text[4096];
+	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	const char *at;
+
+	if (fd >= 0)
+		agent_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	text[size > 0 ? size : 0] = '\0';
+	at = strstr(text, name);
+	return at ? (uint32_t)strtoul(at + sizeof(name) - 1, NULL, 10) : 0;
+}
+
+/* Filters stay over exec().  Those of the first program are there for the recorder, too. */
+bool agent_finds_sandbox(void)
+{
+	uint32_t filters = count_filters() + 1, first = 0;
+
+	if (!__atomic_compare_exchange_n(&agent.shared->filters, &first, filters, false,
+					 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		agent.sandboxed = filters > first;
+	if (agent.sandboxed)
+		agent_count_loss(AGENT_SANDBOX);
+	return agent.sandboxed;
+}
