@@ -272,7 +272,6 @@ static void look_after(uint32_t n)
 static struct stepper {
 	uint32_t tid; /* 0: free */
 	uint32_t left;
-	greg_t ip;
 } steppers[STEPPERS];
 
 void agent_forget_steps(void)
@@ -300,13 +299,12 @@ static void begin_steps(uint32_t insns, ucontext_t *u)
 						 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			continue;
 		steppers[i].left = insns;
-		steppers[i].ip = u->uc_mcontext.gregs[REG_RIP];
 		u->uc_mcontext.gregs[REG_EFL] |= FLAG_TRAP;
 		return;
 	}
 }
 
-/* A repeated string instruction traps after each repetition. */
+/* A repeated string instruction traps after each repetition, as vinterp counts it. */
 bool agent_take_step(const siginfo_t *info, void *context)
 {
 	ucontext_t *u = context;
@@ -318,12 +316,8 @@ bool agent_take_step(const siginfo_t *info, void *context)
 	u->uc_mcontext.gregs[REG_EFL] &= ~FLAG_TRAP;
 	if (!s) /* a child of fork(), which its parent stepped through */
 		return true;
-	if (s->ip != u->uc_mcontext.gregs[REG_RIP]) {
-		s->ip = u->uc_mcontext.gregs[REG_RIP];
-		sample(AGENT_STEP, 1, u, __builtin_ia32_rdtsc());
-		s->left--;
-	}
-	if (s->left)
+	sample(AGENT_STEP, 1, u, __builtin_ia32_rdtsc());
+	if (--s->left)
 		u->uc_mcontext.gregs[REG_EFL] |= FLAG_TRAP;
 	else
 		__atomic_store_n(&s->tid, 0, __ATOMIC_RELEASE);
