@@ -34,6 +34,7 @@ enum vt_reg {
 	VT_REG_GS,
 	VT_REG_R8, /* to R15, 23 */
 	VT_REG_R15 = VT_REG_R8 + 7,
+	VT_REG_MASK = 24,   /* to 31: k0 to k7, of the interpreter's state alone */
 	VT_REG_VECTOR = 32, /* to 63: xmm0 and the wider registers that it is part of, … */
 	VT_NREGS = 64,
 	VT_REG_NONE = 255

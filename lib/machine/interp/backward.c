@@ -91,6 +91,8 @@ static unsigned written_by(const struct vti_op *op, unsigned *dst)
 		cas = data_of(op);
 		*dst = cas->old[0];
 		return 1;
+	case VTI_EVEX:
+		return op->aux;
 	default:
 		break;
 	}
@@ -409,6 +411,7 @@ static void note_rare_writes(struct vti_backward *bw, struct overwritten *o,
 		note_memory_write(o, address_in(bw, g->address), g->size);
 		break;
 	case VTI_UNLIFTED:
+	case VTI_EVEX:
 		o->all_state = o->all_memory = true;
 		break;
 	default:

@@ -8,6 +8,7 @@
 #include "machine/interp/call.h"
 #include "machine/interp/code.h"
 #include "machine/interp/eval.h"
+#include "machine/interp/evex.h"
 #include "machine/interp/memory.h"
 
 /*
@@ -92,6 +93,9 @@ static void forget_op(struct vt_interp *m, const struct vti_op *op)
 		break;
 	case VTI_DIRTY:
 		vti_call_forget(m, (const struct vti_call *)op->data);
+		break;
+	case VTI_EVEX:
+		vti_forget_evex(m, op);
 		break;
 	case VTI_UNLIFTED:
 		vti_run_unlifted(m, (const struct vti_unlifted *)op->data);

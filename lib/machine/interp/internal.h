@@ -7,12 +7,13 @@
 #include <libvex_guest_amd64.h>
 
 #include "base/hash.h"
+#include "machine/lift/evex.h"
 #include "machine/lift/flat.h"
 
 /* Definitions that the interpreter's files share. */
 
-/* The guest state has a word for each 8 bytes; wide reads may extend behind its end. */
-#define VTI_STATE_WORDS (sizeof(VexGuestAMD64State) / 8 + 4)
+/* The guest state has a word for each 8 bytes; what AVX-512 adds lies behind VEX's. */
+#define VTI_STATE_WORDS (VTI_STATE_BYTES / 8)
 
 /* Index of a field of VEX's guest state. */
 #define VTI_STATE(field) (offsetof(VexGuestAMD64State, guest_##field) / 8)

@@ -233,7 +233,7 @@ void vti_run_unlifted(struct vt_interp *m, const struct vti_unlifted *u)
 	for (reg = 0; reg < VT_NREGS; reg++) {
 		if (!(u->writes >> reg & 1) || reg == VT_REG_IP || reg == VT_REG_FLAGS)
 			continue;
-		for (lane = 0; lane < 4; lane++)
+		for (lane = 0; lane < VTI_ZMM_WORDS; lane++)
 			vt_interp_set(m, reg, lane, vt_word_unknown(64));
 	}
 	if (u->writes_flags || u->writes >> VT_REG_FLAGS & 1)

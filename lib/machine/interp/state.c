@@ -114,9 +114,10 @@ static unsigned find_general_register(unsigned reg)
 /* Index of a register's lane, or 0. */
 static unsigned find_register_lane(unsigned reg, unsigned lane)
 {
-	if (reg >= VT_REG_VECTOR && reg < VT_REG_VECTOR + 16)
-		return lane < 4 ? (unsigned)(VTI_STATE(YMM0) + 4 * (reg - VT_REG_VECTOR) + lane)
-				: 0;
+	if (reg >= VT_REG_VECTOR && reg < VT_REG_VECTOR + 32)
+		return lane < VTI_ZMM_WORDS ? vti_vector_at(reg - VT_REG_VECTOR, lane) / 8 : 0;
+	if (reg >= VT_REG_MASK && reg < VT_REG_MASK + 8)
+		return lane ? 0 : vti_mask_at(reg - VT_REG_MASK) / 8;
 	return lane ? 0 : find_general_register(reg);
 }
 

@@ -7,6 +7,7 @@
 
 #include <libvex_guest_amd64.h>
 
+#include "machine/lift/evex.h"
 #include "machine/lift/fastop.h"
 
 /* Twice a slot's number has 16 bits. */
@@ -86,7 +87,7 @@ uint16_t vti_build_u64(struct vti_build *b, uint64_t value)
 
 uint16_t vti_build_unknown(struct vti_build *b, unsigned size)
 {
-	struct vt_word w[4] = {{0, 0}, {0, 0}, {0, 0}, {0, 0}};
+	struct vt_word w[VTI_ZMM_WORDS] = {{0, 0}};
 
 	if (size < 8)
 		w[0] = vt_word_unknown(8 * size);
@@ -397,8 +398,8 @@ bool vti_find_register(unsigned reg, unsigned *offset)
 		;
 	if (i < 16)
 		*offset = GENERAL + 8 * i;
-	else if (reg >= VT_REG_VECTOR && reg < VT_REG_VECTOR + 16)
-		*offset = VECTOR + 32 * (reg - VT_REG_VECTOR);
+	else if (reg >= VT_REG_VECTOR && reg < VT_REG_VECTOR + 32)
+		*offset = vti_vector_at(reg - VT_REG_VECTOR, 0);
 	else
 		return false;
 	return true;

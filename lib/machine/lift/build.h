@@ -71,6 +71,7 @@ struct vti_build {
 	uint16_t written;
 	uint16_t written_vectors;
 	uint8_t extent[16]; /* bytes of each vector register, from its lowest */
+	uint16_t cleared;   /* bit n: the block has cleared the upper half of zmm<n> */
 	/* Previous values of the current instruction's results, where corrections.c needs them. */
 	uint16_t old[VT_FACT_RESULTS];
 	bool failed; /* memory ran out */

@@ -275,11 +275,13 @@ static void close_ranks(struct vti_build *b)
 
 /* ---- where temporaries are ---- */
 
+#define MOST_WORDS 8 /* of a value */
+
 struct placing {
-	uint16_t *place;   /* of each value, by its first slot; VTI_NO_SLOT: none yet */
-	uint32_t *last;	   /* operation that uses it last, likewise */
-	uint16_t *idle[5]; /* places of values of so many words that are over */
-	size_t nidle[5];
+	uint16_t *place; /* of each value, by its first slot; VTI_NO_SLOT: none yet */
+	uint32_t *last;	 /* operation that uses it last, likewise */
+	uint16_t *idle[MOST_WORDS + 1]; /* places of values of so many words that are over */
+	size_t nidle[MOST_WORDS + 1];
 	uint32_t nslots;
 	uint32_t nconstants;
 };
@@ -404,6 +406,7 @@ static struct vti_block *pack_block(const struct vti_build *b, const struct plac
 		case VTI_LOADG:
 		case VTI_STOREG:
 		case VTI_UNLIFTED:
+		case VTI_EVEX:
 			op.data = arena + more + op.imm;
 			break;
 		default:
@@ -436,7 +439,7 @@ struct vti_block *vti_build_finish(struct vti_build *b)
 	p.place = calloc(n, sizeof(*p.place));
 	p.last = calloc(n, sizeof(*p.last));
 	enough = live && p.place && p.last;
-	for (i = 1; i < 5; i++) {
+	for (i = 1; i <= MOST_WORDS; i++) {
 		p.idle[i] = calloc(n, sizeof(*p.idle[i]));
 		enough = enough && p.idle[i];
 	}
@@ -450,7 +453,7 @@ struct vti_block *vti_build_finish(struct vti_build *b)
 		place_temps(b, &p);
 		k = pack_block(b, &p);
 	}
-	for (i = 1; i < 5; i++)
+	for (i = 1; i <= MOST_WORDS; i++)
 		free(p.idle[i]);
 	free(p.place);
 	free(p.last);

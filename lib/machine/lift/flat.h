@@ -51,7 +51,12 @@ enum vti_opcode {
 	VTI_CAS,     /* imm: struct vti_cas */
 	VTI_LOADG,   /* imm: struct vti_guarded */
 	VTI_STOREG,
-	VTI_UNLIFTED,	   /* imm: struct vti_unlifted */
+	VTI_UNLIFTED, /* imm: struct vti_unlifted */
+	/*
+	 * imm: struct vti_evex.  a: its source in memory or a general register; b: address of a
+	 * masked store; dst: its result of aux words, if that is in no vector or mask register
+	 */
+	VTI_EVEX,
 	VTI_CAPTURE,	   /* a: value; aux: enum vt_what; b: register; c: bytes; imm: address */
 	VTI_CAPTURE_STATE, /* the same of guest state at a */
 	VTI_CAPTURE_INSN,

@@ -6,6 +6,7 @@
 #include <libvex_guest_amd64.h>
 
 #include "machine/lift/corrections.h"
+#include "machine/lift/evex_emit.h"
 #include "machine/lift/flatten.h"
 
 #define RIP_AT	    ((unsigned)offsetof(VexGuestAMD64State, guest_RIP))
@@ -523,6 +524,7 @@ static bool flatten_dirty(struct vti_flat *f, const IRDirty *d)
 static void insn_end(struct vti_build *b)
 {
 	vti_correct_end(b);
+	vti_clear_high(b);
 	vti_capture_results(b);
 }
 

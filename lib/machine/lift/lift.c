@@ -10,6 +10,7 @@
 #include <libvex_guest_amd64.h>
 
 #include "machine/lift/corrections.h"
+#include "machine/lift/evex_emit.h"
 #include "machine/lift/flatten.h"
 
 /* Where a straight piece of code ends. */
@@ -219,9 +220,11 @@ static bool add_unlifted(struct vti_build *b)
 	const struct vt_facts *f = &b->insns[b->emitted].facts;
 	struct vti_unlifted u;
 
-	vti_emit_begin(b);
 	memset(&u, 0, sizeof(u));
-	u.writes = f->writes & ~(UINT64_C(1) << VT_REG_IP | UINT64_C(1) << VT_REG_FLAGS);
+	u.writes = (uint64_t)vti_unlifted_masks(b) << VT_REG_MASK;
+	vti_emit_begin(b);
+	b->cleared = 0;
+	u.writes |= f->writes & ~(UINT64_C(1) << VT_REG_IP | UINT64_C(1) << VT_REG_FLAGS);
 	u.writes_flags = f->writes >> VT_REG_FLAGS & 1;
 	u.writes_memory = f->flags & VT_FACT_STORE;
 	u.writes_fp = may_write_fp(f);
@@ -229,7 +232,7 @@ static bool add_unlifted(struct vti_build *b)
 		u.writes |= UINT64_C(1) << VT_REG_AX;
 	/* Facts tell no registers of these. */
 	if (strncmp(f->mnemonic, "xrstor", 6) == 0)
-		u.writes |= UINT64_C(0xffff) << VT_REG_VECTOR;
+		u.writes |= UINT64_C(0xffffffff) << VT_REG_VECTOR;
 	/* Under Valgrind, the answer is there behind the request. */
 	if (b->request)
 		u.writes |= UINT64_C(1) << VT_REG_AX | UINT64_C(1) << VT_REG_DX;
@@ -277,7 +280,7 @@ static void add_all(struct vti_build *b, const uint8_t *bytes)
 	while (b->emitted < b->ninsns && !b->failed && !b->full) {
 		enum vti_piece what = add_piece(b, bytes);
 
-		if (what == VTI_PIECE_UNLIFTED && vti_lift_bit_test(b))
+		if (what == VTI_PIECE_UNLIFTED && (vti_lift_bit_test(b) || vti_lift_evex(b)))
 			continue;
 		if (what == VTI_PIECE_END || (what == VTI_PIECE_UNLIFTED && add_unlifted(b))) {
 			b->bad = b->no_code = false;
@@ -296,6 +299,7 @@ static void restart_build(struct vti_build *b)
 	b->nops = b->nslots = b->more.size = 0;
 	b->emitted = b->insn = b->nunlifted = b->nunknown = 0;
 	b->full = b->request = false;
+	b->cleared = 0;
 }
 
 struct vti_block *vti_lift(uint64_t addr, const uint8_t *bytes, size_t size, unsigned max_insns,

@@ -62,7 +62,15 @@ static const struct {
 	{"kmovq %k1,%rax", "\xc4\xe1\xfb\x93\xc1", "result 8 ?"},
 	{"vpaddd %zmm2,%zmm1,%zmm3", "\x62\xf1\x75\x48\xfe\xda",
 	 "operand ymm1 32 4000000000000000 8000000000000000 12 13; "
-	 "operand ymm2 32 20 21 22 23; result ymm3 32 ? ? ? ?"},
+	 "operand ymm2 32 20 21 22 23; "
+	 "result ymm3 32 4000000000000020 8000000000000021 34 36"},
+	{"vmovdqu64 (%rdi),%zmm16", "\x62\xe1\xfe\x48\x6f\x07",
+	 "from 8 7040; load 64 4746454443424140 4f4e4d4c4b4a4948 5756555453525150 "
+	 "5f5e5d5c5b5a5958 6766656463626160 6f6e6d6c6b6a6968 7776757473727170 7f7e7d7c7b7a7978; "
+	 "result ymm16 32 4746454443424140 4f4e4d4c4b4a4948 5756555453525150 5f5e5d5c5b5a5958"},
+	/* The mask is unknown, and so is what is accessed. */
+	{"vmovdqu64 (%rdi),%xmm16{%k1}", "\x62\xe1\xfe\x09\x6f\x07",
+	 "operand xmm16 16 ? ?; from 8 ?; load 16 ? ?; result xmm16 16 ? ?"},
 	{"vmaskmovps (%rdi),%xmm1,%xmm2", "\xc4\xe2\x71\x2c\x17",
 	 "operand xmm1 16 4000000000000000 8000000000000000; from 8 ?; load 4 ?; from 8 ?; "
 	 "load 4 ?; from 8 ?; load 4 ?; from 8 704c; load 4 4f4e4d4c; "

@@ -203,10 +203,10 @@ static void test_unlifted_captures(void **state)
 		const char *hex;
 		unsigned reg, size;
 	} cases[] = {
-		{"c4e1fb93c1", VT_REG_AX, 8},	     /* kmovq rax, k1 */
-		{"62f17d08fec2", VT_REG_VECTOR, 16}, /* vpaddd xmm0, xmm0, xmm2, as of AVX-512 */
-		{"62f17528fec2", VT_REG_VECTOR, 32}, /* vpaddd ymm0, ymm1, ymm2 */
-		{"62f17548feda", VT_REG_VECTOR + 3, 32}, /* vpaddd zmm3: VEX knows 32 bytes of it */
+		{"62f1fe0878c0", VT_REG_AX, 8},	     /* vcvttss2usi rax, xmm0 */
+		{"62f17c0858c2", VT_REG_VECTOR, 16}, /* vaddps xmm0, xmm0, xmm2, as of AVX-512 */
+		{"62f1742858c2", VT_REG_VECTOR, 32}, /* vaddps ymm0, ymm1, ymm2 */
+		{"62f1744858da", VT_REG_VECTOR + 3, 32}, /* vaddps zmm3: 32 bytes are captured */
 	};
 	const struct vti_op *op;
 	unsigned i;
@@ -236,8 +236,8 @@ static void test_unlifted_flags(void **state)
 	static const size_t flags[] = {offsetof(VexGuestAMD64State, guest_DFLAG),
 				       offsetof(VexGuestAMD64State, guest_ACFLAG),
 				       offsetof(VexGuestAMD64State, guest_IDFLAG)};
-	/* rep std, rep cld, popf of 16 bits; kmovq rax, k1 has nothing to do with flags */
-	static const char *const hex[] = {"f3fd", "f3fc", "669d", "c4e1fb93c1"};
+	/* rep std, rep cld, popf of 16 bits; vcvttss2usi rax, xmm0 has nothing to do with flags */
+	static const char *const hex[] = {"f3fd", "f3fc", "669d", "62f1fe0878c0"};
 	unsigned i, k;
 
 	(void)state;
@@ -266,16 +266,19 @@ static void test_unlifted_writes(void **state)
 		 false}, /* vaddps %zmm3,%zmm2,%zmm1 */
 		{"c7f81a000000", {BIT64(VT_REG_AX), false, false, true}, true}, /* xbegin .+0x20 */
 		{"0fae2f",
-		 {UINT64_C(0xffff) << VT_REG_VECTOR, false, false, true},
-		 false},							/* xrstor (%rdi) */
-		{"0fae27", {0, true, false, true}, false},			/* xsave (%rdi) */
-		{"0f0107", {0, true, false, true}, false},			/* sgdt (%rdi) */
-		{"0f010f", {0, true, false, true}, false},			/* sidt (%rdi) */
-		{"f3480faed0", {BIT64(VT_REG_FS), false, false, true}, false},	/* wrfsbase %rax */
-		{"f3480faed9", {BIT64(VT_REG_GS), false, false, true}, false},	/* wrgsbase %rcx */
-		{"f3480faec2", {BIT64(VT_REG_DX), false, false, true}, false},	/* rdfsbase %rdx */
-		{"c4e1fb93c1", {BIT64(VT_REG_AX), false, false, false}, false}, /* kmovq %k1,%rax */
-		{"62f17e487f0f", {0, true, false, false}, false}, /* vmovdqu32 %zmm1,(%rdi) */
+		 {UINT64_C(0xffffffffff) << VT_REG_MASK, false, false, true},
+		 false},						       /* xrstor (%rdi) */
+		{"0fae27", {0, true, false, true}, false},		       /* xsave (%rdi) */
+		{"0f0107", {0, true, false, true}, false},		       /* sgdt (%rdi) */
+		{"0f010f", {0, true, false, true}, false},		       /* sidt (%rdi) */
+		{"f3480faed0", {BIT64(VT_REG_FS), false, false, true}, false}, /* wrfsbase %rax */
+		{"f3480faed9", {BIT64(VT_REG_GS), false, false, true}, false}, /* wrgsbase %rcx */
+		{"f3480faec2", {BIT64(VT_REG_DX), false, false, true}, false}, /* rdfsbase %rdx */
+		{"62f1fe0878c0", {BIT64(VT_REG_AX), false, false, false}, false}, /* vcvttss2usi */
+		{"62f17448c2ca00",
+		 {BIT64(VT_REG_MASK + 1), false, false, false},
+		 false},					  /* vcmpeqps %zmm2,%zmm1,%k1 */
+		{"62f27d488b0f", {0, true, false, false}, false}, /* vpcompressd %zmm1,(%rdi) */
 		{"0f38cbd1",
 		 {BIT64(VT_REG_VECTOR + 2), false, false, false},
 		 false},				/* sha256rnds2 %xmm0,%xmm1,%xmm2 */
