@@ -2,6 +2,7 @@
 #include "cmd/record/rings.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,28 +14,48 @@
 /* More than any record has; see WALK_LINES_MAX. */
 #define RECORD_MAX (64u << 10)
 
-/* Rings for a processor: a handler may be interrupted for others of its processor. */
+/*
+ * Rings for a processor: a handler may be interrupted for those of other threads, which many
+ * threads that are made to wait at once do.
+ */
 #define RINGS_EACH  4
-#define RINGS_LEAST 8
+#define RINGS_LEAST 32
 
 /* How often a process must be looked for in vain: it may have its number in another namespace. */
 #define DEAD_LOOKS 10
+
+/*
+ * Gives the file all its room, or less where there is little: a program that writes where a file
+ * system has no room is ended.  0 or an errno.
+ */
+static int reserve_file(struct rings *r, int fd)
+{
+	int code;
+
+	do {
+		r->size =
+			AGENT_PAGE * (uint64_t)(1 + r->nrings) + (uint64_t)r->nrings * r->ring_size;
+		code = posix_fallocate(fd, 0, (off_t)r->size);
+	} while (code == ENOSPC && ftruncate(fd, 0) == 0 && (r->ring_size /= 2) >= RECORD_MAX);
+	return code;
+}
 
 int rings_open(struct rings *r, int fd, struct vt_error *err)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	uint64_t n = (uint64_t)(cpus > 0 ? cpus : 1) * RINGS_EACH;
+	int code;
 	void *p;
 
 	*r = (struct rings){.ring_size = RING_SIZE};
 	n = n < RINGS_LEAST ? RINGS_LEAST : n > AGENT_RINGS ? AGENT_RINGS : n;
 	r->nrings = (uint32_t)n;
-	r->size = AGENT_PAGE * (1 + n) + n * r->ring_size;
 	r->record = malloc(RECORD_MAX);
 	if (!r->record)
 		return vt_error_nomem(err);
-	if (ftruncate(fd, (off_t)r->size) < 0)
-		return vt_error_errno(err, VT_E_SYSTEM, errno, "shared memory");
+	code = reserve_file(r, fd);
+	if (code)
+		return vt_error_errno(err, VT_E_SYSTEM, code, "shared memory");
 	p = mmap(NULL, (size_t)r->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (p == MAP_FAILED)
 		return vt_error_errno(err, VT_E_SYSTEM, errno, "shared memory");
