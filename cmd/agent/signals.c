@@ -156,8 +156,22 @@ static void handle_trap(int sig, siginfo_t *info, void *context)
 		handle_program_trap(sig, info, context);
 }
 
+/*
+ * While the handler of a sample runs, another sample may wait, blocked.  A fault then makes the
+ * kernel deliver the first synchronous signal that waits, blocked or not
+ * (dequeue_synchronous_signal()): SIGTRAP, and the fault on top of it.  Where the fault was is then
+ * in the context that handle_trap(), at its first instruction, has as its argument.
+ */
+static void *find_fault(const ucontext_t *u)
+{
+	if (u->uc_mcontext.gregs[REG_RIP] == (greg_t)handle_trap)
+		return (void *)u->uc_mcontext.gregs[REG_RDX];
+	return (void *)u;
+}
+
 static void handle_fault(int sig, siginfo_t *info, void *context)
 {
+	context = find_fault(context);
 	if (!agent_recover_fault(context))
 		call_wanted(sig, info, context);
 }
