@@ -23,8 +23,11 @@
 #			"precise": what precise_ip was asked for (default 0)
 #			"samples": [{"ip": ..., and any of "weight", "weight2", "weight3",
 #				"data_src", "addr", "regs": [24 values by perf's numbers],
-#				"stack": "hexadecimal", "misc", "pid": ...}, ...]: all samples the
-#				same ones
+#				"stack": "hexadecimal", "misc", "pid": ..., "raw": "hexadecimal",
+#				"values": {"lines": [[ADDRESS, "hexadecimal"], ...], and any of
+#				"walked", "stop", "fs", "gs", "mxcsr", "high": {REGISTER:
+#				[LOW, HIGH], ...}, "zero", "nlines": another number}, ...}, ...]:
+#				all samples the same ones
 #			"type", "config", "read_format", "flags": those of the event,
 #			"lost": [[TYPE, [WORD, ...], TIME, TID, MISC], ...]: records of losses
 #		addresses are of user code; times are 1000, 1001, ... if samples have no "time"
@@ -385,6 +388,17 @@ def described_features(w, spec, at):
     return sum(1 << bit for bit in found), table + body
 
 
+def values(w, d):
+    """The raw bytes of a sample of values, as formats/common/value_sample.h has them."""
+    high = {int(n): v for n, v in d.get('high', {}).items()}
+    b = w.pack('IHHIIQQII', 0x31534c56, d.get('walked', 16), d.get('stop', 1),
+               d.get('nlines', len(d['lines'])), d.get('mxcsr', 0x1f80), d.get('fs', 0),
+               d.get('gs', 0), sum(1 << n for n in high), d.get('zero', 0))
+    return b + b''.join(w.u64s(high[n]) for n in sorted(high)) + \
+        w.u64s([addr for addr, _ in d['lines']]) + \
+        b''.join(bytes.fromhex(line).ljust(64, b'\0') for _, line in d['lines'])
+
+
 def described(w, out, name):
     with open(name) as f:
         spec = json.load(f)
@@ -392,7 +406,7 @@ def described(w, out, name):
     fields = set(samples[0])
     sample_type = IP | TID | TIME | CPU | PERIOD
     for bit, field in ((ADDR, 'addr'), (REGS_USER, 'regs'), (STACK_USER, 'stack'),
-                       (DATA_SRC, 'data_src'), (RAW, 'raw')):
+                       (DATA_SRC, 'data_src'), (RAW, 'raw'), (RAW, 'values')):
         sample_type |= bit if field in fields else 0
     if 'weight2' in fields:
         sample_type |= WEIGHT_STRUCT
@@ -410,6 +424,8 @@ def described(w, out, name):
         d = dict(d, sample_type=sample_type, time=d.get('time', 1000 + i), cpu=0, period=1000,
                  uregs_abi=2, stack=bytes.fromhex(d.get('stack', '')),
                  raw=bytes.fromhex(d.get('raw', '')))
+        if 'values' in d:
+            d['raw'] = values(w, d['values'])
         d['raw'] += bytes((4 - len(d['raw'])) % 8)
         d.setdefault('pid', 100)
         d['tid'] = d['pid']

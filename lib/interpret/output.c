@@ -18,6 +18,7 @@ struct vt_interpret_output {
 	struct vt_writer *target; /* what is written in the end; NULL: nothing */
 	struct vt_writer *writer; /* the target, or a temporary file of provisional values */
 	FILE *spool;		  /* that file */
+	bool lines;		  /* there were samples with lines of memory */
 	bool failed;		  /* an error that is not the stream's fault */
 	uint64_t values;
 };
@@ -240,6 +241,12 @@ static int output_record(struct vt_interpret_output *out, const struct vt_record
 		copy_record(out, rec, f);
 	if (out->writer && rec->kind == VT_SAMPLE && out->o.what & 1u << VT_WHAT_LATENCY)
 		write_latency(out, rec);
+	/* Code is that of the sample. */
+	if (rec->kind == VT_SAMPLE && vt_plugins_count(out->o.plugins)) {
+		out->lines |= vt_record_words(rec, VT_SAMPLE_LINE_ADDR).count > 0;
+		if (out->lines)
+			vt_plugins_forget_code(out->o.plugins);
+	}
 	code = vt_interpret_feed(out->in, rec, err);
 	if (out->failed || !feed_plugins(out, rec, err))
 		return -(int)err->code;
