@@ -25,9 +25,9 @@
 #				"data_src", "addr", "regs": [24 values by perf's numbers],
 #				"stack": "hexadecimal", "misc", "pid": ..., "raw": "hexadecimal",
 #				"values": {"lines": [[ADDRESS, "hexadecimal"], ...], and any of
-#				"walked", "stop", "fs", "gs", "mxcsr", "high": {REGISTER:
-#				[LOW, HIGH], ...}, "zero", "nlines": another number}, ...}, ...]:
-#				all samples the same ones
+#				"walked", "stop", "fs", "gs", "mxcsr", "state": [[8 *
+#				REGISTER + PART, BYTES], ...], "nlines" and "nstate": another
+#				number}, ...}, ...]: all samples the same ones
 #			"type", "config", "read_format", "flags": those of the event,
 #			"lost": [[TYPE, [WORD, ...], TIME, TID, MISC], ...]: records of losses
 #		addresses are of user code; times are 1000, 1001, ... if samples have no "time"
@@ -390,11 +390,11 @@ def described_features(w, spec, at):
 
 def values(w, d):
     """The raw bytes of a sample of values, as formats/common/value_sample.h has them."""
-    high = {int(n): v for n, v in d.get('high', {}).items()}
-    b = w.pack('IHHIIQQII', 0x31534c56, d.get('walked', 16), d.get('stop', 1),
+    state = d.get('state', [])
+    b = w.pack('IHHIIQQQ', 0x31534c56, d.get('walked', 16), d.get('stop', 1),
                d.get('nlines', len(d['lines'])), d.get('mxcsr', 0x1f80), d.get('fs', 0),
-               d.get('gs', 0), sum(1 << n for n in high), d.get('zero', 0))
-    return b + b''.join(w.u64s(high[n]) for n in sorted(high)) + \
+               d.get('gs', 0), d.get('nstate', len(state)))
+    return b + b''.join(w.u64s(entry) for entry in state) + \
         w.u64s([addr for addr, _ in d['lines']]) + \
         b''.join(bytes.fromhex(line).ljust(64, b'\0') for _, line in d['lines'])
 

@@ -87,6 +87,7 @@ bool agent_finds_sandbox(void);
 
 /* ---- xstate.c: the vector registers of a signal frame ---- */
 
+struct walk;
 struct walk_start;
 
 /* Finds where the processor saves them. */
@@ -94,5 +95,12 @@ void agent_find_xstate(void);
 
 /* Sets the vector registers of `start` from a signal frame. */
 void agent_get_vectors(struct walk_start *start, const void *fpregs);
+
+/*
+ * Writes the state of a sample to `to`, 16 bytes each, as it was at the start of the walk; returns
+ * how many entries.  The other tells how many there are at most.
+ */
+unsigned agent_put_state(uint8_t *to, const struct walk *w, const struct walk_start *start);
+unsigned agent_most_state(const struct walk *w);
 
 #endif

@@ -126,26 +126,6 @@ void agent_tell_attached(void)
 	write_head(AGENT_ATTACH, 0);
 }
 
-/* Adds the upper halves of ymm registers; returns where the next bytes go. */
-static uint8_t *put_high(struct agent_sample *r, const struct walk_start *start, uint8_t *to)
-{
-	static const uint8_t zero[16];
-	unsigned i;
-
-	for (i = 0; i < 16; i++) {
-		const uint8_t *high = start->ymm_high ? start->ymm_high + 16 * (size_t)i : zero;
-
-		if (memcmp(high, zero, 16) == 0) {
-			r->values.high_zero |= 1u << i;
-			continue;
-		}
-		r->values.high_mask |= 1u << i;
-		memcpy(to, high, 16);
-		to += 16;
-	}
-	return to;
-}
-
 static void fill_sample(struct agent_sample *r, const struct walk *w,
 			const struct walk_start *start, const ucontext_t *u)
 {
@@ -167,8 +147,8 @@ static void fill_sample(struct agent_sample *r, const struct walk *w,
 		memcpy(r->xmm, start->xmm, sizeof(r->xmm));
 		memcpy(&r->values.mxcsr, fx + 24, sizeof(r->values.mxcsr));
 	}
-	if (w->wide)
-		to = put_high(r, start, to);
+	to += 16 * agent_put_state(to, w, start);
+	r->values.nstate = (uint64_t)(to - (uint8_t *)(r + 1)) / 16;
 	memcpy(to, w->line_addr, 8 * (size_t)w->nlines);
 	to += 8 * (size_t)w->nlines;
 	memcpy(to, w->line, (size_t)WALK_LINE * w->nlines);
@@ -178,7 +158,7 @@ static void fill_sample(struct agent_sample *r, const struct walk *w,
 static bool write_sample(struct agent_place *place, enum agent_type type, const struct walk *w,
 			 const struct walk_start *start, const ucontext_t *u)
 {
-	size_t most = sizeof(struct agent_sample) + (w->wide ? 256 : 0) +
+	size_t most = sizeof(struct agent_sample) + 16 * (size_t)agent_most_state(w) +
 		      (8 + WALK_LINE) * (size_t)w->nlines;
 	struct agent_sample *r = (struct agent_sample *)agent_reserve(place, (uint32_t)most);
 

@@ -66,3 +66,72 @@ void agent_get_vectors(struct walk_start *start, const void *fpregs)
 	start->hi_zmm = fx ? find_component(fx, HI_ZMM) : NULL;
 	start->kmask = fx ? find_component(fx, KMASK) : NULL;
 }
+
+/* ---- of a sample ---- */
+
+#define LOW_VECTORS 0xffffU
+
+unsigned agent_most_state(const struct walk *w)
+{
+	unsigned low = w->wide ? (unsigned)__builtin_popcount(w->vec_loaded & LOW_VECTORS) : 0;
+
+	return 6 * low + 8 * (unsigned)__builtin_popcount(w->vec_loaded >> 16) +
+	       (unsigned)__builtin_popcount(w->kmask_loaded);
+}
+
+static void put_entry(uint8_t *to, unsigned reg, unsigned lane, uint64_t value)
+{
+	uint64_t at = 8 * (uint64_t)reg + lane;
+
+	memcpy(to, &at, sizeof(at));
+	memcpy(to + 8, &value, sizeof(value));
+}
+
+/* The entries of a register: those that are not zero, or its first; `bytes` NULL: all are. */
+static unsigned put_lanes(uint8_t *to, unsigned reg, unsigned lane, const uint8_t *bytes,
+			  unsigned lanes, bool first)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < lanes; i++) {
+		uint64_t value = 0;
+
+		if (bytes)
+			memcpy(&value, bytes + 8 * (size_t)i, sizeof(value));
+		if (value || (first && i == 0))
+			put_entry(to + 16 * (size_t)n++, reg, lane + i, value);
+	}
+	return n;
+}
+
+static const uint8_t *at_or_null(const uint8_t *base, unsigned i, size_t size)
+{
+	return base ? base + i * size : NULL;
+}
+
+unsigned agent_put_state(uint8_t *to, const struct walk *w, const struct walk_start *start)
+{
+	uint32_t masks = w->kmask_loaded, vectors = w->vec_loaded;
+	unsigned n = 0, i;
+
+	if (!w->wide)
+		vectors &= ~LOW_VECTORS;
+	for (; masks; masks &= masks - 1) {
+		i = (unsigned)__builtin_ctz(masks);
+		n += put_lanes(to + 16 * (size_t)n, VT_VALUE_SAMPLE_MASK + i, 0,
+			       at_or_null(start->kmask, i, 8), 1, true);
+	}
+	for (; vectors; vectors &= vectors - 1) {
+		i = (unsigned)__builtin_ctz(vectors);
+		if (i >= 16) {
+			n += put_lanes(to + 16 * (size_t)n, VT_VALUE_SAMPLE_VECTOR + i, 0,
+				       at_or_null(start->hi_zmm, i - 16, 64), 8, true);
+			continue;
+		}
+		n += put_lanes(to + 16 * (size_t)n, VT_VALUE_SAMPLE_VECTOR + i, 2,
+			       at_or_null(start->ymm_high, i, 16), 2, true);
+		n += put_lanes(to + 16 * (size_t)n, VT_VALUE_SAMPLE_VECTOR + i, 4,
+			       at_or_null(start->zmm_high, i, 32), 4, false);
+	}
+	return n;
+}

@@ -82,7 +82,7 @@ static struct agent_ring *ring_at(const struct rings *r, uint32_t i)
 /* The size of the record that a sample's counts ask for. */
 static uint64_t expect_size(const struct agent_sample *rec)
 {
-	return sizeof(*rec) + 16 * (uint64_t)__builtin_popcount(rec->values.high_mask) +
+	return sizeof(*rec) + 16 * rec->values.nstate +
 	       (8 + VT_VALUE_SAMPLE_LINE) * (uint64_t)rec->values.nlines;
 }
 
@@ -92,7 +92,7 @@ static bool is_right_size(const struct agent_record *rec)
 
 	if (rec->type != AGENT_SAMPLE && rec->type != AGENT_STEP)
 		return rec->size == sizeof(*rec);
-	return rec->size >= sizeof(*sample) && sample->values.high_mask <= 0xffff &&
+	return rec->size >= sizeof(*sample) && sample->values.nstate <= VT_VALUE_SAMPLE_NSTATE &&
 	       expect_size(sample) == rec->size;
 }
 

@@ -9,8 +9,8 @@
  * (PERF_SAMPLE_RAW) of a sample of time in a perf.data.  Little-endian, at a multiple of 8 bytes
  * except for RAW's own size.  Behind the head follow
  *
- *	u64 high[2 * bits of high_mask]   bits 128 to 255 of those vector registers, ascending
- *	u64 line_addr[nlines]             multiples of 64
+ *	u64 state[nstate][2]    8 * register + which 8 bytes of it; these bytes
+ *	u64 line_addr[nlines]   multiples of 64
  *	u8  line[nlines][64]
  *
  * and at most 7 bytes of padding.
@@ -26,9 +26,17 @@ struct vt_value_sample {
 	uint32_t mxcsr;
 	uint64_t fs_base;
 	uint64_t gs_base;
-	uint32_t high_mask; /* bit n: the upper half of ymm n is recorded */
-	uint32_t high_zero; /* bit n: that is zero; in neither mask: it is unknown */
+	uint64_t nstate;
 };
+
+/*
+ * The state is of the masks and vector registers that the instructions use, ascending; the low 16
+ * bytes of the first 16 vector registers are elsewhere.  8 bytes without an entry are zero if their
+ * register has another, and otherwise unknown.
+ */
+#define VT_VALUE_SAMPLE_MASK	24  /* the number of k0 */
+#define VT_VALUE_SAMPLE_VECTOR	32  /* of xmm0 and the wider registers that it is part of */
+#define VT_VALUE_SAMPLE_NSTATE	232 /* at most: 8 masks, 16 vectors of 48 bytes, 16 of 64 */
 
 /*
  * The registers of such a sample (PERF_SAMPLE_REGS_USER): general ones, flags and both halves of

@@ -7,7 +7,7 @@
 _Static_assert(VT_VALUE_SAMPLE_LINE == VT_KNOWN_LINE, "lines of samples are those of streams");
 
 #define HEAD 40 /* bytes of struct vt_value_sample in the raw bytes */
-#define HIGH 16 /* of the upper half of a vector register */
+#define STATE 16 /* of an entry of the state */
 
 /* What precedes the arrays. */
 static void read_value_head(struct vt_value_sample *v, const uint8_t *p)
@@ -20,30 +20,47 @@ static void read_value_head(struct vt_value_sample *v, const uint8_t *p)
 		.mxcsr = vt_le32(p + 12),
 		.fs_base = vt_le64(p + 16),
 		.gs_base = vt_le64(p + 24),
-		.high_mask = vt_le32(p + 32),
-		.high_zero = vt_le32(p + 36),
+		.nstate = vt_le64(p + 32),
 	};
 }
 
 /* Do the sizes agree, and is what it says of the walk possible? */
 static bool is_valid_head(const struct vt_value_sample *v, size_t size)
 {
-	size_t need = HEAD + HIGH * (size_t)__builtin_popcount(v->high_mask);
+	size_t need;
 
-	if (v->stop >= VT_NWALKSTOPS || (v->walked && !v->stop) || v->high_mask & v->high_zero)
+	if (v->stop >= VT_NWALKSTOPS || (v->walked && !v->stop) ||
+	    v->nstate > VT_VALUE_SAMPLE_NSTATE)
 		return false;
+	need = HEAD + STATE * (size_t)v->nstate;
 	if (need > size || v->nlines > (size - need) / (sizeof(uint64_t) + VT_KNOWN_LINE))
 		return false;
 	need += v->nlines * (sizeof(uint64_t) + VT_KNOWN_LINE);
 	return size - need < 8;
 }
 
-static void put_value_words(struct pd_session *s, unsigned field, const uint8_t *p, size_t count)
+/* Do the entries ascend, and is each of a register that there is? */
+static bool is_valid_state(const uint8_t *p, size_t count)
+{
+	uint64_t last = 8 * VT_VALUE_SAMPLE_MASK - 1, reg;
+	size_t i;
+
+	for (i = 0; i < count; i++, last = reg) {
+		reg = vt_le64(p + STATE * i);
+		if (reg <= last || reg >= 8 * (VT_VALUE_SAMPLE_VECTOR + 32) ||
+		    (reg < 8 * VT_VALUE_SAMPLE_VECTOR && reg % 8))
+			return false;
+	}
+	return true;
+}
+
+/* Puts one of the two words of each entry. */
+static void put_state_words(struct pd_session *s, unsigned field, const uint8_t *p, size_t count)
 {
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		s->words[i] = vt_le64(p + 8 * i);
+		s->words[i] = vt_le64(p + STATE * i);
 	if (count)
 		vt_writer_words(s->w, field, s->words, count);
 }
@@ -78,27 +95,26 @@ static void put_value_lines(struct pd_session *s, size_t count)
 static bool put_values(struct pd_session *s, const struct pd_sample *smp, uint64_t *row)
 {
 	struct vt_value_sample v;
-	size_t high, lines, contradictory;
+	const uint8_t *state = smp->raw + HEAD;
+	size_t lines, contradictory;
 
 	if (smp->raw_size < HEAD)
 		return false;
 	read_value_head(&v, smp->raw);
-	if (!is_valid_head(&v, smp->raw_size))
+	if (!is_valid_head(&v, smp->raw_size) || !is_valid_state(state, v.nstate))
 		return false;
-	high = 2 * (size_t)__builtin_popcount(v.high_mask);
-	lines = sort_value_lines(s, smp->raw + HEAD + 8 * high, v.nlines, &contradictory);
+	lines = sort_value_lines(s, state + STATE * v.nstate, v.nlines, &contradictory);
 	if (lines == SIZE_MAX)
 		return false;
 	s->values.contradictory += contradictory > 0;
 	row[VT_SAMPLE_FS_BASE] = v.fs_base;
 	row[VT_SAMPLE_GS_BASE] = v.gs_base;
 	row[VT_SAMPLE_MXCSR] = v.mxcsr;
-	row[VT_SAMPLE_HIGH_MASK] = v.high_mask;
-	row[VT_SAMPLE_HIGH_ZERO] = v.high_zero;
 	row[VT_SAMPLE_WALKED] = v.walked;
 	row[VT_SAMPLE_WALK_STOP] = v.stop;
 	put_value_lines(s, lines);
-	put_value_words(s, VT_SAMPLE_VECTOR_HIGH, smp->raw + HEAD, high);
+	put_state_words(s, VT_SAMPLE_STATE_REG, state, v.nstate);
+	put_state_words(s, VT_SAMPLE_STATE, state + 8, v.nstate);
 	return true;
 }
 

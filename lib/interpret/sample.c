@@ -264,31 +264,39 @@ static void set_sample_registers(struct vti_samples *s)
 	vt_interp_set(s->machine, VT_REG_IP, 0, vt_word_of(at->ip));
 }
 
+/*
+ * Masks and wide vectors: what has no entry is zero if its register has one, but the low 16 bytes of
+ * the first 16 vector registers.
+ */
+static void set_state(struct vti_samples *s, const struct vt_record *rec)
+{
+	struct vt_words at = vt_record_words(rec, VT_SAMPLE_STATE_REG);
+	struct vt_words value = vt_record_words(rec, VT_SAMPLE_STATE);
+	unsigned reg = 0, lane;
+	size_t i;
+
+	for (i = 0; i < at.count && i < value.count; i++) {
+		if (at.data[i] >= 8 * (uint64_t)VT_NREGS || at.data[i] < 8 * (uint64_t)VT_REG_MASK)
+			return;
+		if (reg != at.data[i] / 8) {
+			reg = (unsigned)(at.data[i] / 8);
+			lane = reg >= VT_REG_VECTOR && reg < VT_REG_VECTOR + VECTORS ? 2 : 0;
+			for (; lane < 8; lane++)
+				vt_interp_set(s->machine, reg, lane, vt_word_of(0));
+		}
+		vt_interp_set(s->machine, reg, at.data[i] % 8, vt_word_of(value.data[i]));
+	}
+}
+
 /* What a recorder tells of the registers if it followed the next instructions. */
 static void set_walked_registers(struct vti_samples *s, const struct vt_record *rec)
 {
-	struct vt_words high = vt_record_words(rec, VT_SAMPLE_VECTOR_HIGH);
-	uint64_t mask = vt_record_u64(rec, VT_SAMPLE_HIGH_MASK);
-	uint64_t zero = vt_record_u64(rec, VT_SAMPLE_HIGH_ZERO);
-	const uint64_t *v = high.data;
-	unsigned bit;
-
 	if (vt_record_u64(rec, VT_SAMPLE_WALK_STOP) == VT_WALK_NOT)
 		return;
 	vt_interp_set(s->machine, VT_REG_FS, 0, vt_word_of(vt_record_u64(rec, VT_SAMPLE_FS_BASE)));
 	vt_interp_set(s->machine, VT_REG_GS, 0, vt_word_of(vt_record_u64(rec, VT_SAMPLE_GS_BASE)));
 	vt_interp_set_mxcsr(s->machine, (uint32_t)vt_record_u64(rec, VT_SAMPLE_MXCSR));
-	if (high.count != 2 * (size_t)__builtin_popcountll(mask) || mask & zero)
-		return;
-	for (bit = 0; bit < VECTORS; bit++) {
-		uint64_t recorded = mask >> bit & 1;
-
-		if (!recorded && !(zero >> bit & 1))
-			continue;
-		vt_interp_set(s->machine, VT_REG_VECTOR + bit, 2, vt_word_of(recorded ? v[0] : 0));
-		vt_interp_set(s->machine, VT_REG_VECTOR + bit, 3, vt_word_of(recorded ? v[1] : 0));
-		v += recorded ? 2 : 0;
-	}
+	set_state(s, rec);
 }
 
 /* ---- a run ---- */

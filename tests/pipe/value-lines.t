@@ -110,7 +110,13 @@ fewer-lines v["nlines"] = 3
 unaligned lines[1][0] += 8
 no-stop v["stop"] = 0
 unknown-stop v["stop"] = 9
-two-halves v.update(high={3: [1, 2]}, zero=8)
+more-state v["nstate"] = 2
+most-state v["nstate"] = 2**63
+no-mask v["state"] = [[191, 1]]
+half-mask v["state"] = [[193, 1]]
+no-vector v["state"] = [[512, 1]]
+state-twice v["state"] = [[258, 1], [258, 1]]
+state-descends v["state"] = [[260, 1], [258, 1]]
 magic-only s["raw"] = "564c5331"
 cut s["raw"] = "564c5331100001000100000000000000"
 END

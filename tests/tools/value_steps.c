@@ -32,6 +32,8 @@
 
 /* The captures of a run. */
 struct captured {
+	enum vt_stop stop;
+	uint32_t insns;
 	struct vt_capture *list;
 	size_t count;
 	size_t cap;
@@ -69,6 +71,8 @@ static void copy_captures(struct captured *to, const struct vt_run *run)
 	if (!vt_array_grow(&to->list, &to->cap, run->ncaptures + 1, sizeof(*to->list)))
 		die("out of memory", NULL);
 	to->count = run->ncaptures;
+	to->stop = run->stop;
+	to->insns = run->insns;
 	if (run->ncaptures)
 		memcpy(to->list, run->captures, run->ncaptures * sizeof(*to->list));
 }
@@ -194,6 +198,10 @@ static void check_loads(struct check *c, const struct thread *t, uint32_t insn)
 		p = find_load(t, insn, nth++);
 		c->loads++;
 		c->loads_known += p && p->known;
+		if (c->verbose && !(p && p->known))
+			fprintf(stderr, "unknown load at %#" PRIx64 ": instruction %" PRIu32
+				"; the run of %" PRIu32 " ended by %s\n", truth->ip, insn,
+				t->sample.insns, vt_stop_name(t->sample.stop));
 		if (p && p->known && truth->known && p->size == truth->size)
 			compare(c, "load", p, truth->value);
 	}

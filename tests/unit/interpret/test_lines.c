@@ -36,9 +36,9 @@ struct sample {
 	uint64_t addr[8];
 	uint8_t line[8][64];
 	size_t lines_size; /* bytes of the field; 0: as many as there are lines */
-	uint64_t fs, gs, mxcsr, mask, zero, stop;
-	uint64_t high[4];
-	unsigned nhigh;
+	uint64_t fs, gs, mxcsr, stop;
+	uint64_t state_reg[4], state[4];
+	unsigned nstate;
 };
 
 struct seen {
@@ -122,13 +122,12 @@ static void put_sample(struct vt_writer *w, const struct sample *s)
 	row[VT_SAMPLE_FS_BASE] = s->fs;
 	row[VT_SAMPLE_GS_BASE] = s->gs;
 	row[VT_SAMPLE_MXCSR] = s->mxcsr;
-	row[VT_SAMPLE_HIGH_MASK] = s->mask;
-	row[VT_SAMPLE_HIGH_ZERO] = s->zero;
 	row[VT_SAMPLE_WALK_STOP] = s->stop;
 	vt_put_le64(stack, s->stack);
 	vt_writer_bytes(w, VT_SAMPLE_STACK, stack, sizeof(stack));
 	vt_writer_words(w, VT_SAMPLE_UREGS, regs, 4);
-	vt_writer_words(w, VT_SAMPLE_VECTOR_HIGH, s->high, s->nhigh);
+	vt_writer_words(w, VT_SAMPLE_STATE_REG, s->state_reg, s->nstate);
+	vt_writer_words(w, VT_SAMPLE_STATE, s->state, s->nstate);
 	vt_writer_words(w, VT_SAMPLE_LINE_ADDR, s->addr, s->nlines);
 	vt_writer_bytes(w, VT_SAMPLE_LINES, s->line,
 			s->lines_size ? s->lines_size : 64 * (size_t)s->nlines);
@@ -321,23 +320,23 @@ static void test_upper_halves(void **state)
 	/* vextracti128 $1,%ymm1,%xmm2; vmovq %xmm2,%rax; the same of %ymm3 to %rdx */
 	CODE_AT(&s, CODE, 0xc4, 0xe3, 0x7d, 0x39, 0xca, 1, 0xc4, 0xe1, 0xf9, 0x7e, 0xd0, 0xc4, 0xe3,
 		0x7d, 0x39, 0xda, 1, 0xc4, 0xe1, 0xf9, 0x7e, 0xd2, SYSCALL);
-	s.mask = BIT(1);
-	s.zero = BIT(3);
-	s.high[0] = 0x11;
-	s.nhigh = 2;
-	assert_runs(&s, 1, "a11 d0 c10018 end; ");
-	s.zero = 0;
+	s.state_reg[0] = 8 * (VT_REG_VECTOR + 1) + 2;
+	s.state[0] = 0x11;
+	s.nstate = 1;
 	assert_runs(&s, 1, "a11 d? c10018 end; ");
-	s.mask = BIT(1) | BIT(3) | BIT(31);
-	s.nhigh = 4;
-	s.high[2] = 0x33;
-	/* Too few numbers for the mask. */
+	/* What has no entry is 0 where the register has one. */
+	s.state_reg[1] = 8 * (VT_REG_VECTOR + 3) + 4;
+	s.state[1] = 0x44;
+	s.nstate = 2;
+	assert_runs(&s, 1, "a11 d0 c10018 end; ");
+	s.state_reg[1] = 8 * (VT_REG_VECTOR + 3) + 2;
+	assert_runs(&s, 1, "a11 d44 c10018 end; ");
+	/* No register: what follows is not used. */
+	s.state_reg[0] = 8 * VT_NREGS;
 	assert_runs(&s, 1, "a? d? c10018 end; ");
-	s.mask = BIT(1) | BIT(3);
-	assert_runs(&s, 1, "a11 d33 c10018 end; ");
-	s.zero = BIT(3);
+	s.state_reg[0] = 8 * VT_REG_R15;
 	assert_runs(&s, 1, "a? d? c10018 end; ");
-	s.zero = 0;
+	s.state_reg[0] = 8 * (VT_REG_VECTOR + 1) + 2;
 	s.stop = VT_WALK_NOT;
 	assert_runs(&s, 1, "a? d? c10018 end; ");
 }
