@@ -49,3 +49,22 @@ bool vt_followed_add(struct vt_hash *totals, const struct vt_block *b, uint32_t 
 	}
 	return true;
 }
+
+void vt_walks_add(struct vt_walk_total walks[VT_NWALKSTOPS], const struct vt_block *b,
+		  uint32_t first, uint32_t count)
+{
+	const struct vt_column *c = &b->columns[VT_SAMPLE_WALK_STOP];
+	struct vt_record rec = {b, b->kind, first};
+
+	if (!c->mask && c->v[0] == VT_WALK_NOT)
+		return;
+	for (; rec.row < first + count; rec.row++) {
+		uint64_t stop = vt_record_u64(&rec, VT_SAMPLE_WALK_STOP);
+
+		if (stop == VT_WALK_NOT || stop >= VT_NWALKSTOPS)
+			continue;
+		walks[stop].samples++;
+		walks[stop].insns += vt_record_u64(&rec, VT_SAMPLE_WALKED);
+		walks[stop].lines += vt_record_words(&rec, VT_SAMPLE_LINE_ADDR).count;
+	}
+}

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "stream/kinds.h"
 #include "stream/profileme.h"
 #include "stream/record.h"
 
@@ -19,7 +20,18 @@ struct vt_followed_total {
 	uint64_t happened[VT_PM_NEVENTS];
 };
 
-/* The hash table of these totals; freed with vt_hash_fini(). */
+/* What recorders walked behind samples, of those walks that ended alike. */
+struct vt_walk_total {
+	uint64_t samples;
+	uint64_t insns;
+	uint64_t lines;
+};
+
+/* Adds `count` rows of SAMPLE from `first` on to the totals of each enum vt_walk_stop. */
+void vt_walks_add(struct vt_walk_total walks[VT_NWALKSTOPS], const struct vt_block *b,
+		  uint32_t first, uint32_t count);
+
+/* The hash table of totals of followed instructions; freed with vt_hash_fini(). */
 void vt_followed_init(struct vt_hash *totals);
 
 /* Adds `count` rows of SAMPLE from `first` on, of at most `limit` events.  False: no memory. */

@@ -414,6 +414,8 @@ static int summarise_rows(void *summary, const struct vt_block *b, uint32_t firs
 
 	if (b->kind == VT_SAMPLE && !vt_followed_add(&s->followed, b, first, count, VT_SUMMARY_MAX))
 		return vt_error_nomem(err);
+	if (b->kind == VT_SAMPLE)
+		vt_walks_add(s->walks, b, first, count);
 	if (b->kind == VT_SAMPLE || b->kind == VT_COUNT)
 		return add_sample_totals(s, b, first, count) ? 0 : vt_error_nomem(err);
 	for (; rec.row < first + count && code == 0; rec.row++) {

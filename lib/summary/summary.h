@@ -140,9 +140,10 @@ struct vt_summary {
 	struct vt_intern *strings;
 	struct vt_hash events;	 /* struct vt_event_total */
 	struct vt_hash followed; /* struct vt_followed_total */
-	struct vt_hash gaps;	 /* struct vt_loss_total */
-	struct vt_hash lost;	 /* struct vt_loss_total */
-	struct vt_hash threads;	 /* pairs of int64_t: pid, tid */
+	struct vt_walk_total walks[VT_NWALKSTOPS];
+	struct vt_hash gaps;	/* struct vt_loss_total */
+	struct vt_hash lost;	/* struct vt_loss_total */
+	struct vt_hash threads; /* pairs of int64_t: pid, tid */
 	struct vt_hash processes;
 	struct vt_fact *facts;
 	size_t nfacts;

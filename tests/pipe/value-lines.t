@@ -65,6 +65,13 @@ vtrace decode --no-decode-raw -o raw.vt x.data
 t_is "on request, raw bytes are kept alone" \
 	"$(vtrace dump -k SAMPLE -F raw,line_addr,walk_stop raw.vt | grep -c '^564c5331.*[0-9a-f]		')" 40
 
+vtrace info --json x.vt >info.json
+t_is "vtrace info counts walks" "$("$PYTHON" -c 'import json
+print(json.load(open("info.json"))["walks"])')" \
+	"[{'stop': 'length', 'samples': 40, 'insns': 640, 'lines': 160}]"
+t_ok "vtrace info" vtrace info x.vt
+t_like "and has their means" '^ *40  *16\.00  *4\.00  *length$' "$T_OUT"
+
 # The same without lines: no code is known, also not that of other samples.
 "$PYTHON" - <<'END'
 import json

@@ -113,6 +113,27 @@ static json_t *followed_json(const struct vt_summary *s, const struct vt_schema 
 	return a;
 }
 
+/* The samples with memory, by why the recorder walked no further. */
+static json_t *walks_json(const struct vt_summary *s)
+{
+	json_t *a = json_array();
+	unsigned i;
+
+	for (i = 0; i < VT_NWALKSTOPS; i++) {
+		json_t *o;
+
+		if (!s->walks[i].samples)
+			continue;
+		o = json_object();
+		json_object_set_new(o, "stop", json_string(vt_walk_stop_name(i)));
+		set_u64(o, "samples", s->walks[i].samples);
+		set_u64(o, "insns", s->walks[i].insns);
+		set_u64(o, "lines", s->walks[i].lines);
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
 /* The sum of losses, and in the list "by" those of each reason, which is the member `key`. */
 static json_t *losses_json(const struct vt_summary *s, const struct vt_hash *h, const char *key,
 			   bool bytes)
@@ -443,6 +464,7 @@ static void set_stream(json_t *o, const struct vt_summary_view *v)
 	json_object_set_new(o, "records", records_json(s, vt_reader_schema(r)));
 	json_object_set_new(o, "events", events_json(s));
 	json_object_set_new(o, "followed", followed_json(s, vt_reader_schema(r)));
+	json_object_set_new(o, "walks", walks_json(s));
 	json_object_set_new(o, "executed", executed_json(&s->executed, s->bytes));
 	if (memory)
 		json_object_set_new(o, "memory", memory);

@@ -296,6 +296,27 @@ static void fill_followed(struct vt_table *t, const void *view)
 	}
 }
 
+/* The samples with memory, by why the recorder walked no further; means of each. */
+static void fill_walks(struct vt_table *t, const void *summary)
+{
+	const struct vt_walk_total *w = ((const struct vt_summary *)summary)->walks;
+	unsigned i;
+
+	vt_table_column(t, "samples", "samples", VT_FORMAT_NUMBER);
+	vt_table_column(t, "insns", "walked", VT_FORMAT_REAL);
+	vt_table_column(t, "lines", "lines", VT_FORMAT_REAL);
+	vt_table_column(t, "stop", "up to", VT_FORMAT_TEXT);
+	for (i = 0; i < VT_NWALKSTOPS; i++) {
+		if (!w[i].samples)
+			continue;
+		vt_table_row(t, VT_STYLE_PLAIN);
+		vt_table_number(t, w[i].samples);
+		vt_table_real(t, (double)w[i].insns / (double)w[i].samples);
+		vt_table_real(t, (double)w[i].lines / (double)w[i].samples);
+		vt_table_str(t, vt_walk_stop_name(i));
+	}
+}
+
 static void fill_losses(struct vt_table *t, const void *summary)
 {
 	const struct vt_summary *s = summary;
@@ -611,6 +632,8 @@ static int put_tables(const struct vt_summary_view *v, struct vt_output *out, st
 
 	if (rc == 0)
 		rc = put_table(fill_followed, v, "single instructions", out, err);
+	if (rc == 0)
+		rc = put_table(fill_walks, s, "samples with memory", out, err);
 	if (rc == 0)
 		rc = put_table(fill_value_totals, &s->executed, "values", out, err);
 	if (rc == 0)
