@@ -13,6 +13,7 @@
 #define G	    8	 /* of a group whose first two members alone have an immediate: 1 byte */
 #define GZ	    9	 /* likewise: 2 or 4 bytes */
 #define X	    10	 /* no instruction */
+#define CUT	    11	 /* not complete */
 #define MB	    (M | B)
 #define MZ	    (M | Z)
 #define MG	    (M | G)
@@ -175,15 +176,14 @@ static unsigned factor_map2(const struct insn *i)
 	unsigned op = i->op, column = op & 15;
 
 	if (op >= 0x10 && op <= 0x35 && column < 6 &&
-	    (i->pp == INSN_PP_F3 || (i->pp == INSN_PP_66 && op >= 0x20)) &&
-	    !(i->pp == INSN_PP_F3 && op >= 0x26))
+	    (i->pp == INSN_PP_F3 || (i->pp == INSN_PP_66 && op >= 0x20)))
 		return part_of(i);
-	if (op >= 0x96 && op <= 0xbf)
-		return column >= 9 && column & 1			   ? lane_of(i)
-		       : (op == 0x9a || op == 0xaa) && i->pp == INSN_PP_F2 ? 16
-		       : (op == 0x9b || op == 0xab) && i->pp == INSN_PP_F2 ? 16
-		       : op >= 0xa0 && op <= 0xa3			   ? lane_of(i)
-									   : 0;
+	if (op >= 0x96 && op <= 0xbf) {
+		if (i->pp == INSN_PP_F2) /* four single floats: v4fmaddps and its like */
+			return 16;
+		/* Scatters, and arithmetic of one lane. */
+		return (op >= 0xa0 && op < 0xa4) || (column >= 9 && column & 1) ? lane_of(i) : 0;
+	}
 	switch (op) {
 	case 0x13:
 		return i->pp == INSN_PP_66 ? half(i, 1) : 0;
@@ -306,6 +306,20 @@ static unsigned factor_map5(const struct insn *i)
 	}
 }
 
+/* What is broadcast: half floats, unless they are converted from something else. */
+static unsigned broadcast_of(const struct insn *i)
+{
+	bool half_floats = i->map >= 5 || (i->map == 3 && i->pp == INSN_PP_NONE);
+
+	if (i->map == 5 && i->op == 0x1d)
+		return 4;
+	if (i->map == 5 &&
+	    ((i->op == 0x5b && i->pp == INSN_PP_NONE) || (i->op == 0x5a && i->pp == INSN_PP_66) ||
+	     (i->op == 0x7a && i->pp == INSN_PP_F2)))
+		return lane_of(i);
+	return half_floats ? 2 : lane_of(i);
+}
+
 static unsigned disp8_factor(const struct insn *i)
 {
 	unsigned n = 0;
@@ -331,9 +345,7 @@ static unsigned disp8_factor(const struct insn *i)
 	}
 	if (n)
 		return n;
-	if (!i->bcst)
-		return i->vbytes;
-	return i->map >= 5 ? 2 : lane_of(i);
+	return i->bcst ? broadcast_of(i) : i->vbytes;
 }
 
 /* ---- ModRM ---- */
@@ -558,20 +570,20 @@ static bool decode_prefixes(struct insn *i, struct cursor *c, unsigned *rex)
 	}
 }
 
-/* Takes the opcode and returns its entry; X: no instruction, or it is not complete. */
+/* Takes the opcode and returns its entry. */
 static unsigned decode_opcode(struct insn *i, struct cursor *c)
 {
 	i->op = *c->at++;
 	if (i->op != 0x0f)
 		return one_byte[i->op];
 	if (!left(c, 1))
-		return X;
+		return CUT;
 	i->map = 1;
 	i->op = *c->at++;
 	if (i->op == 0x38 || i->op == 0x3a) {
 		i->map = i->op == 0x38 ? 2 : 3;
 		if (!left(c, 1))
-			return X;
+			return CUT;
 		i->op = *c->at++;
 		return i->map == 2 ? M : MB;
 	}
@@ -606,7 +618,7 @@ static int decode_one(struct insn *i, struct cursor *c)
 	i->vbytes = 16;
 	i->pp = i->rep == 0xf3 ? INSN_PP_F3 : i->rep == 0xf2 ? INSN_PP_F2 : i->data16;
 	entry = decode_opcode(i, c);
-	if (entry == X && c->at == c->end)
+	if (entry == CUT)
 		return 0;
 	/* An opcode's own register takes B. */
 	i->rm = (uint8_t)((i->op & 7) | (rex & 1) << 3);

@@ -18,11 +18,12 @@ static bool code_changed(const struct walk *w, unsigned size)
 	return false;
 }
 
-/* An instruction that reaches into the next line. */
+/* An instruction that reaches into the next line.  0: that cannot be read. */
 static int decode_across(struct walk *w, const uint8_t *line, unsigned have)
 {
 	const uint8_t *next;
 	unsigned i;
+	int got;
 
 	for (i = 0; i < have; i++)
 		w->code[i] = line[WALK_LINE - have + i];
@@ -31,7 +32,8 @@ static int decode_across(struct walk *w, const uint8_t *line, unsigned have)
 		return 0;
 	for (; i < INSN_MAX; i++)
 		w->code[i] = next[i - have];
-	return insn_decode(&w->insn, w->code, INSN_MAX);
+	got = insn_decode(&w->insn, w->code, INSN_MAX);
+	return got ? got : -1;
 }
 
 static bool fetch(struct walk *w)

@@ -56,7 +56,8 @@ void walk_bit_scan(struct walk *w, bool reverse)
 		r = known((uint64_t)(reverse ? 63 - __builtin_clzll(a.v) : __builtin_ctzll(a.v)));
 	set_flags(w, FLAGS6, 0, false);
 	set_flags(w, FLAG_Z, a.v ? 0 : FLAG_Z, a.known);
-	walk_set_reg(w, w->insn.reg, size, r);
+	/* Of zero, the result is undefined, all 8 bytes of it. */
+	walk_set_reg(w, w->insn.reg, r.known ? size : 8, r);
 }
 
 void walk_count_zeros(struct walk *w, bool leading)

@@ -86,6 +86,11 @@ static void loop(struct walk *w)
 	unsigned size = w->insn.addr32 ? 4 : 8;
 	struct val count = get_gpr(w, CX, size), zero = get_flag(w, FLAG_Z), go;
 
+	/* With a prefix to repeat, processors test other flags. */
+	if (w->insn.rep) {
+		end_walk(w, WALK_INSN);
+		return;
+	}
 	if (w->insn.op == 0xe3) {
 		jump_if(w, (struct val){count.v == 0, count.known});
 		return;
@@ -104,7 +109,7 @@ static void enter(struct walk *w)
 {
 	uint64_t frame;
 
-	if (w->insn.imm & 0x1f0000) {
+	if (w->insn.imm & 0x1f0000 || w->insn.data16) {
 		end_walk(w, WALK_INSN);
 		return;
 	}
@@ -117,9 +122,11 @@ static void enter(struct walk *w)
 
 static void leave(struct walk *w)
 {
+	unsigned size = stack_size(&w->insn);
+
 	w->gpr[SP] = w->gpr[BP];
 	w->gpr_known[SP] = w->gpr_known[BP];
-	walk_set_reg(w, BP, 8, walk_pop(w, 8));
+	set_gpr(w, BP, size, walk_pop(w, size));
 }
 
 /* ---- arithmetic ---- */

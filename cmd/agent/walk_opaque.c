@@ -316,6 +316,13 @@ void walk_opaque(struct walk *w)
 		x87(w);
 		return;
 	}
+	if (i->map == 1 && i->op == 0xae) { /* vldmxcsr, vstmxcsr */
+		if (i->modrm >> 3 & 1)
+			walk_spoil_memory(w, 4);
+		else
+			read_memory(w, 4);
+		return;
+	}
 	if (cannot_pass(i)) {
 		end_walk(w, WALK_INSN);
 		return;

@@ -143,13 +143,18 @@ static void compare_exchange(struct walk *w, unsigned size)
 	struct val s = walk_get_reg(w, w->insn.reg, size);
 
 	walk_alu(w, ALU_CMP, size, a, d);
+	/* Processors differ in whether a register that is not exchanged is written. */
+	if (!w->insn.memory && size == 4 && !(a.known && d.known && a.v == d.v))
+		set_gpr(w, w->insn.rm, 8, unknown());
 	if (!a.known || !d.known) {
-		walk_set_rm(w, size, unknown());
+		if (w->insn.memory || size != 4)
+			walk_set_rm(w, size, unknown());
 		set_gpr(w, AX, size, unknown());
 	} else if (a.v == d.v) {
 		walk_set_rm(w, size, s);
 	} else {
-		walk_set_rm(w, size, d);
+		if (w->insn.memory)
+			walk_set_rm(w, size, d);
 		set_gpr(w, AX, size, d);
 	}
 }
@@ -294,7 +299,7 @@ static void walk_a0_to_af(struct walk *w)
 	switch (w->insn.op) {
 	case 0xa0: /* push fs, gs */
 	case 0xa8:
-		walk_push(w, 8, unknown());
+		walk_push(w, w->insn.data16 && !w->insn.w ? 2 : 8, unknown());
 		break;
 	case 0xa2: /* cpuid */
 		forget(w, AX);

@@ -478,8 +478,14 @@ static bool move_map1(struct walk *w)
 	case 0x28:
 		load_whole(w, pp ? 8 : 4);
 		return true;
-	case 0x29:
 	case 0x2b:
+		if (pp >= INSN_PP_F3) { /* movntss, movntsd */
+			store_scalar(w, pp == INSN_PP_F2 ? 8 : 4);
+			return true;
+		}
+		store_whole(w, 4);
+		return true;
+	case 0x29:
 		store_whole(w, pp ? 8 : 4);
 		return true;
 	case 0x6e:

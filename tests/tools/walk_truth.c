@@ -460,7 +460,8 @@ int main(int argc, char **argv)
 	find_offsets(&x);
 	tracee_start(&x.t, argv + optind);
 	tracee_registers(&x.t);
-	while (x.nsamples < x.samples && go_on(&x) && sample(&x))
+	/* Where a system call was interrupted, the kernel changes registers yet. */
+	while (x.nsamples < x.samples && go_on(&x) && (x.t.in_syscall || sample(&x)))
 		;
 	status = report(&x);
 	tracee_kill(&x.t);
