@@ -181,12 +181,40 @@ static bool blocks_faults(const ucontext_t *u)
 	return blocked & (UINT64_C(1) << (SIGSEGV - 1) | UINT64_C(1) << (SIGBUS - 1));
 }
 
+struct walk_call {
+	struct walk *walk;
+	const struct walk_start *start;
+	uint32_t insns;
+	bool by_call; /* how memory is read */
+};
+
+static void run_walk(void *arg)
+{
+	struct walk_call *c = arg;
+
+	walk_run(c->walk, c->start, c->insns, agent_read_line, &c->by_call);
+}
+
+/*
+ * On another stack, unless the program has one for signals: the kernel would believe it free, and
+ * put the frame of a fault over the sample's.
+ */
+static void walk_in_place(const struct agent_place *place, const struct walk_start *start,
+			  uint32_t insns, const ucontext_t *u)
+{
+	struct walk_call call = {place->walk, start, insns, blocks_faults(u)};
+
+	if (!u->uc_stack.ss_size)
+		agent_call_in_place(place, run_walk, &call);
+	else
+		run_walk(&call);
+}
+
 /* Walks from where the signal came and writes a record.  0: none; else the instructions walked. */
 static uint32_t sample(enum agent_type type, uint32_t insns, const ucontext_t *u, uint64_t began)
 {
 	struct walk_start start;
 	struct agent_place place;
-	bool by_call = blocks_faults(u);
 	uint32_t walked = 0;
 
 	if (!agent_take_place(&place)) {
@@ -194,7 +222,7 @@ static uint32_t sample(enum agent_type type, uint32_t insns, const ucontext_t *u
 		return 0;
 	}
 	get_start(&start, u);
-	walk_run(place.walk, &start, insns, agent_read_line, &by_call);
+	walk_in_place(&place, &start, insns, u);
 	if (write_sample(&place, type, place.walk, &start, u)) {
 		walked = place.walk->walked;
 		place.ring->insns += walked;

@@ -9,17 +9,54 @@
 #include "cmd/agent/agent.h"
 #include "cmd/agent/walk.h"
 
-static struct walk *walkers; /* one for each ring */
+/* Two frames of a signal with the largest registers that there are (AMX), and more. */
+#define STACK_SIZE 32768
+
+static struct own_memory {
+	uint8_t stack[STACK_SIZE];
+	struct walk walk;
+} __attribute__((aligned(64))) * memories; /* one for each ring */
 
 bool agent_make_places(void)
 {
-	void *p = mmap(NULL, agent.shared->nrings * sizeof(struct walk), PROT_READ | PROT_WRITE,
+	void *p = mmap(NULL, agent.shared->nrings * sizeof(*memories), PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (p == MAP_FAILED)
 		return false;
-	walkers = p;
+	memories = p;
 	return true;
+}
+
+/* void call_on_stack(void (*fn)(void *), void *arg, void *stack), which is a multiple of 16. */
+__asm__(".pushsection .text\n"
+	".type call_on_stack, @function\n"
+	"call_on_stack:\n"
+	"	.cfi_startproc\n"
+	"	endbr64\n"
+	"	pushq %rbp\n"
+	"	.cfi_def_cfa_offset 16\n"
+	"	.cfi_offset %rbp, -16\n"
+	"	movq %rsp, %rbp\n"
+	"	.cfi_def_cfa_register %rbp\n"
+	"	movq %rdx, %rsp\n"
+	"	movq %rdi, %rax\n"
+	"	movq %rsi, %rdi\n"
+	"	call *%rax\n"
+	"	movq %rbp, %rsp\n"
+	"	popq %rbp\n"
+	"	.cfi_def_cfa %rsp, 8\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size call_on_stack, . - call_on_stack\n"
+	".popsection\n");
+
+extern void call_on_stack(void (*fn)(void *), void *arg, void *stack)
+	__attribute__((visibility("hidden")));
+
+void agent_call_in_place(const struct agent_place *p, void (*fn)(void *arg), void *arg)
+{
+	call_on_stack(fn, arg, p->stack);
 }
 
 /* Linux keeps the number of the processor where RDTSCP reads it. */
@@ -52,7 +89,8 @@ bool agent_take_place(struct agent_place *p)
 		p->ring = r;
 		p->data = (uint8_t *)agent.shared + AGENT_PAGE * (size_t)(1 + n) +
 			  agent.shared->ring_size * (size_t)i;
-		p->walk = &walkers[i];
+		p->walk = &memories[i].walk;
+		p->stack = memories[i].stack + STACK_SIZE;
 		return true;
 	}
 	return false;

@@ -14,6 +14,7 @@ struct agent_place {
 	struct agent_ring *ring;
 	uint8_t *data;
 	struct walk *walk;
+	void *stack; /* its upper end */
 	uint32_t cpu;
 	uint64_t head; /* where the reserved record begins */
 };
@@ -24,6 +25,12 @@ bool agent_make_places(void);
 /* Takes a free place, that of this processor if it is free.  False: all are taken. */
 bool agent_take_place(struct agent_place *p);
 void agent_leave_place(struct agent_place *p);
+
+/*
+ * Calls a function on the place's stack, so that the frame of a fault in it needs no room on the
+ * program's: a stack of a coroutine has hardly room for the sample's.
+ */
+void agent_call_in_place(const struct agent_place *p, void (*fn)(void *arg), void *arg);
 
 /* Room for a record of `size` bytes in one piece, or NULL: the ring is full. */
 struct agent_record *agent_reserve(struct agent_place *p, uint32_t size);

@@ -138,7 +138,8 @@ static void let_wait(siginfo_t *info, ucontext_t *u)
 		      agent_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0), SIGTRAP, (long)info, 0, 0);
 }
 
-static void handle_program_trap(int sig, siginfo_t *info, void *context)
+/* Apart: a sample has no room on the stack for what this needs. */
+__attribute__((noinline)) static void handle_program_trap(int sig, siginfo_t *info, void *context)
 {
 	if (!trap_blocked)
 		call_wanted(sig, info, context);
