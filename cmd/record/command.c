@@ -116,6 +116,23 @@ bool check_output_name(struct app *a, const char *path)
 
 /* ---- command lines ---- */
 
+void put_command_line(const struct app *a, struct vt_buf *line)
+{
+	int i;
+
+	for (i = 0; i < a->argc; i++) {
+		const char *p = a->argv[i];
+
+		if (i)
+			vt_buf_put_u8(line, ' ');
+		for (; *p; p++) {
+			if (*p == ' ' || *p == '\\')
+				vt_buf_put_u8(line, '\\');
+			vt_buf_put_u8(line, (uint8_t)*p);
+		}
+	}
+}
+
 void add_argument(struct vt_buf *command, const char *arg)
 {
 	vt_buf_put(command, arg, strlen(arg) + 1);

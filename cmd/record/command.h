@@ -34,6 +34,9 @@ void add_argument(struct vt_buf *command, const char *arg);
  */
 char **list_arguments(const struct vt_buf *command);
 
+/* Puts the operands, with a backslash before each blank and backslash in them. */
+void put_command_line(const struct app *a, struct vt_buf *line);
+
 /*
  * Prints a command line quoted for a shell, with VARIABLE=VALUE before it unless `variable` is
  * NULL.

@@ -74,19 +74,8 @@ static const char *choose_compression(struct full *f, const char *asked)
 static void put_recording_facts(struct full *f)
 {
 	struct vt_buf line = VT_BUF_INIT;
-	int i;
 
-	for (i = 0; i < f->app->argc; i++) {
-		const char *p = f->app->argv[i];
-
-		if (i)
-			vt_buf_put_u8(&line, ' ');
-		for (; *p; p++) {
-			if (*p == ' ' || *p == '\\')
-				vt_buf_put_u8(&line, '\\');
-			vt_buf_put_u8(&line, (uint8_t)*p);
-		}
-	}
+	put_command_line(f->app, &line);
 	vt_writer_meta(f->w, "arch", "x86_64");
 	vt_writer_meta(f->w, "cmdline", vt_buf_str(&line));
 	vt_writer_meta(f->w, "recorder", "valgrind");

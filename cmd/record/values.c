@@ -22,7 +22,6 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/plural.h"
-#include "base/version.h"
 #include "cmd/common/decode.h"
 #include "cmd/common/find.h"
 #include "cmd/common/progress.h"
@@ -338,14 +337,6 @@ static bool make_data_file(struct values *v)
 	return vt_output_open(&v->out, vt_buf_str(&v->data), &err) == 0 || app_fail(v->app, &err);
 }
 
-static void put_command_line(const struct app *a, struct vt_buf *line)
-{
-	int i;
-
-	for (i = 0; i < a->argc; i++)
-		vt_buf_printf(line, "%s%s", i ? " " : "", a->argv[i]);
-}
-
 static bool open_data(struct values *v)
 {
 	const struct vt_perfdata_event events[NEVENTS] = {
@@ -370,12 +361,9 @@ static bool open_data(struct values *v)
 				.flags = PD_ATTR_INHERIT | PD_ATTR_EXCLUDE_KERNEL,
 				.regs_user = VT_VALUE_SAMPLE_REGS},
 	};
-	struct vt_perfdata_about about = {.arch = "x86_64", .version = VT_VERSION};
+	struct vt_perfdata_about about = {.arch = "x86_64"};
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_buf line = VT_BUF_INIT;
 
-	put_command_line(v->app, &line);
-	about.cmdline = vt_buf_str(&line);
 	about.cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 	if (make_data_file(v)) {
 		v->w = vt_perfdata_writer_new(&v->out, events, v->opt->steps ? NEVENTS : EVENT_STEP,
@@ -383,7 +371,6 @@ static bool open_data(struct values *v)
 		if (!v->w)
 			app_fail(v->app, &err);
 	}
-	vt_buf_free(&line);
 	return v->w != NULL;
 }
 
@@ -626,9 +613,13 @@ static void put_facts(const void *arg, struct vt_writer *w)
 		"agent.not_sampled.other"};
 	const struct values *v = arg;
 	char cpu[VT_CALIBRATION_TEXT];
+	struct vt_buf line = VT_BUF_INIT;
 	size_t i;
 
+	put_command_line(v->app, &line);
 	calibration_name_cpu(cpu);
+	vt_writer_meta(w, "cmdline", vt_buf_str(&line));
+	vt_buf_free(&line);
 	vt_writer_meta(w, "cpuid", cpu);
 	vt_writer_meta(w, "recorder", "sample-values");
 	vt_writer_meta_u64(w, "agent.insns", v->opt->insns);

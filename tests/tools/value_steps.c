@@ -198,7 +198,7 @@ static void check_loads(struct check *c, const struct thread *t, uint32_t insn)
 		p = find_load(t, insn, nth++);
 		c->loads++;
 		c->loads_known += p && p->known;
-		if (c->verbose && !(p && p->known))
+		if (c->verbose && !(p && p->known) && c->told++ < 20)
 			fprintf(stderr, "unknown load at %#" PRIx64 ": instruction %" PRIu32
 				"; the run of %" PRIu32 " ended by %s\n", truth->ip, insn,
 				t->sample.insns, vt_stop_name(t->sample.stop));
