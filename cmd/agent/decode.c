@@ -273,7 +273,7 @@ static unsigned factor_map3(const struct insn *i)
 	}
 }
 
-/* Half floats: conversions read or write parts, F3 has one lane. */
+/* Half floats: conversions read or write parts, F3 and F2 have one lane. */
 static unsigned factor_map5(const struct insn *i)
 {
 	bool scalar = i->pp >= INSN_PP_F3;
@@ -285,10 +285,9 @@ static unsigned factor_map5(const struct insn *i)
 	case 0x7b:
 		return scalar ? lane_of(i) : i->bcst ? 0 : half(i, 2);
 	case 0x5a:
-		return i->pp == INSN_PP_F2		   ? 8
-		       : scalar				   ? 2
-		       : i->pp == INSN_PP_NONE && !i->bcst ? half(i, 2)
-							   : 0;
+		if (scalar)
+			return i->pp == INSN_PP_F2 ? 8 : 2;
+		return i->pp == INSN_PP_NONE && !i->bcst ? half(i, 2) : 0;
 	case 0x5b:
 		return i->pp != INSN_PP_NONE && !i->bcst ? half(i, 1) : 0;
 	case 0x6e:
@@ -298,11 +297,35 @@ static unsigned factor_map5(const struct insn *i)
 		return 2;
 	case 0x78:
 	case 0x79:
-		return scalar ? 2 : i->pp == INSN_PP_66 ? half(i, 2) : half(i, 0);
+		if (scalar)
+			return 2;
+		return i->bcst ? 0 : half(i, i->pp == INSN_PP_66 ? 2 : 1);
 	case 0x7a:
-		return i->pp == INSN_PP_66 ? half(i, 2) : 0;
+		return i->pp == INSN_PP_66 && !i->bcst ? half(i, 2) : 0;
+	case 0x7d:
+		return 0;
 	default:
 		return scalar ? 2 : 0;
+	}
+}
+
+static unsigned factor_map6(const struct insn *i)
+{
+	switch (i->op) {
+	case 0x13:
+		if (i->pp == INSN_PP_NONE)
+			return 2;
+		return i->bcst ? 0 : half(i, 1);
+	case 0x2d:
+	case 0x43:
+	case 0x4d:
+	case 0x4f:
+		return 2;
+	case 0x57:
+	case 0xd7:
+		return 4;
+	default:
+		return i->op >= 0x99 && i->op < 0xc0 && (i->op & 15) >= 9 && i->op & 1 ? 2 : 0;
 	}
 }
 
@@ -312,6 +335,8 @@ static unsigned broadcast_of(const struct insn *i)
 	bool half_floats = i->map >= 5 || (i->map == 3 && i->pp == INSN_PP_NONE);
 
 	if (i->map == 5 && i->op == 0x1d)
+		return 4;
+	if (i->map == 6 && (i->op & 0x7f) == 0x56) /* complex numbers */
 		return 4;
 	if (i->map == 5 &&
 	    ((i->op == 0x5b && i->pp == INSN_PP_NONE) || (i->op == 0x5a && i->pp == INSN_PP_66) ||
@@ -338,7 +363,7 @@ static unsigned disp8_factor(const struct insn *i)
 		n = factor_map5(i);
 		break;
 	case 6:
-		n = i->op == 0x13 ? half(i, 1) : i->op >= 0x43 && i->op & 1 ? 2 : 0;
+		n = factor_map6(i);
 		break;
 	default:
 		break;

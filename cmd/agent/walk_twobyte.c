@@ -159,26 +159,30 @@ static void compare_exchange(struct walk *w, unsigned size)
 	}
 }
 
+/* cmpxchg8b, cmpxchg16b */
 static void compare_exchange_pair(struct walk *w)
 {
-	unsigned size = w->insn.w ? 8 : 4, i;
-	struct val a[2] = {get_gpr(w, AX, size), get_gpr(w, DX, size)};
-	struct val d[2] = {unknown(), unknown()},
-		   s[2] = {get_gpr(w, BX, size), get_gpr(w, CX, size)};
+	unsigned size = w->insn.w ? 8 : 4;
+	struct val low = unknown(), high = unknown(), a = get_gpr(w, AX, size),
+		   d = get_gpr(w, DX, size);
 	bool ok, same;
 
-	for (i = 0; i < 2 && w->ea_state == WALK_ADDRESS_KNOWN; i++)
-		d[i] = walk_load(w, w->ea + i * size, size);
-	ok = a[0].known && a[1].known && d[0].known && d[1].known;
-	same = a[0].v == d[0].v && a[1].v == d[1].v;
+	if (w->ea_state == WALK_ADDRESS_KNOWN) {
+		low = walk_load(w, w->ea, size);
+		high = walk_load(w, w->ea + size, size);
+	}
+	ok = a.known && d.known && low.known && high.known;
+	same = a.v == low.v && d.v == high.v;
 	set_flags(w, FLAG_Z, same ? FLAG_Z : 0, ok);
-	if (!ok)
+	if (!ok) {
 		walk_spoil_memory(w, (uint64_t)size * 2);
-	for (i = 0; i < 2 && ok; i++)
-		walk_store(w, w->ea + i * size, size, same ? s[i] : d[i]);
+	} else if (same) {
+		walk_store(w, w->ea, size, get_gpr(w, BX, size));
+		walk_store(w, w->ea + size, size, get_gpr(w, CX, size));
+	}
 	if (!same || !ok) {
-		set_gpr(w, AX, size, (struct val){d[0].v, ok});
-		set_gpr(w, DX, size, (struct val){d[1].v, ok});
+		set_gpr(w, AX, size, (struct val){low.v, ok});
+		set_gpr(w, DX, size, (struct val){high.v, ok});
 	}
 }
 

@@ -12,6 +12,7 @@
  *processor executed, the lines have to be among those that the walker kept.  Prints counts; the
  *status is 1 if anything was wrong.
  */
+#define _GNU_SOURCE /* tgkill() */
 #include <cpuid.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -375,7 +376,7 @@ static bool run_for(struct truth *x, unsigned usec)
 	if (ptrace(PTRACE_CONT, x->t.pid, NULL, tracee_pointer(0)) < 0)
 		return false;
 	nanosleep(&pause, NULL);
-	kill(x->t.pid, SIGSTOP);
+	tgkill(x->t.pid, x->t.pid, SIGSTOP); /* no other thread takes it */
 	for (;;) {
 		if (waitpid(x->t.pid, &status, 0) < 0)
 			return false;
