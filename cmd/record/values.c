@@ -633,11 +633,11 @@ static void put_facts(const void *arg, struct vt_writer *w)
 
 static void write_output(struct values *v)
 {
-	struct vt_error err = VT_ERROR_INIT;
+	struct vt_error err = VT_ERROR_INIT, later = VT_ERROR_INIT;
 	int rc = vt_perfdata_writer_close(v->w, true, &err);
 
 	v->w = NULL;
-	if (vt_output_close(&v->out, rc == 0 ? &err : NULL) < 0)
+	if (vt_output_close(&v->out, rc == 0 ? &err : &later) < 0)
 		rc = -1;
 	if (rc < 0) {
 		app_fail(v->app, &err);
