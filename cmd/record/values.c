@@ -631,6 +631,37 @@ static void put_facts(const void *arg, struct vt_writer *w)
 			vt_writer_meta_u64(w, unsampled[i], v->processes.count[i]);
 }
 
+static const char *unfinished = ""; /* a path */
+
+static void remove_unfinished(int sig)
+{
+	unlink(unfinished);
+	raise(sig);
+}
+
+static void guard_against(int sig)
+{
+	struct sigaction act = {.sa_handler = remove_unfinished,
+				.sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
+	struct sigaction old;
+
+	if (sigaction(sig, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+		sigaction(sig, &act, NULL);
+}
+
+/* What ends this process from now on, as a reader that closes the pipe does, leaves no file. */
+static void guard_data(struct values *v)
+{
+	size_t i;
+
+	unlink(v->shared);
+	unfinished = vt_buf_str(&v->data);
+	guard_against(SIGPIPE);
+	for (i = 0; i < NSIGNALS; i++)
+		if (watched[i] != SIGCHLD)
+			guard_against(watched[i]);
+}
+
 static void write_output(struct values *v)
 {
 	struct vt_error err = VT_ERROR_INIT, later = VT_ERROR_INIT;
@@ -645,6 +676,7 @@ static void write_output(struct values *v)
 	}
 	report_losses(v);
 	report_samples(v);
+	guard_data(v);
 	app_decode(v->app,
 		   &(struct app_decode){.output = v->output,
 					.compress = v->opt->compress,
@@ -652,6 +684,7 @@ static void write_output(struct values *v)
 					.facts = put_facts,
 					.facts_arg = v},
 		   vt_buf_str(&v->data));
+	unfinished = "";
 }
 
 static void clean_up(struct values *v)
