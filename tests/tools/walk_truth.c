@@ -2,7 +2,7 @@
 /*
  * The agent's walker against the processor.
  *
- *	walk_truth [-n INSNS] [-k SAMPLES] [-e STEPS] [-u USEC] [-s SEED] PROGRAM [ARGUMENT]...
+ *	walk_truth [-n INSNS] [-k SAMPLES] [-e STEPS] [-u USEC] [-s SEED] [-t] PROGRAM [ARGUMENT]...
  *
  * The program runs under ptrace(2) and is stopped again and again, after STEPS single steps in the
  * mean, or where USEC is given after that time.  At each stop the walker follows the next INSNS
@@ -17,10 +17,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,9 +32,11 @@
 #include "machine/insn/insn.h"
 #include "tests/tools/common/tracee.h"
 
-#define TOLD	  20   /* differences that are printed */
-#define MNEMONICS 4096 /* of a table of counts */
-#define FLAGS	  0xcd5
+#define TOLD	   20	/* differences that are printed */
+#define MNEMONICS  4096 /* of a table of counts */
+#define TIMED	   200	/* times that a walk is repeated to be timed */
+#define MOST_STEPS 256	/* of repetitions */
+#define FLAGS	   0xcd5
 
 static const uint8_t registers[16] = {
 	VT_REG_AX,     VT_REG_CX,     VT_REG_DX,     VT_REG_BX,	    VT_REG_SP,	   VT_REG_BP,
@@ -53,6 +57,8 @@ struct truth {
 	struct walk_start start;
 	uint8_t first[TRACEE_XSTATE]; /* the extended state that `start` borrows from */
 	unsigned insns, samples, every, usec;
+	bool timed;
+	uint64_t nsec, ntimed;
 	struct vt_rng rng;
 	unsigned at_k, at_zmm, at_hi; /* of the extended state */
 	bool has_512;
@@ -210,11 +216,36 @@ static void check_loads(struct truth *x, const struct vt_facts *f, unsigned step
 	}
 }
 
+/* Runs to an address by a breakpoint there. */
+static bool run_to(struct truth *x, uint64_t addr)
+{
+	long word, trap;
+	int status;
+
+	errno = 0;
+	word = ptrace(PTRACE_PEEKTEXT, x->t.pid, tracee_pointer(addr), NULL);
+	trap = (word & ~0xffL) | 0xcc;
+	if (errno || ptrace(PTRACE_POKETEXT, x->t.pid, tracee_pointer(addr), trap) < 0 ||
+	    ptrace(PTRACE_CONT, x->t.pid, NULL, NULL) < 0 || waitpid(x->t.pid, &status, 0) < 0 ||
+	    !WIFSTOPPED(status) || WSTOPSIG(status) != SIGTRAP ||
+	    ptrace(PTRACE_POKETEXT, x->t.pid, tracee_pointer(addr), word) < 0)
+		return false;
+	return ptrace(PTRACE_POKEUSER, x->t.pid,
+		      tracee_pointer(offsetof(struct user_regs_struct, rip)),
+		      tracee_pointer(addr)) == 0;
+}
+
 /* One instruction, with all of its repetitions.  False: the program has ended. */
 static bool execute(struct truth *x, const struct vt_facts *f)
 {
 	uint64_t ip = x->t.gpr[VT_REG_IP];
 
+	if (f->flags & VT_FACT_REPEATED && x->t.gpr[VT_REG_CX] > MOST_STEPS) {
+		if (!run_to(x, ip + f->length))
+			return false;
+		tracee_registers(&x->t);
+		return true;
+	}
 	do {
 		if (!tracee_step(&x->t))
 			return false;
@@ -333,6 +364,21 @@ static const char *name_of_stop(enum walk_stop stop)
 	return names[stop < 9 ? stop : 0];
 }
 
+/* The time of the same walk again, without that of reading memory of another process. */
+static void time_walk(struct truth *x)
+{
+	struct timespec from, to;
+	unsigned i;
+
+	walk_run(&x->part, &x->start, x->insns, read_kept, x);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+	for (i = 0; i < TIMED; i++)
+		walk_run(&x->part, &x->start, x->insns, read_kept, x);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+	x->nsec += (uint64_t)((to.tv_sec - from.tv_sec) * 1000000000L + to.tv_nsec - from.tv_nsec);
+	x->ntimed += TIMED;
+}
+
 /* False: the program has ended. */
 static bool sample(struct truth *x)
 {
@@ -344,6 +390,8 @@ static bool sample(struct truth *x)
 	x->nsamples++;
 	x->walked += x->w.walked;
 	x->lines += x->w.nlines;
+	if (x->timed)
+		time_walk(x);
 	for (i = 0; i <= x->insns; i++) {
 		if (i && i <= x->w.walked)
 			compare(x, i, from);
@@ -428,6 +476,9 @@ static int report(struct truth *x)
 	       "  vector %" PRIu64 "  mask %" PRIu64 "\n",
 	       x->wrong_pc, x->wrong_code, x->wrong_gpr, x->wrong_flags, x->wrong_vec,
 	       x->wrong_mask);
+	if (x->timed)
+		printf("%.0f ns a walk, warm\n",
+		       x->ntimed ? (double)x->nsec / (double)x->ntimed : 0);
 	print_counts("stops", x->stops, 24);
 	print_counts("unknown", x->unknown, 24);
 	return wrong != 0;
@@ -439,7 +490,7 @@ int main(int argc, char **argv)
 	uint64_t seed = 1;
 	int c, status;
 
-	while ((c = getopt(argc, argv, "+n:k:e:u:s:")) != -1) {
+	while ((c = getopt(argc, argv, "+n:k:e:u:s:t")) != -1) {
 		unsigned long n = optarg ? strtoul(optarg, NULL, 10) : 0;
 
 		if (c == 'n')
@@ -452,6 +503,8 @@ int main(int argc, char **argv)
 			x.usec = (unsigned)n;
 		else if (c == 's')
 			seed = n;
+		else if (c == 't')
+			x.timed = true;
 		else
 			return 2;
 	}
