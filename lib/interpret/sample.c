@@ -7,6 +7,7 @@
 
 /* Of linux/perf_event.h: PERF_RECORD_MISC_* and PERF_SAMPLE_*, and PERF_SAMPLE_REGS_ABI_64. */
 #define MISC_MODE     7
+#define MISC_KERNEL   1
 #define MISC_USER     2
 #define MISC_EXACT_IP (1u << 14)
 #define HAS_WEIGHTS   (1u << 14 | 1u << 24)
@@ -213,6 +214,18 @@ static bool precise_start(struct vti_samples *s, const struct vt_record *rec)
 	return !(f.flags & VT_FACT_BRANCH);
 }
 
+/*
+ * Are the registers those of the sample's own code?  Of a sample in the kernel, a perf event has
+ * those at the entry; who followed the instructions has those of the moment.
+ */
+static bool has_own_registers(const struct vt_record *rec)
+{
+	uint64_t mode = vt_record_u64(rec, VT_SAMPLE_MISC) & MISC_MODE;
+
+	return mode == MISC_USER ||
+	       (mode == MISC_KERNEL && vt_record_u64(rec, VT_SAMPLE_WALK_STOP) != VT_WALK_NOT);
+}
+
 /* Finds where a run from the sample starts and what is known there. */
 static bool find_start(struct vti_samples *s, const struct vt_record *rec)
 {
@@ -231,8 +244,7 @@ static bool find_start(struct vti_samples *s, const struct vt_record *rec)
 	}
 	s->at.pid = vt_record_i64(rec, VT_SAMPLE_PID);
 	s->at.stack.size = 0;
-	if ((vt_record_u64(rec, VT_SAMPLE_MISC) & MISC_MODE) != MISC_USER ||
-	    !reg_of(&s->at, VT_REG_IP, &s->at.ip) || s->at.ip != ip ||
+	if (!has_own_registers(rec) || !reg_of(&s->at, VT_REG_IP, &s->at.ip) || s->at.ip != ip ||
 	    (e->precise && !precise_start(s, rec))) {
 		t->elsewhere++;
 		return false;

@@ -349,11 +349,9 @@ static struct vti_code *lift_code(struct vt_interp *m, uint64_t addr, uint32_t m
 static struct vti_code *find_or_lift(struct vt_interp *m, uint64_t addr, uint32_t max_insns,
 				     struct vt_error *err)
 {
-	struct code_bytes from;
-	struct vti_code *code;
+	struct code_bytes from = {.fetched = false};
+	struct vti_code *code = find_kept_code(m, addr, max_insns, &from);
 
-	from.fetched = false;
-	code = find_kept_code(m, addr, max_insns, &from);
 	return code ? code : lift_code(m, addr, max_insns, &from, err);
 }
 

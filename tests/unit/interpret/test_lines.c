@@ -22,6 +22,7 @@
 
 #define PID	       7
 #define EVENT	       3
+#define KERNEL	       1
 #define USER	       2
 #define BIT(n)	       (UINT64_C(1) << (n))
 #define CODE	       0x10000u
@@ -36,7 +37,7 @@ struct sample {
 	uint64_t addr[8];
 	uint8_t line[8][64];
 	size_t lines_size; /* bytes of the field; 0: as many as there are lines */
-	uint64_t fs, gs, mxcsr, stop;
+	uint64_t misc, fs, gs, mxcsr, stop;
 	uint64_t state_reg[4], state[4];
 	unsigned nstate;
 };
@@ -51,7 +52,8 @@ static char *dir;
 
 static struct sample *begin_sample(struct sample *s)
 {
-	*s = (struct sample){.bx = DATA, .ip = CODE, .sp = 0x7ff000, .stop = VT_WALK_LENGTH};
+	*s = (struct sample){
+		.bx = DATA, .ip = CODE, .sp = 0x7ff000, .stop = VT_WALK_LENGTH, .misc = USER};
 	return s;
 }
 
@@ -115,7 +117,7 @@ static void put_sample(struct vt_writer *w, const struct sample *s)
 
 	row[VT_SAMPLE_PID] = row[VT_SAMPLE_TID] = PID;
 	row[VT_SAMPLE_EVENT] = EVENT;
-	row[VT_SAMPLE_MISC] = USER;
+	row[VT_SAMPLE_MISC] = s->misc;
 	row[VT_SAMPLE_IP] = s->ip;
 	row[VT_SAMPLE_UREGS_ABI] = 2;
 	row[VT_SAMPLE_STACK_DYN_SIZE] = sizeof(stack);
@@ -292,6 +294,29 @@ static void test_over_image(void **state)
 	assert_int_equal(seen.totals.code_withheld[VT_WITHHELD_UNVERIFIED], 3);
 }
 
+/* Only who walked there has the registers of kernel code: mov (%rbx),%eax. */
+static void test_kernel(void **state)
+{
+	struct sample s;
+	struct seen seen;
+
+	(void)state;
+	begin_sample(&s)->ip = UINT64_C(0xffffffff81000000);
+	s.misc = KERNEL;
+	s.bx = UINT64_C(0xffff888000000000);
+	CODE_AT(&s, s.ip, 0x8b, 0x03, SYSCALL);
+	add_counted(&s, s.bx);
+	assert_runs(&s, 1, "a3020100 cffffffff81000004 end; ");
+	s.stop = VT_WALK_NOT;
+	interpret(&seen, &s, 1, 0);
+	assert_int_equal(seen.totals.elsewhere, 1);
+	/* A hypervisor's guest. */
+	s.stop = VT_WALK_LENGTH;
+	s.misc = 5;
+	interpret(&seen, &s, 1, 0);
+	assert_int_equal(seen.totals.elsewhere, 1);
+}
+
 /* ---- registers ---- */
 
 static void test_segments(void **state)
@@ -419,11 +444,11 @@ static int discard(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_loads),	     cmocka_unit_test(test_stack),
-		cmocka_unit_test(test_generated),    cmocka_unit_test(test_parted),
-		cmocka_unit_test(test_over_image),   cmocka_unit_test(test_segments),
-		cmocka_unit_test(test_upper_halves), cmocka_unit_test(test_rounding),
-		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_loads),	   cmocka_unit_test(test_stack),
+		cmocka_unit_test(test_generated),  cmocka_unit_test(test_parted),
+		cmocka_unit_test(test_over_image), cmocka_unit_test(test_kernel),
+		cmocka_unit_test(test_segments),   cmocka_unit_test(test_upper_halves),
+		cmocka_unit_test(test_rounding),   cmocka_unit_test(test_damage),
 	};
 
 	return cmocka_run_group_tests(tests, compile, discard);
