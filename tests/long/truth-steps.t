@@ -22,6 +22,7 @@ for i in range(1, 2000000):
 EOF
 
 steps_header
+steps strings 40000 "$VT_BUILD/tests/tools/rec_strings" 1000
 steps gzip 25000 gzip -9 -c in.txt
 steps xz 15000 xz -6 -T1 -c in.txt
 steps bzip2 15000 bzip2 -9 -c in.txt

@@ -15,6 +15,7 @@ done >in.txt
 steps_header
 steps pack 12000 "$work" pack in.txt
 steps count 12000 "$work" count in.txt
+steps strings 20000 "$VT_BUILD/tests/tools/rec_strings" 1000
 
 t_status "wrong registers are found" 1 "$VT_BUILD/tests/tools/interp_steps" -w 1000 3000 \
 	"$work" pack in.txt

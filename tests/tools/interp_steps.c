@@ -32,6 +32,7 @@
 #include "tests/tools/common/truth.h"
 
 #define MOST_LENGTH 32
+#define LANES	    8	    /* of zmm registers */
 #define BURST	    4000    /* steps from one place */
 #define MOST_PAUSE  4000000 /* ns between places */
 #define MOST_SHOWN  20
@@ -52,7 +53,7 @@ struct stepper {
 	struct vt_rng rng;
 	uint64_t pause; /* ns, at most, between places */
 	uint64_t falsify;
-	uint64_t steps, starts, runs, free_insns, full;
+	uint64_t steps, starts, runs, free_runs, asked, free_insns, full;
 	uint64_t values;	/* captured and compared */
 	uint64_t registers;	/* known, in whole, and compared */
 	uint64_t partial, bits; /* known in part; known bits of all */
@@ -92,6 +93,7 @@ static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KNOWN_LINE], boo
 static void read_state(struct stepper *s, struct registers *r)
 {
 	unsigned reg, lane;
+	uint64_t value;
 
 	tracee_registers(&s->t);
 	tracee_vectors(&s->t);
@@ -99,14 +101,14 @@ static void read_state(struct stepper *s, struct registers *r)
 		r->w[reg][0] = vt_word_of(s->t.gpr[reg]);
 	r->w[VT_REG_FS][0] = vt_word_of(s->t.fs_base);
 	r->w[VT_REG_GS][0] = vt_word_of(s->t.gs_base);
-	for (reg = 0; reg < 16; reg++)
-		for (lane = 0; lane < 4; lane++) {
-			size_t at = lane < 2 ? TRACEE_XMM_AT : TRACEE_YMM_AT;
-
-			at += 16 * (size_t)reg + 8 * (size_t)(lane % 2);
-			r->w[VT_REG_VECTOR + reg][lane] =
-				vt_word_of(bytes_number(s->t.xstate + at, 8));
-		}
+	for (reg = 0; reg < 8; reg++)
+		r->w[VT_REG_MASK + reg][0] =
+			tracee_mask(&s->t, reg, &value) ? vt_word_of(value) : vt_word_unknown(64);
+	for (reg = 0; reg < 32; reg++)
+		for (lane = 0; lane < LANES; lane++)
+			r->w[VT_REG_VECTOR + reg][lane] = tracee_vector(&s->t, reg, lane, &value)
+								  ? vt_word_of(value)
+								  : vt_word_unknown(64);
 }
 
 static uint64_t ip_of(const struct registers *r)
@@ -191,13 +193,16 @@ static void compare_all(struct stepper *s, uint64_t ip, const struct registers *
 {
 	unsigned reg, lane, lanes;
 
-	for (reg = 0; reg < VT_REG_VECTOR + 16; reg++) {
-		if (!is_compared(reg) || (reg > VT_REG_R15 && reg < VT_REG_VECTOR))
+	for (reg = 0; reg < VT_NREGS; reg++) {
+		if (!is_compared(reg))
 			continue;
-		lanes = reg < VT_REG_VECTOR ? 1 : 4;
+		lanes = reg < VT_REG_VECTOR ? 1 : LANES;
 		for (lane = 0; lane < lanes; lane++) {
 			struct vt_word got = vt_interp_get(s->m, reg, lane);
 
+			/* The processor may not have it. */
+			if (!want->w[reg][lane].known)
+				continue;
 			compare(s, ip, "register", reg, got, want->w[reg][lane].value);
 			s->bits += (uint64_t)__builtin_popcountll(got.known);
 			s->registers += vt_word_is_known(got);
@@ -214,7 +219,7 @@ static void compare_capture(struct stepper *s, const struct vt_capture *c,
 	uint64_t mask = vt_low_bits(bits < 64 ? bits : 64);
 	struct vt_word got = {c->value & mask, mask};
 
-	if (!c->known || c->reg >= VT_NREGS || c->lane > 3)
+	if (!c->known || c->reg >= VT_NREGS || c->lane >= LANES)
 		return;
 	s->values++;
 	compare(s, c->ip, vt_what_name(c->what), c->reg, got, r->w[c->reg][c->lane].value);
@@ -346,6 +351,8 @@ static bool run_free(struct stepper *s, unsigned length, struct registers *at)
 	size_t n;
 
 	begin(s, at);
+	s->free_runs++;
+	s->asked += length;
 	why = vt_interp_run(s->m, 1, length, &done, &err);
 	c = vt_interp_captures(s->m, &n);
 	if (!n)
@@ -382,10 +389,10 @@ static void hide(struct stepper *s, struct registers *r)
 {
 	unsigned reg, lane;
 
-	for (reg = 0; reg < VT_REG_VECTOR + 16; reg++) {
+	for (reg = 0; reg < VT_NREGS; reg++) {
 		uint64_t draw = vt_rng_next(&s->rng);
 
-		for (lane = 0; lane < 4 && reg != VT_REG_IP; lane++) {
+		for (lane = 0; lane < LANES && reg != VT_REG_IP; lane++) {
 			if (draw % 8 == 0)
 				r->w[reg][lane].known = 0;
 			else if (draw % 8 == 1)
@@ -472,9 +479,9 @@ static int report(const struct stepper *s)
 		size_t offset;
 	} rows[] = {
 #define ROW(n) {#n, offsetof(struct stepper, n)}
-		ROW(steps),  ROW(starts),    ROW(runs),	       ROW(free_insns), ROW(full),
-		ROW(values), ROW(registers), ROW(partial),     ROW(bits),	ROW(unknown),
-		ROW(stores), ROW(falsified), ROW(differences),
+		ROW(steps),	 ROW(starts),  ROW(runs),   ROW(free_runs), ROW(asked),
+		ROW(free_insns), ROW(full),    ROW(values), ROW(registers), ROW(partial),
+		ROW(bits),	 ROW(unknown), ROW(stores), ROW(falsified), ROW(differences),
 #undef ROW
 	};
 	size_t i;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* process_vm_readv() */
 #include "tests/tools/common/tracee.h"
 
+#include <cpuid.h>
 #include <elf.h>
 #include <errno.h>
 #include <signal.h>
@@ -14,6 +15,10 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* XSAVE's components: Intel SDM volume 1, 13.1; and where the kernel says which it enables. */
+enum { YMM_HIGH = 2, MASKS = 5, ZMM_HIGH = 6, ZMM_UPPER = 7 };
+#define ENABLED_AT 464
 
 void tracee_die(const char *what)
 {
@@ -89,12 +94,57 @@ void tracee_registers(struct tracee *t)
 	t->in_syscall = (int64_t)u.orig_rax >= 0;
 }
 
+/*
+ * Finds the places of the area's components; 0: there is none.  This asks once: a hypervisor takes
+ * its time to answer CPUID.  Intel SDM volume 1, 13.4 and 13.5.
+ */
+static void find_components(struct tracee *t)
+{
+	unsigned number, size, at, c, d;
+	uint64_t enabled;
+
+	memcpy(&enabled, t->xstate + ENABLED_AT, sizeof(enabled));
+	for (number = YMM_HIGH; number <= ZMM_UPPER; number++)
+		if (enabled >> number & 1 && __get_cpuid_count(0xd, number, &size, &at, &c, &d) &&
+		    at + size <= sizeof(t->xstate))
+			t->components[number] = at;
+	t->has_components = true;
+}
+
 void tracee_vectors(struct tracee *t)
 {
 	struct iovec v = {t->xstate, sizeof(t->xstate)};
 
 	if (ptrace(PTRACE_GETREGSET, t->pid, tracee_pointer(NT_X86_XSTATE), &v) < 0)
 		tracee_die("vector registers");
+	if (!t->has_components)
+		find_components(t);
+}
+
+bool tracee_vector(const struct tracee *t, unsigned reg, unsigned lane, uint64_t *value)
+{
+	size_t at = 0;
+
+	if (reg >= 16 && (at = t->components[ZMM_UPPER]))
+		at += 64 * (size_t)(reg - 16) + 8 * (size_t)lane;
+	else if (reg < 16 && lane >= 4 && (at = t->components[ZMM_HIGH]))
+		at += 32 * (size_t)reg + 8 * (size_t)(lane - 4);
+	else if (reg < 16 && lane >= 2 && lane < 4 && (at = t->components[YMM_HIGH]))
+		at += 16 * (size_t)reg + 8 * (size_t)(lane - 2);
+	else if (reg < 16 && lane < 2)
+		at = TRACEE_XMM_AT + 16 * (size_t)reg + 8 * (size_t)lane;
+	if (at)
+		memcpy(value, t->xstate + at, sizeof(*value));
+	return at;
+}
+
+bool tracee_mask(const struct tracee *t, unsigned reg, uint64_t *value)
+{
+	size_t at = t->components[MASKS];
+
+	if (at)
+		memcpy(value, t->xstate + at + 8 * (size_t)reg, sizeof(*value));
+	return at;
 }
 
 size_t tracee_read(const struct tracee *t, uint64_t addr, void *data, size_t size)

@@ -23,6 +23,8 @@ struct tracee {
 	uint64_t fs_base, gs_base;
 	bool in_syscall; /* it was stopped there: the kernel may change registers yet */
 	uint8_t xstate[TRACEE_XSTATE];
+	bool has_components;
+	size_t components[8]; /* of that: their places, by Intel's numbers */
 };
 
 /* An error of the last system call. */
@@ -43,6 +45,13 @@ void tracee_kill(struct tracee *t);
 /* Reads the registers, the vector registers. */
 void tracee_registers(struct tracee *t);
 void tracee_vectors(struct tracee *t);
+
+/*
+ * Set *value to 8 bytes, number 0 to 7, of a vector register 0 to 31, and to a mask register.
+ * False: this processor or kernel has no such register.
+ */
+bool tracee_vector(const struct tracee *t, unsigned reg, unsigned lane, uint64_t *value);
+bool tracee_mask(const struct tracee *t, unsigned reg, uint64_t *value);
 
 /* How many of `size` bytes can be read. */
 size_t tracee_read(const struct tracee *t, uint64_t addr, void *data, size_t size);

@@ -19,8 +19,8 @@ void registers_get(struct registers *r, const struct vt_interp *m)
 
 	for (reg = 0; reg < VT_REG_VECTOR; reg++)
 		r->w[reg][0] = vt_interp_get(m, reg, 0);
-	for (reg = VT_REG_VECTOR; reg < VT_REG_VECTOR + 16; reg++)
-		for (lane = 0; lane < 4; lane++)
+	for (reg = VT_REG_VECTOR; reg < VT_NREGS; reg++)
+		for (lane = 0; lane < 8; lane++)
 			r->w[reg][lane] = vt_interp_get(m, reg, lane);
 }
 
@@ -30,8 +30,8 @@ void registers_set(struct vt_interp *m, const struct registers *r)
 
 	for (reg = 0; reg < VT_REG_VECTOR; reg++)
 		vt_interp_set(m, reg, 0, r->w[reg][0]);
-	for (reg = VT_REG_VECTOR; reg < VT_REG_VECTOR + 16; reg++)
-		for (lane = 0; lane < 4; lane++)
+	for (reg = VT_REG_VECTOR; reg < VT_NREGS; reg++)
+		for (lane = 0; lane < 8; lane++)
 			vt_interp_set(m, reg, lane, r->w[reg][lane]);
 }
 

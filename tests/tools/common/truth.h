@@ -12,7 +12,7 @@
 /* What an interpreter says, beside what was recorded. */
 
 struct registers {
-	struct vt_word w[VT_NREGS][4]; /* by lane */
+	struct vt_word w[VT_NREGS][8]; /* by lane */
 };
 
 void registers_get(struct registers *r, const struct vt_interp *m);
