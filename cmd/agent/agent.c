@@ -145,6 +145,7 @@ __attribute__((constructor)) static void start_agent(void)
 	}
 	agent.pid = getpid();
 	agent.fsgsbase = getauxval(AT_HWCAP2) & HWCAP2_HAS_FSGSBASE;
+	agent_free_places();
 	agent_find_xstate();
 	find_clock();
 	if (!agent_make_places() || !agent_install_handlers() ||

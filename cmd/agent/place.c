@@ -73,6 +73,17 @@ static struct agent_ring *ring_at(uint32_t i)
 	return (struct agent_ring *)((uint8_t *)agent.shared + AGENT_PAGE * (size_t)(1 + i));
 }
 
+void agent_free_places(void)
+{
+	uint32_t i, own;
+
+	for (i = 0; i < agent.shared->nrings; i++) {
+		own = (uint32_t)agent.pid;
+		__atomic_compare_exchange_n(&ring_at(i)->owner, &own, 0, false, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED);
+	}
+}
+
 bool agent_take_place(struct agent_place *p)
 {
 	uint32_t n = agent.shared->nrings, tries, i;

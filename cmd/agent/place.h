@@ -22,6 +22,9 @@ struct agent_place {
 /* Maps the walkers' memory; false: the kernel refuses. */
 bool agent_make_places(void);
 
+/* Frees what threads of this process had when exec() ended them. */
+void agent_free_places(void);
+
 /* Takes a free place, that of this processor if it is free.  False: all are taken. */
 bool agent_take_place(struct agent_place *p);
 void agent_leave_place(struct agent_place *p);
