@@ -163,11 +163,13 @@ static void handle_trap(int sig, siginfo_t *info, void *context)
  * (dequeue_synchronous_signal()): SIGTRAP, and the fault on top of it.  Where the fault was is then
  * in the context that handle_trap(), at its first instruction, has as its argument.
  */
-static void *find_fault(const ucontext_t *u)
+static void *find_fault(ucontext_t *u)
 {
+	void *below = u;
+
 	if (u->uc_mcontext.gregs[REG_RIP] == (greg_t)handle_trap)
-		return (void *)u->uc_mcontext.gregs[REG_RDX];
-	return (void *)u;
+		memcpy(&below, &u->uc_mcontext.gregs[REG_RDX], sizeof(below));
+	return below;
 }
 
 static void handle_fault(int sig, siginfo_t *info, void *context)

@@ -28,7 +28,7 @@ static inline void disturb_work(unsigned ms)
 
 	do {
 		for (i = 0; i < 20000; i++)
-			sum += i;
+			sum = sum * 3 + i;
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 		now = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 		if (!until)

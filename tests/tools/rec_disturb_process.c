@@ -29,32 +29,32 @@
 #define THREADS	 64
 #define CHILDREN 200
 
-extern char **environ;
-
 /* ---- threads ---- */
 
 static void *square(void *arg)
 {
-	uint64_t n = (uint64_t)(uintptr_t)arg;
+	uint64_t *n = arg;
 
 	disturb_work(5);
-	return (void *)(uintptr_t)(n * n);
+	*n *= *n;
+	return NULL;
 }
 
 static int start_threads(void)
 {
-	uint64_t sum = 0;
+	uint64_t numbers[THREADS], sum = 0;
 	pthread_t threads[THREADS];
-	void *result;
 	int i, round;
 
 	for (round = 0; round < 3; round++) {
-		for (i = 0; i < THREADS; i++)
-			if (pthread_create(&threads[i], NULL, square, (void *)(uintptr_t)i))
-				return 1;
 		for (i = 0; i < THREADS; i++) {
-			pthread_join(threads[i], &result);
-			sum += (uint64_t)(uintptr_t)result;
+			numbers[i] = (uint64_t)i;
+			if (pthread_create(&threads[i], NULL, square, &numbers[i]))
+				return 1;
+		}
+		for (i = 0; i < THREADS; i++) {
+			pthread_join(threads[i], NULL);
+			sum += numbers[i];
 		}
 	}
 	printf("%llu\n", (unsigned long long)sum);
@@ -99,26 +99,54 @@ static void *work_on(void *arg)
 	return NULL;
 }
 
+static char next_case[16];
+
 static void *execute(void *arg)
 {
-	char *const argv[] = {"rec_disturb_process", arg, NULL};
+	char *const argv[] = {"rec_disturb_process", next_case, NULL};
 
+	(void)arg;
 	disturb_work(20);
 	execv("/proc/self/exe", argv);
 	return NULL;
 }
 
 /* The other threads are ended wherever they are. */
-static int execute_in_thread(const char *what)
+static int execute_in_thread(const char *name)
 {
 	pthread_t threads[4];
 	int i;
 
+	snprintf(next_case, sizeof(next_case), "%s", name);
 	for (i = 0; i < 3; i++)
 		pthread_create(&threads[i], NULL, work_on, NULL);
-	pthread_create(&threads[3], NULL, execute, (void *)(uintptr_t)what);
+	pthread_create(&threads[3], NULL, execute, NULL);
 	pthread_join(threads[3], NULL);
 	return 1;
+}
+
+static int execute_once(void)
+{
+	return execute_in_thread("done");
+}
+
+/* Then waits, so that somebody can look at what it has left. */
+static int execute_often(void)
+{
+	static const char name[] = "DISTURB_LEFT";
+	const char *left = getenv(name);
+	long n = left ? strtol(left, NULL, 10) : 60;
+	char text[24];
+
+	if (!n) {
+		puts("begun");
+		fflush(stdout);
+		sleep(2);
+		return 0;
+	}
+	snprintf(text, sizeof(text), "%ld", n - 1);
+	setenv(name, text, 1);
+	return execute_in_thread("execs");
 }
 
 static int say_done(void)
@@ -126,11 +154,6 @@ static int say_done(void)
 	disturb_work(50);
 	puts("done");
 	return 6;
-}
-
-static int execute_once(void)
-{
-	return execute_in_thread("done");
 }
 
 /* ---- processes ---- */
@@ -172,6 +195,7 @@ static pid_t vfork_once(void)
 	int sig;
 
 	if (pid == 0) {
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Vfork): as programs do all the same */
 		for (sig = 1; sig < 32; sig++)
 			sigaction(sig, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 		execl("/bin/true", "true", (char *)NULL);
@@ -276,6 +300,7 @@ static int close_all(void)
 /* mov $imm, %eax; add %edi, %eax; ret */
 static int rewrite_code(void)
 {
+	static const uint8_t bytes[] = {0xb8, 0, 0, 0, 0, 0x01, 0xf8, 0xc3};
 	uint8_t *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint32_t (*volatile call)(uint32_t);
@@ -283,7 +308,7 @@ static int rewrite_code(void)
 
 	if (code == MAP_FAILED)
 		return 1;
-	memcpy(code, "\xb8\0\0\0\0\x01\xf8\xc3", 8);
+	memcpy(code, bytes, sizeof(bytes));
 	memcpy((void *)&call, &code, sizeof(code));
 	for (i = 0; i < 3000000; i++) {
 		if (i % 16 == 0)
@@ -300,7 +325,7 @@ static int rewrite_code(void)
  */
 __attribute__((target("avx2"))) static uint64_t add_vectors(unsigned rounds)
 {
-	uint64_t out[16][4], start[4] = {1, 3, 5, 7}, sum = 0;
+	uint64_t out[6][4] = {{0}}, start[4] = {1, 3, 5, 7}, sum = 0;
 	unsigned i, k;
 
 	__asm__ volatile("vmovdqu %1, %%ymm0\n"
@@ -335,7 +360,7 @@ __attribute__((target("avx2"))) static uint64_t add_vectors(unsigned rounds)
 
 __attribute__((target("avx512f"))) static uint64_t add_wide_vectors(unsigned rounds)
 {
-	uint64_t out[4][8], start[8] = {1, 3, 5, 7, 11, 13, 17, 19}, sum = 0;
+	uint64_t out[4][8] = {{0}}, start[8] = {1, 3, 5, 7, 11, 13, 17, 19}, sum = 0;
 	uint64_t mask = 0;
 	unsigned i, k;
 
@@ -406,7 +431,7 @@ static int overwrite_shared(void)
 
 	while (path && maps && !words && fgets(line, sizeof(line), maps))
 		if (strstr(line, path) && sscanf(line, "%llx-%llx", &from, &to) == 2)
-			words = (volatile uint64_t *)(uintptr_t)from;
+			memcpy((void *)&words, &from, sizeof(from));
 	if (!words)
 		return 3;
 	for (i = 0; i < 200; i++) {
@@ -465,7 +490,7 @@ static int enter_strict_sandbox(void)
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) < 0)
 		return 3;
 	for (i = 0; i < 100000000; i++)
-		sum += i;
+		sum = sum * 3 + i;
 	if (write(1, "alive\n", 6) != 6)
 		return 1;
 	syscall(SYS_exit, 4);
@@ -478,6 +503,7 @@ int main(int argc, char **argv)
 		{"threads", start_threads},
 		{"small-stacks", use_small_stacks},
 		{"exec-in-thread", execute_once},
+		{"execs", execute_often},
 		{"done", say_done},
 		{"children", fork_children},
 		{"programs", start_programs},

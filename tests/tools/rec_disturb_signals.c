@@ -28,9 +28,6 @@
 #define PAGE 4096
 #define TRAP 0x100 /* of the flags register */
 
-/* The function of the same name may be another symbol than signal(). */
-extern sighandler_t __sysv_signal(int sig, sighandler_t handler);
-
 static volatile sig_atomic_t caught, code;
 static sigjmp_buf back;
 
@@ -281,7 +278,7 @@ static void make_page(int sig, siginfo_t *info, void *context)
 	(void)sig;
 	(void)context;
 	caught++;
-	mprotect((void *)((uintptr_t)info->si_addr & ~(uintptr_t)(PAGE - 1)), PAGE,
+	mprotect((uint8_t *)info->si_addr - (uintptr_t)info->si_addr % PAGE, PAGE,
 		 PROT_READ | PROT_WRITE);
 	disturb_work(1);
 }
