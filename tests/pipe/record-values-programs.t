@@ -80,7 +80,42 @@ let m = new Map();
 for (let i = 0; i < 3000000; i++) { let k = i * 7919 % 1009; m.set(k, (m.get(k) || 0) + i); }
 console.log(JSON.stringify([...m].slice(0, 50)));
 END
-gzip -kf text 2>/dev/null
+# Exceptions are unwound in four threads.
+cat >throw.cc <<'END'
+#include <cstdio>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+static int check(int i)
+{
+	if (i % 3 == 0)
+		throw std::runtime_error("three");
+	if (i % 5 == 0)
+		throw i;
+	return i;
+}
+static long sum(int from)
+{
+	long n = 0;
+	for (int i = from; i < from + 200000; i++) {
+		try { n += check(i); }
+		catch (std::runtime_error &) { n += 2; }
+		catch (int k) { n += k * 3; }
+	}
+	return n;
+}
+int main()
+{
+	std::vector<long> sums(4);
+	std::vector<std::thread> threads;
+	for (int i = 0; i < 4; i++)
+		threads.emplace_back([&sums, i] { sums[i] = sum(i * 7); });
+	for (auto &t : threads)
+		t.join();
+	for (long n : sums)
+		std::printf("%ld\n", n);
+}
+END
 as_file=
 if command -v gcc >/dev/null; then
 	gcc -O2 -S -o input.s input.c && gcc -c -o input.o input.c && as_file=input.s
@@ -142,6 +177,9 @@ compare gdb 'echo | $R gdb -q -nx -batch -ex "break puts" -ex run -ex "stepi" -e
 if [ -d "$ROOT/.git" ] && git -C "$ROOT" log -1 >/dev/null 2>&1; then
 	compare git '$R git -C "$ROOT" log --no-decorate --stat -n 30'
 fi
+compare g++ 'if [ -z "$R" ]; then g++ -O2 -pthread -o throw throw.cc; fi; $R ./throw'
+# It preloads a library of its own.
+compare stdbuf '$R stdbuf -o0 sh -c "echo a; i=0; while [ \$i -lt 100000 ]; do i=\$((i + 1)); done; echo \$i"'
 compare java 'if [ -z "$R" ]; then javac Work.java; fi; $R java -Xshare:auto Work'
 compare node '$R node work.js'
 

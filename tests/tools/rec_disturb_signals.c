@@ -564,7 +564,7 @@ static int run_coroutines(void)
 	size_t size = PAGE;
 	uint8_t *area =
 		mmap(NULL, COROUTINES * 2 * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	int i, k;
+	volatile int i, k;
 
 	for (i = 0; i < COROUTINES; i++) {
 		uint8_t *stack = area + (size_t)(2 * i + 1) * size;
