@@ -254,17 +254,23 @@ static void capture_insn(struct vt_interp *m, const struct vti_op *op)
 struct vti_op *vti_eval(struct vt_interp *m, struct vti_op *op)
 {
 	static const void *const labels[VTI_RUN_END] = {
-		LABEL(STOP),	      LABEL(END),	  LABEL(EXIT),
-		LABELS(GET),	      LABELS(PUT),	  LABELS(LOAD),
-		LABELS(STORE),	      LABEL(MOVE1),	  LABEL(MOVE2),
-		LABEL(MOVE4),	      LABEL(ITE),	  LABEL(GETI),
-		LABEL(PUTI),	      LABEL(IROP),	  LABEL(UNKNOWN),
-		LABEL(CCALL),	      LABEL(DIRTY),	  LABEL(CAS),
-		LABEL(LOADG),	      LABEL(STOREG),	  LABEL(UNLIFTED),
-		LABEL(EVEX),	      LABEL(CAPTURE),	  LABEL(CAPTURE_STATE),
-		LABEL(CAPTURE_INSN),  LABEL(RUN_DIVIDE),  LABEL(RUN_ITE),
-		LABEL(RUN_CONDITION), LABEL(RUN_GETS),	  LABEL(RUN_PUTS),
-		LABEL(RUN_PUTS4),     LABEL(RUN_CAPTURE), LABEL(RUN_CAPTURE_STATE),
+		LABEL(STOP),	      LABEL(END),
+		LABEL(EXIT),	      LABELS(GET),
+		LABELS(PUT),	      LABELS(LOAD),
+		LABELS(STORE),	      LABEL(MOVE1),
+		LABEL(MOVE2),	      LABEL(MOVE4),
+		LABEL(ITE),	      LABEL(GETI),
+		LABEL(PUTI),	      LABEL(IROP),
+		LABEL(UNKNOWN),	      LABEL(CCALL),
+		LABEL(DIRTY),	      LABEL(CAS),
+		LABEL(LOADG),	      LABEL(STOREG),
+		LABEL(UNLIFTED),      LABEL(EVEX),
+		LABEL(CLEAR_HIGH),    LABEL(CAPTURE),
+		LABEL(CAPTURE_STATE), LABEL(CAPTURE_INSN),
+		LABEL(RUN_DIVIDE),    LABEL(RUN_ITE),
+		LABEL(RUN_CONDITION), LABEL(RUN_GETS),
+		LABEL(RUN_PUTS),      LABEL(RUN_PUTS4),
+		LABEL(RUN_CAPTURE),   LABEL(RUN_CAPTURE_STATE),
 #define FAST1(name, irop, result)                                                                  \
 	[VTI_FAST_##name] = &&do_##name,                                                           \
 	[VTI_RUN_PUT + VTI_FAST_##name - VTI_FAST] = &&put_##name,                                 \
@@ -373,6 +379,9 @@ do_STOREG:
 	GO_ON(1);
 do_UNLIFTED:
 	vti_run_unlifted(m, (const struct vti_unlifted *)op->data);
+	GO_ON(1);
+do_CLEAR_HIGH:
+	vti_clear_high_halves(m, (unsigned)op->imm, vt_word_of(0));
 	GO_ON(1);
 do_EVEX:
 	vti_run_evex(m, op, s);

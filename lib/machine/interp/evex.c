@@ -26,6 +26,16 @@ static void put_vector(struct vt_interp *m, unsigned reg, const struct vt_word *
 	vti_words_copy(state_word(m, vti_vector_at(reg, 4)), words + 4, 4);
 }
 
+void vti_clear_high_halves(struct vt_interp *m, unsigned regs, struct vt_word to)
+{
+	unsigned word;
+
+	m->wide = true;
+	for (; regs; regs &= regs - 1)
+		for (word = 4; word < VTI_ZMM_WORDS; word++)
+			*state_word(m, vti_vector_at((unsigned)__builtin_ctz(regs), word)) = to;
+}
+
 /* One element of memory, for all. */
 static void repeat_element(struct vt_word *words, unsigned size)
 {
@@ -130,6 +140,7 @@ void vti_run_evex(struct vt_interp *m, const struct vti_op *op, struct vt_word *
 	struct vt_word mask = vt_word_of(UINT64_MAX);
 	unsigned i;
 
+	m->wide = true;
 	if (e->mask)
 		mask = *state_word(m, vti_mask_at(e->mask));
 	for (i = 0; i < e->nsources; i++)

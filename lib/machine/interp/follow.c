@@ -94,6 +94,9 @@ static void forget_op(struct vt_interp *m, const struct vti_op *op)
 	case VTI_DIRTY:
 		vti_call_forget(m, (const struct vti_call *)op->data);
 		break;
+	case VTI_CLEAR_HIGH:
+		vti_clear_high_halves(m, (unsigned)op->imm, vt_word_unknown(64));
+		break;
 	case VTI_EVEX:
 		vti_forget_evex(m, op);
 		break;

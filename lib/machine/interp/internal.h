@@ -50,6 +50,7 @@ struct vti_near {
 
 struct vt_interp {
 	struct vt_word state[VTI_STATE_WORDS];
+	bool wide; /* the part of it that AVX-512 adds may be known */
 	struct vt_known_memory *mem;
 	struct vti_fpmode fp;
 	struct vt_interp_options opt;

@@ -188,6 +188,7 @@ void vt_interp_set(struct vt_interp *m, unsigned reg, unsigned lane, struct vt_w
 		set_flags(m, w);
 	else if (at)
 		m->state[at] = w;
+	m->wide |= at >= VTI_MASKS_AT / 8;
 }
 
 void vt_interp_set_general(struct vt_interp *m, uint64_t mask, const uint64_t *values)
@@ -227,7 +228,8 @@ void vt_interp_set_mxcsr(struct vt_interp *m, uint32_t mxcsr)
 
 void vt_interp_forget(struct vt_interp *m)
 {
-	memset(m->state, 0, sizeof(m->state));
+	memset(m->state, 0, m->wide ? sizeof(m->state) : VTI_MASKS_AT / 8 * sizeof(*m->state));
+	m->wide = false;
 	vti_set_mxcsr(m, m->opt.mxcsr);
 }
 
@@ -256,6 +258,7 @@ void vt_interp_restore(struct vt_interp *m, const void *state)
 	const struct saved *s = state;
 
 	memcpy(m->state, s->state, sizeof(m->state));
+	m->wide = true;
 	m->fp = s->fp;
 }
 

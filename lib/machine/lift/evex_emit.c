@@ -286,8 +286,6 @@ static bool has_vex_prefix(const uint8_t *bytes, unsigned size)
 
 void vti_clear_high(struct vti_build *b)
 {
-	static const struct vt_word zeros[4] = {
-		{0, UINT64_MAX}, {0, UINT64_MAX}, {0, UINT64_MAX}, {0, UINT64_MAX}};
 	const struct vt_facts *f = vti_at_hand(b);
 	unsigned regs = f->writes >> VT_REG_VECTOR & ALL_REGISTERS;
 	const uint8_t *bytes = bytes_of(b, b->insn);
@@ -300,7 +298,6 @@ void vti_clear_high(struct vti_build *b)
 	if (!regs || !has_vex_prefix(bytes, f->length))
 		return;
 	b->cleared |= (uint16_t)regs;
-	for (; regs; regs &= regs - 1)
-		vti_emit_put(b, vti_vector_at((unsigned)__builtin_ctz(regs), 4), 32,
-			     vti_build_const(b, zeros, 4));
+	vti_build_add(b, (struct vti_op){.op = VTI_CLEAR_HIGH, .imm = regs},
+		      (struct vti_widths){0});
 }

@@ -57,6 +57,7 @@ enum vti_opcode {
 	 * masked store; dst: its result of aux words, if that is in no vector or mask register
 	 */
 	VTI_EVEX,
+	VTI_CLEAR_HIGH,	   /* bit n of imm: the upper half of zmm<n> becomes 0 */
 	VTI_CAPTURE,	   /* a: value; aux: enum vt_what; b: register; c: bytes; imm: address */
 	VTI_CAPTURE_STATE, /* the same of guest state at a */
 	VTI_CAPTURE_INSN,
