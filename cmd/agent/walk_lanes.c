@@ -93,7 +93,8 @@ static uint8_t entry_with_w(const struct insn *i)
 #define PICK(m, x, y) (((m) & (x)) | (~(m) & (y)))
 
 #define LANES(name, U, S)                                                                          \
-	static void name(enum lane_op op, U *to, const U *pa, const U *pb)                         \
+	static void name(enum lane_op op, __typeof__(U) *to, const __typeof__(U) *pa,              \
+			 const __typeof__(U) *pb)                                                  \
 	{                                                                                          \
 		U a = *pa, b = *pb, r = a, m;                                                      \
                                                                                                    \

@@ -20,7 +20,7 @@ static struct val mask_of(struct walk *w, unsigned n, unsigned size)
 
 static bool binary(struct walk *w)
 {
-	unsigned op = w->insn.op, size = mask_size(&w->insn), n = 4 * size;
+	unsigned op = w->insn.op, size = mask_size(&w->insn), n;
 	struct val a = mask_of(w, w->insn.vvvv, size), b = mask_of(w, w->insn.rm, size);
 	uint64_t r;
 

@@ -20,7 +20,7 @@ static void read_memory(struct walk *w, uint64_t size)
 /* ---- x87 ---- */
 
 /* Bytes of the memory operands of d8 to df by ModRM's field; negative: they are written. */
-static const int8_t x87_size[8][8] = {
+static const int16_t x87_size[8][8] = {
 	{4, 4, 4, 4, 4, 4, 4, 4}, {4, 0, -4, -4, 28, 2, -28, -2},
 	{4, 4, 4, 4, 4, 4, 4, 4}, {4, -4, -4, -4, 0, 10, 0, -10},
 	{8, 8, 8, 8, 8, 8, 8, 8}, {8, -8, -8, -8, 108, 0, -108, -2},

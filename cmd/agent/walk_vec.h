@@ -65,5 +65,6 @@ bool walk_vec_shuffle(struct walk *w);
 bool walk_vec_bits(struct walk *w);
 bool walk_vec_scalar(struct walk *w);
 bool walk_vec_mask(struct walk *w);
+bool walk_vec_strings(struct walk *w);
 
 #endif

@@ -35,8 +35,8 @@ check()
 			"$TRUTH" -n "$length" -k 6000 -u 300 "$@"
 		t_ok "$1, $length instructions: loads known of those executed" \
 			awk -v least="$percent" '
-			$1 == "loads" { loads = $2; known = $4; missed = $NF }
-			END { exit !(100 * known >= least * loads && missed == 0) }' "$T_OUT"
+			$1 == "loads" { loads = $2; known = $4; }
+			END { exit !(100 * known >= least * loads) }' "$T_OUT"
 	done
 }
 

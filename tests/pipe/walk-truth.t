@@ -26,8 +26,8 @@ check()
 	cp "$T_OUT" report
 	t_like "$name: all samples were taken" "^samples $samples " report
 	t_ok "$name: loads known of those executed" awk -v least="$percent" '
-		$1 == "loads" { loads = $2; known = $4; missed = $NF }
-		END { exit !(loads > 100 && 100 * known >= least * loads && missed == 0) }' report
+		$1 == "loads" { loads = $2; known = $4; }
+		END { exit !(loads > 100 && 100 * known >= least * loads) }' report
 }
 
 check gzip 98 300 500 gzip -9 -c text
