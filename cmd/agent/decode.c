@@ -529,7 +529,8 @@ static unsigned decode_evex(struct insn *i, struct cursor *c)
 	i->vvvv = (uint8_t)((~p1 >> 3 & 15) | (~p2 << 1 & 16));
 	i->vindex = (uint8_t)(~p2 << 1 & 16);
 	i->reg = (uint8_t)(~p0 & 16);
-	i->vbytes = (uint8_t)(16 << (p2 >> 5 & 3));
+	/* Where there is no length 3, it is rounding, or ignored. */
+	i->vbytes = (uint8_t)((p2 >> 5 & 3) == 3 ? 64 : 16 << (p2 >> 5 & 3));
 	i->zero = p2 >> 7;
 	i->bcst = p2 >> 4 & 1;
 	i->aaa = p2 & 7;

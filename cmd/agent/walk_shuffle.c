@@ -347,6 +347,9 @@ static bool parts(struct walk *w)
 	const struct insn *i = &w->insn;
 	unsigned element = i->w ? 8 : 4;
 
+	/* 18 to 1b and 38 to 3b have parts of 16 or 32 bytes of what is longer. */
+	if ((i->op & 0xdc) == 0x18 && i->vbytes <= ((i->op & 2) ? 32 : 16))
+		return false;
 	switch (i->op) {
 	case 0x00:
 	case 0x01:

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/rng.h"
 #include "cmd/agent/walk.h"
 #include "cmd/agent/walk_state.h"
 
@@ -537,6 +538,110 @@ static void test_masked_load(void **state)
 	assert_int_equal(m.w.nlines, 2);
 }
 
+/* ---- whatever there is ---- */
+
+struct noise {
+	struct vt_rng rng;
+	uint64_t refused; /* of 8 */
+};
+
+/* The same bytes for an address each time; some addresses cannot be read. */
+static bool read_noise(void *arg, uint64_t addr, uint8_t bytes[WALK_LINE])
+{
+	const struct noise *x = arg;
+	struct vt_rng rng;
+	unsigned i;
+
+	assert_int_equal(addr % WALK_LINE, 0);
+	assert_true(addr < UINT64_C(1) << 47);
+	vt_rng_init(&rng, addr ^ 0x5eed);
+	if (vt_rng_below(&rng, 8) < x->refused)
+		return false;
+	for (i = 0; i < WALK_LINE; i++)
+		bytes[i] = (uint8_t)vt_rng_next(&rng);
+	/* Prefixes of vectors, more often than by chance. */
+	for (i = 0; i < WALK_LINE; i += 5)
+		if (vt_rng_below(&rng, 4) == 0)
+			bytes[i] = (uint8_t[]){0x62, 0xc4, 0xc5, 0xf3}[vt_rng_below(&rng, 4)];
+	return true;
+}
+
+static void test_noise(void **state)
+{
+	static uint8_t vectors[1024];
+	struct noise x = {.refused = 0};
+	uint64_t walked = 0;
+	unsigned n, i;
+
+	(void)state;
+	vt_rng_init(&x.rng, 7);
+	for (n = 0; n < 40000; n++) {
+		struct walk_start s = {.flags = vt_rng_next(&x.rng)};
+
+		x.refused = vt_rng_below(&x.rng, 4);
+		for (i = 0; i < 16; i++)
+			s.gpr[i] = vt_rng_next(&x.rng) >> vt_rng_below(&x.rng, 64);
+		for (i = 0; i < sizeof(vectors); i++)
+			vectors[i] = (uint8_t)vt_rng_next(&x.rng);
+		s.xmm = n & 1 ? vectors : NULL;
+		s.ymm_high = n & 2 ? vectors : NULL;
+		s.zmm_high = n & 4 ? vectors : NULL;
+		s.hi_zmm = n & 8 ? vectors : NULL;
+		s.kmask = n & 16 ? vectors : NULL;
+		s.ip = vt_rng_next(&x.rng) >> 18;
+		walk_run(&m.w, &s, 64, read_noise, &x);
+		assert_true(m.w.stop >= WALK_LENGTH && m.w.stop <= WALK_FULL);
+		assert_true(m.w.walked <= 64 && m.w.nlines <= WALK_LINES_MAX);
+		assert_int_equal(m.w.stop == WALK_LENGTH, m.w.walked == 64);
+		for (i = 1; i < m.w.nlines; i++)
+			assert_int_not_equal(m.w.line_addr[i], m.w.line_addr[i - 1]);
+		walked += m.w.walked;
+	}
+	assert_true(walked > 40000);
+}
+
+/* An instruction with each opcode of a map, its fields by chance: nothing is accessed outside. */
+static void walk_form(struct vt_rng *rng, const uint8_t *prefix, size_t n, unsigned op)
+{
+	size_t i;
+
+	memcpy(m.code, prefix, n);
+	m.code[n] = (uint8_t)op;
+	for (i = n + 1; i < INSN_MAX; i++)
+		m.code[i] = (uint8_t)vt_rng_next(rng);
+	m.start.gpr[vt_rng_below(rng, 16)] = DATA + vt_rng_below(rng, PAGE);
+	m.start.gpr[vt_rng_below(rng, 16)] = vt_rng_below(rng, 80);
+	walk_run(&m.w, &m.start, 1, read_line, &m);
+	assert_true(m.w.walked <= 1 && m.w.nlines <= WALK_LINES_MAX);
+	assert_true(m.w.nstores <= WALK_STORES);
+}
+
+static void test_all_forms(void **state)
+{
+	struct vt_rng rng;
+	unsigned op, map, k;
+
+	(void)state;
+	vt_rng_init(&rng, 3);
+	for (op = 0; op < 256; op++)
+		for (k = 0; k < 600; k++) {
+			uint64_t r = vt_rng_next(&rng);
+			uint8_t evex[4] = {0x62, (uint8_t)r, (uint8_t)(r >> 8 | 4),
+					   (uint8_t)(r >> 16)};
+			uint8_t vex[3] = {0xc4, (uint8_t)r, (uint8_t)(r >> 8)};
+			uint8_t legacy[5] = {(uint8_t[]){0x66, 0xf2, 0xf3, 0x3e}[r & 3],
+					     (uint8_t)(0x40 | (r >> 4 & 15)), 0x0f, 0x38};
+
+			map = 1 + (unsigned)(r >> 40) % 3;
+			evex[1] = (uint8_t)((evex[1] & 0xf0) | map);
+			vex[1] = (uint8_t)((vex[1] & 0xe0) | map);
+			legacy[3] = map == 3 ? 0x3a : 0x38;
+			walk_form(&rng, evex, sizeof(evex), op);
+			walk_form(&rng, vex, sizeof(vex), op);
+			walk_form(&rng, legacy, r >> 20 & 1 ? 2 : map == 1 ? 3 : 4, op);
+		}
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup(name, set_up)
@@ -565,6 +670,8 @@ int main(void)
 		T(test_vectors),
 		T(test_unknown_vectors),
 		T(test_masked_load),
+		T(test_noise),
+		T(test_all_forms),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
