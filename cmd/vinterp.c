@@ -8,17 +8,17 @@
 #include "cmd/common/slice.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
+#include "cmd/common/values.h"
 #include "cmd/programs.h"
 #include "interpret/output.h"
 #include "listing/values/interpreted.h"
 
 #define BIT(what) (1u << VT_WHAT_##what)
 
-/* The values that --what can choose; and those written without it. */
+/* The values that --what can choose. */
 #define ALL_WHAT                                                                                   \
 	(BIT(LOAD) | BIT(STORE) | BIT(LOAD_ADDRESS) | BIT(STORE_ADDRESS) | BIT(RESULT) |           \
 	 BIT(ARG) | BIT(TARGET) | BIT(OPERAND) | BIT(LATENCY) | BIT(RETURN))
-#define DEFAULT_WHAT (BIT(LOAD) | BIT(STORE) | BIT(RESULT) | BIT(ARG) | BIT(TARGET) | BIT(LATENCY))
 
 struct options {
 	bool path, skip_given, keep, summary;
@@ -92,7 +92,7 @@ static bool prepare_vinterp(struct interp *p)
 	uint64_t frequency;
 
 	if (!check_vinterp_options(p->app, o) ||
-	    !app_parse_what(p->app, o->what, DEFAULT_WHAT, &out.what) ||
+	    !app_parse_what(p->app, o->what, APP_INTERPRETED_WHAT, &out.what) ||
 	    !app_parse_fraction(p->app, "--frequency", o->frequency, &frequency))
 		return false;
 	out.interpret.frequency = (uint32_t)frequency;
