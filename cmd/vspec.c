@@ -83,13 +83,18 @@ static bool check_lists(struct app *a, const struct options *o, const struct sta
 {
 	char text[VT_ERROR_SIZE];
 
+	if (o->what == VT_SPECLIST_CALLERS && s->data.sampled)
+		return app_lacks(
+			a, s->data.name,
+			"samples do not tell who calls (vtrace record --full --args does)");
 	if (has_lists(s, listings[o->what].need) ||
 	    (o->what == VT_SPECLIST_CALLERS && has_lists(s, VT_WHAT_ARG)))
 		return true;
-	snprintf(text, sizeof(text), "no %s (vtrace record --full%s records them%s)",
+	snprintf(text, sizeof(text), "no %s (vtrace record --full%s%s records them%s)",
 		 listings[o->what].missing,
 		 o->what == VT_SPECLIST_ARGUMENTS || o->what == VT_SPECLIST_CALLERS ? " --args"
 										    : "",
+		 o->what == VT_SPECLIST_CALLERS ? "" : " or --sample-values",
 		 s->data.collected ? ""
 		 : o->what == VT_SPECLIST_CALLERS
 			 ? ", vhot --context caller --what default,callers keeps them"

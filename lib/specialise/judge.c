@@ -222,8 +222,8 @@ static void put_subject(const struct vt_spec_value *v, struct vt_buf *out)
 	const struct vt_hot *h = v->hot;
 
 	if (h->key.what == VT_WHAT_ARG)
-		vt_buf_printf(out, "argument %u (%s)", vt_argument_number(h->key.reg),
-			      vt_reg_name(h->key.reg, 8));
+		vt_buf_printf(out, "argument %u (%s)%s", vt_argument_number(h->key.reg),
+			      vt_reg_name(h->key.reg, 8), v->at_call ? " of this call" : "");
 	else if (h->key.what == VT_WHAT_RESULT)
 		vt_buf_printf(out, "the result (%s)", vt_reg_name(h->key.reg, h->size));
 	else if (v->source == VT_SOURCE_FIXED && v->variable)

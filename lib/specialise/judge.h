@@ -44,9 +44,10 @@ struct vt_spec_value {
 	struct vt_uses uses;
 	enum vt_source source; /* of a load */
 	bool pointer;	       /* the top value is an address */
-	bool fixed;	       /* loaded from constant data, which the compiler knew too */
-	const char *variable;  /* name of the variable of a VT_SOURCE_FIXED load, or NULL */
-	double others;	       /* minimum share of the top values of other lanes; 1: none */
+	bool at_call;	      /* an argument that one call passes, not a procedure's of all calls */
+	bool fixed;	      /* loaded from constant data, which the compiler knew too */
+	const char *variable; /* name of the variable of a VT_SOURCE_FIXED load, or NULL */
+	double others;	      /* minimum share of the top values of other lanes; 1: none */
 };
 
 struct vt_spec_verdict {

@@ -23,6 +23,9 @@
 #define LIMIT_ADDRESS (UINT64_C(1) << 47)
 #define NEAR_SHIFT    20 /* megabytes */
 
+/* Registers that pass arguments. */
+#define NARGUMENTS 6
+
 /* How a procedure was found: by its symbol, by where procedures begin, or not at all. */
 enum found { BY_SYMBOL, BY_ENTRY, BY_NOTHING };
 
@@ -38,9 +41,10 @@ struct procedure_key {
 struct procedure_entry {
 	struct procedure_key key;
 	struct vt_spec_procedure p;
-	bool counted; /* its instructions were */
-	double loads; /* executed */
-	size_t rank;  /* in the list */
+	bool counted;		   /* its instructions were */
+	double loads;		   /* executed */
+	double passed[NARGUMENTS]; /* calls with the i-th argument, of lists at calls */
+	size_t rank;		   /* in the list */
 };
 
 struct place_key {
@@ -96,10 +100,16 @@ uint32_t vt_spec_image(const struct vt_spec *s, uint32_t hot_image)
 
 /* ---- procedures ---- */
 
-static bool is_entry(const struct vt_hot *h)
+/* Arguments of interpreted samples are at calls, where no procedure begins. */
+static bool is_entry(const struct vt_spec *s, const struct vt_hot *h, uint32_t image)
 {
-	return (h->key.what == VT_WHAT_ARG || h->key.what == VT_WHAT_RETURN) &&
-	       h->key.image != VT_HOT_NO_IMAGE;
+	struct vt_code code;
+
+	if (h->key.image == VT_HOT_NO_IMAGE || h->key.what == VT_WHAT_RETURN)
+		return h->key.image != VT_HOT_NO_IMAGE;
+	return h->key.what == VT_WHAT_ARG &&
+	       !(vt_spec_code(s->images, image, &code) &&
+		 vt_code_is_call(&code, vt_spec_vaddr(s->images, image, h->key.offset)));
 }
 
 /* Where procedures begin that have no symbols: as far as call frames tell, and calls. */
@@ -117,7 +127,7 @@ static int find_entries(struct vt_spec *s, struct vt_error *err)
 		if (h->key.image != last && h->key.image != VT_HOT_NO_IMAGE)
 			code = vti_entries_add_image(&s->entries, s->images, image, err);
 		last = h->key.image;
-		if (code == 0 && is_entry(h))
+		if (code == 0 && is_entry(s, h, image))
 			code = vti_entries_add(&s->entries, image, h->key.offset, err);
 	}
 	vti_entries_sort(&s->entries);
@@ -398,7 +408,7 @@ static void look_at_code(const struct vt_spec *s, struct vt_spec_row *r, const s
 			vt_load_vaddr(code, r->vaddr, &from) && vt_elf_is_constant(code->arg, from);
 		break;
 	case VT_WHAT_ARG:
-		vt_uses_of_argument(code, r->vaddr, h->key.reg, &v->uses);
+		vt_uses_of_argument(code, r->entry, h->key.reg, &v->uses);
 		break;
 	case VT_WHAT_RESULT:
 		vt_uses_of_result(code, r->vaddr, h->key.reg, &v->uses);
@@ -429,12 +439,58 @@ static void look_once(struct vt_spec *s, struct vt_spec_row *r, const struct vt_
 	s->last = r->value;
 }
 
-static void score_row(struct vt_spec_row *r, const struct procedure_entry *p)
+static bool is_at_call(const struct vt_spec *s, const struct vt_hot *h, uint64_t vaddr,
+		       const struct vt_code *code)
+{
+	struct vt_location loc;
+	uint64_t end;
+
+	/* A procedure may begin with a call, as of __fentry__. */
+	return h->key.what == VT_WHAT_ARG && vt_code_is_call(code, vaddr) &&
+	       key_of(s, vt_spec_image(s, h->key.image), 0, h->key.offset, &loc, &end).start !=
+		       vaddr;
+}
+
+bool vt_spec_is_at_call(const struct vt_spec *s, const struct vt_hot *h)
+{
+	uint32_t image = vt_spec_image(s, h->key.image);
+	struct vt_code code;
+
+	return image != VT_UNMAPPED_IMAGE && vt_spec_code(s->images, image, &code) &&
+	       is_at_call(s, h, vt_spec_vaddr(s->images, image, h->key.offset), &code);
+}
+
+/*
+ * Turns the row of an argument of a call to the called procedure, at *offset.  Returns false if it
+ * is not known: the call is indirect, or goes to another image.
+ */
+static bool follow_call(const struct vt_spec *s, struct vt_spec_row *r, uint32_t image,
+			const struct vt_code *code, uint64_t *offset)
+{
+	if (!is_at_call(s, r->value.hot, r->vaddr, code))
+		return true;
+	r->value.at_call = true;
+	r->entry = vt_code_called(code, r->vaddr);
+	return r->entry && !is_plt(code, r->entry) &&
+	       vt_images_offset(s->images, image, r->entry, offset);
+}
+
+/* Which of the sums of a procedure's calls counts those of the list of an argument. */
+static double *passed_of(struct procedure_entry *p, const struct vt_hot *h)
+{
+	unsigned n = vt_argument_number(h->key.reg);
+
+	return n && n <= NARGUMENTS ? &p->passed[n - 1] : NULL;
+}
+
+static void score_row(struct vt_spec_row *r, struct procedure_entry *p)
 {
 	double insns = p->counted ? p->p.insns : p->loads * INSNS_PER_LOAD;
 	double part = 1;
 
-	if (!r->verdict.whole && insns > 0)
+	if (r->verdict.whole && r->value.at_call)
+		part = (double)r->value.hot->total / *passed_of(p, r->value.hot);
+	else if (!r->verdict.whole && insns > 0)
 		part = r->verdict.cost * (double)r->value.hot->total / insns;
 	r->stake = p->p.time * (part < 1 ? part : 1);
 	r->score = r->stake * r->verdict.low;
@@ -446,19 +502,26 @@ static int add_spec_row(struct vt_spec *s, size_t i, struct vt_error *err)
 	const struct vt_hot *h = vt_hotprofile_at(s->hot, i);
 	uint32_t image = vt_spec_image(s, h->key.image);
 	struct vt_spec_row r = {.value = {.hot = h, .others = share_of_others(s, i)}};
+	uint64_t offset = h->key.offset;
 	struct vt_code code;
+	bool has_code;
 	int64_t p;
 
 	if (h->key.lane || image == VT_UNMAPPED_IMAGE)
 		return 0;
-	p = procedure_at(s, image, 0, h->key.offset);
+	r.entry = r.vaddr = vt_spec_vaddr(s->images, image, offset);
+	has_code = vt_spec_code(s->images, image, &code);
+	if (has_code && !follow_call(s, &r, image, &code, &offset))
+		return 0;
+	p = procedure_at(s, image, 0, offset);
 	if (p < 0)
 		return vt_error_nomem(err);
 	r.procedure = (size_t)p;
-	r.vaddr = vt_spec_vaddr(s->images, image, h->key.offset);
+	if (r.value.at_call && passed_of(get_procedure_entry(s, r.procedure), h))
+		*passed_of(get_procedure_entry(s, r.procedure), h) += (double)h->total;
 	if (h->key.what == VT_WHAT_LOAD)
 		get_procedure_entry(s, r.procedure)->loads += (double)h->total;
-	if (vt_spec_code(s->images, image, &code)) {
+	if (has_code) {
 		look_once(s, &r, &code);
 	} else {
 		s->blind++;

@@ -40,6 +40,7 @@ struct vt_spec_procedure {
 struct vt_spec_row {
 	size_t procedure;
 	uint64_t vaddr; /* of the instruction; its offset if the image's file is missing */
+	uint64_t entry; /* the same, but of an argument of a call the entry of what is called */
 	struct vt_spec_value value;
 	struct vt_spec_verdict verdict;
 	uint64_t samples; /* of the event at the instruction itself */
@@ -98,6 +99,12 @@ uint64_t vt_spec_of_run(const struct vt_spec *s);
 
 /* Returns the number of lists in images whose file is missing, so that their uses are unknown. */
 uint64_t vt_spec_blind(const struct vt_spec *s);
+
+/*
+ * Returns whether a list is of an argument at the call that passes it, as interpreted samples have
+ * it, and not at the entry of the called procedure.
+ */
+bool vt_spec_is_at_call(const struct vt_spec *s, const struct vt_hot *h);
 
 /* Sets *code to the code of an image.  Returns false if its file is missing. */
 bool vt_spec_code(struct vt_images *images, uint32_t image, struct vt_code *code);

@@ -369,6 +369,15 @@ bool vt_code_is_call(const struct vt_code *code, uint64_t vaddr)
 	return decode_use_insn(code, vaddr, &f) && (f.flags & VT_FACT_CALL);
 }
 
+uint64_t vt_code_called(const struct vt_code *code, uint64_t vaddr)
+{
+	struct vt_facts f;
+
+	return decode_use_insn(code, vaddr, &f) && (f.flags & VT_FACT_CALL) && f.has_target
+		       ? vaddr + (uint64_t)f.target
+		       : 0;
+}
+
 bool vt_code_computes(const struct vt_code *code, uint64_t vaddr)
 {
 	struct vt_facts f;

@@ -70,6 +70,9 @@ void vt_uses_of_result(const struct vt_code *code, uint64_t vaddr, unsigned reg,
 /* Returns whether the instruction at `vaddr` is a call. */
 bool vt_code_is_call(const struct vt_code *code, uint64_t vaddr);
 
+/* Returns the vaddr that a direct call calls, or 0 if the instruction is no such call. */
+uint64_t vt_code_called(const struct vt_code *code, uint64_t vaddr);
+
 /*
  * Returns whether the instruction computes a value: it does not only copy one from a register or
  * memory, and its result is not constant (as of mov rax, 5; xor eax, eax; lea of a fixed address).

@@ -137,12 +137,12 @@ assert not [r for r in rows if r["procedure"] == "dispatch"]'
 
 vhot --what loads x.vt >loads.hot
 t_status "no arguments" 3 vspec --args loads.hot
-t_like "says how to record them" '^vspec: loads.hot: no arguments of calls \(vtrace record --full --args records them' "$T_ERR"
+t_like "says how to record them" '^vspec: loads.hot: no arguments of calls \(vtrace record --full --args or --sample-values records them' "$T_ERR"
 t_status "no callers" 3 vspec --callers loads.hot
 t_status "no values at all" 3 vspec "$ROOT/tests/data/demo/none.vt"
 vtrace decode "$ROOT/tests/data/demo/perf.data" -o demo.vt
 t_status "samples without values" 3 vspec demo.vt
-t_like "says so" '^vspec: demo.vt: no values \(vtrace record --full records them\)$' "$T_ERR"
+t_like "says so" '^vspec: demo.vt: no values \(vtrace record --full or --sample-values records them\)$' "$T_ERR"
 t_status "two listings" 2 vspec --args --loads x.vt
 t_status "an invariance below the least" 2 vspec --min-invariance 10 x.vt
 t_status "no such event" 2 vspec -e nonsense x.vt

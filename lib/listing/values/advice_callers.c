@@ -99,7 +99,8 @@ static int gather_call_edges(struct callers *c, struct vt_error *err)
 	for (i = 0; i < n && code == 0; i++) {
 		const struct vt_hot *h = vt_hotprofile_at(c->view->hot, i);
 
-		if (h->key.what == VT_WHAT_ARG && h->key.caller && h->key.image != VT_HOT_NO_IMAGE)
+		if (h->key.what == VT_WHAT_ARG && h->key.caller &&
+		    h->key.image != VT_HOT_NO_IMAGE && !vt_spec_is_at_call(c->view->spec, h))
 			code = add_context_edge(c, h, err);
 	}
 	return code;
@@ -129,7 +130,7 @@ static int attach_arguments(struct callers *c, struct vt_error *err)
 		const struct vt_hot *h = r->value.hot;
 		struct call_edge *e;
 
-		if (h->key.what != VT_WHAT_ARG || !h->key.caller)
+		if (h->key.what != VT_WHAT_ARG || !h->key.caller || r->value.at_call)
 			continue;
 		e = get_call_edge(c, h, vt_spec_image(c->view->spec, h->key.caller_image),
 				  h->key.caller);
