@@ -30,32 +30,43 @@ def ways(bare, rate):
     ]
 
 
-def run(env, prefix, command):
+def run(env, prefix, command, cwd=None):
     """The processor time of the command, which a helper between it and the recorder takes."""
     inner = [sys.executable, os.path.join(HERE, 'cputime.py')]
     if env:
         inner += ['env'] + ['%s=%s' % e for e in sorted(env.items())]
-    done = subprocess.run(prefix + inner + command, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, check=True)
+    done = subprocess.run(prefix + inner + command, stdout=subprocess.PIPE, cwd=cwd,
+                          stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)
     told = [line for line in done.stderr.decode().splitlines() if 'handler' in line]
     return float(done.stdout.split()[0]), told
 
 
-def main():
-    bare, rounds, rate, command = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
+def alternate_ways(these, rounds, command, cwd=None):
+    """
+    Runs the command so many rounds in each way, (name, environment, what comes before the command):
+    {name: seconds of each round}, and {name: what the recorder said of the last}.
+    """
     times, told = {}, {}
     for _ in range(rounds):
-        for name, env, prefix in ways(bare, rate):
-            seconds, lines = run(env, prefix, command)
+        for name, env, prefix in these:
+            seconds, told[name] = run(env, prefix, command, cwd)
             times.setdefault(name, []).append(seconds)
-            told[name] = lines
-    least, middle = min(times['plain']), statistics.median(times['plain'])
-    for name, all_times in times.items():
+    return times, told
+
+
+def slowdown(times, name, plain='plain'):
+    """In percent of the plain runs: of the least times, and of the medians."""
+    return tuple(100 * (of(times[name]) / of(times[plain]) - 1) for of in (min, statistics.median))
+
+
+def main():
+    bare, rounds, rate, command = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
+    times, told = alternate_ways(ways(bare, rate), rounds, command)
+    for name, seconds in times.items():
         print('%-10s %5d/s %-26s %6.2f s %+6.1f %% (median %+6.1f %%) %s' % (
-            os.path.basename(command[0]), rate, name, min(all_times),
-            100 * (min(all_times) / least - 1),
-            100 * (statistics.median(all_times) / middle - 1),
+            os.path.basename(command[0]), rate, name, min(seconds), *slowdown(times, name),
             ''.join(told[name]).replace('vtrace record: ', '')))
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The programs that value sampling is told to have helped (Burrows et al., section 3.1), in small,
- * and each again with values that change: `stories STORY SECONDS`, of processor time.
+ * and each again with values that change: `stories STORY SECONDS [ROUNDS]`, of processor time,
+ * and at most so many rounds.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,6 +191,7 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : "";
 	int changes = strncmp(name, "changing-", 9) == 0;
 	double seconds = argc > 2 ? atof(argv[2]) : 1, sum = 0;
+	unsigned long rounds = argc > 3 ? strtoul(argv[3], NULL, 10) : UINT_MAX;
 	unsigned i, round;
 
 	for (i = 0; i < LENGTH(text); i++)
@@ -198,7 +201,7 @@ int main(int argc, char **argv)
 			break;
 	if (i == LENGTH(stories))
 		return 2;
-	for (round = 0; (double)clock() / CLOCKS_PER_SEC < seconds; round++)
+	for (round = 0; round < rounds && (double)clock() / CLOCKS_PER_SEC < seconds; round++)
 		sum += stories[i].run(!changes, round);
 	printf("%u rounds, %g\n", round, sum);
 	return 0;
