@@ -115,7 +115,7 @@ struct walk {
 
 /*
  * Walks at most `insns` instructions from the start on.  Sets all of *w but what is behind the
- * counts. *start is borrowed until it returns.  It takes fewer than 400 bytes of stack, those of
+ * counts. *start is borrowed until it returns.  It takes at most 512 bytes of stack, those of
  * read() not counted.
  */
 void walk_run(struct walk *w, const struct walk_start *start, uint32_t insns, walk_read_fn *read,

@@ -13,31 +13,28 @@ static uint8_t all_or_nothing(struct vec a, struct vec b, unsigned bytes)
 	return all_known(a, bytes) && all_known(b, bytes) ? 0xff : 0;
 }
 
-/* punpck, unpck: the lower or upper halves of each 16 bytes, interleaved. */
-static void interleave(struct walk *w, unsigned element, bool high)
+/* punpck, unpck: the lower or upper halves of each 16 bytes, interleaved.  Elements of 1 << log. */
+static void interleave(struct walk *w, unsigned log, bool high)
 {
-	unsigned bytes = w->insn.vbytes, block, k;
+	unsigned bytes = w->insn.vbytes, k, half = high ? 8 : 0, from;
 	struct vec a = walk_vec_first(w, bytes),
-		   b = walk_vec_rm(w, bytes, element >= 4 ? element : 0);
-	unsigned half = high ? 1 : 0;
-	uint8_t is_known = 0;
+		   b = walk_vec_rm(w, bytes, log >= 2 ? 1U << log : 0);
+	uint8_t both = a.known & b.known, is_known = 0;
 
-	for (block = 0; block < bytes; block += 16) {
-		const uint8_t *x = a.bytes + block + 8 * half, *y = b.bytes + block + 8 * half;
-		uint8_t *to = w->operand[2] + block;
-		unsigned lane = block / 8, ka = a.known >> (lane + half),
-			 kb = b.known >> (lane + half);
+	for (k = 0; k < bytes; k++) {
+		unsigned odd = k >> log & 1;
 
-		for (k = 0; k < 8; k += element) {
-			copy(to + 2 * k, x + k, element);
-			copy(to + 2 * k + element, y + k, element);
-		}
-		if (element == 8)
-			is_known |= (uint8_t)(((ka & 1) | (kb & 1) << 1) << lane);
-		else
-			is_known |= (uint8_t)((ka & kb & 1 ? 3U : 0U) << lane);
+		from = (k & ~15U) + half + ((k & 15) >> (log + 1) << log) + (k & ((1U << log) - 1));
+		w->operand[2][k] = odd ? b.bytes[from] : a.bytes[from];
+		if (k % 8 == 0)
+			is_known |= (uint8_t)(((log < 3 ? both
+						: odd	? b.known
+							: a.known) >>
+						       from / 8 &
+					       1)
+					      << k / 8);
 	}
-	walk_vec_set_masked(w, w->insn.reg, bytes, is_known, element);
+	walk_vec_set_masked(w, w->insn.reg, bytes, is_known, 1U << log);
 }
 
 /* pshufd; pshuflw and pshufhw, which have words of one half. */
@@ -265,7 +262,7 @@ static bool map1(struct walk *w)
 	unsigned op = i->op;
 
 	if ((op == 0x14 || op == 0x15) && i->pp < INSN_PP_F3) {
-		interleave(w, i->pp ? 8 : 4, op & 1);
+		interleave(w, i->pp ? 3 : 2, op & 1);
 	} else if (op == 0xc6 && i->pp < INSN_PP_F3) {
 		shuffle_two(w, i->pp ? 8 : 4);
 	} else if (op == 0x70 && i->pp) {
@@ -273,9 +270,9 @@ static bool map1(struct walk *w)
 	} else if (i->pp != INSN_PP_66) {
 		return false;
 	} else if ((op >= 0x60 && op <= 0x62) || (op >= 0x68 && op <= 0x6a)) {
-		interleave(w, 1U << (op & 7 & 3), op >= 0x68);
+		interleave(w, op & 3, op >= 0x68);
 	} else if (op == 0x6c || op == 0x6d) {
-		interleave(w, 8, op & 1);
+		interleave(w, 3, op & 1);
 	} else if (op == 0xc4) {
 		insert(w, 2);
 	} else if (op == 0xc5) {
