@@ -322,7 +322,7 @@ check-long:
 
 # Values of the interpreter against recordings and against the processor; prints tables.
 truth: all test-programs
-	@set -e; for f in tests/long/truth*.t; do VT_BUILD=$(abspath $(B)) VT_SAN=$(SAN) "$$f"; done
+	@set -e; for f in tests/long/truth*.t tests/long/record-values-truth.t; do VT_BUILD=$(abspath $(B)) VT_SAN=$(SAN) "$$f"; done
 
 bench: all test-programs
 	@set -e; for f in tests/bench/*.sh; do [ -e "$$f" ] || continue; \
