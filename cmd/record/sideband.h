@@ -36,8 +36,8 @@ typedef int sideband_fn(void *arg, const struct sideband_record *rec, struct vt_
 struct sideband;
 
 /*
- * Opens the events of a process, of what it forks, and of their threads, from its next exec() on.
- * NULL with VT_E_SYSTEM or VT_E_NOMEM.
+ * Opens the events of a process, of what it forks, and of their threads, from its next exec() on;
+ * with pid -1 those of all processes, at once.  NULL with VT_E_SYSTEM or VT_E_NOMEM.
  */
 struct sideband *sideband_open(pid_t pid, struct vt_error *err);
 void sideband_close(struct sideband *s); /* NULL is allowed */
