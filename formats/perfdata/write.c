@@ -115,6 +115,15 @@ static void put_padded_name(struct vt_buf *b, const char *text, size_t size)
 	put_zeros(b, 8 - size % 8);
 }
 
+/* The feature of times is of all records. */
+static void note_time(struct vt_perfdata_writer *w, uint64_t time)
+{
+	if (w->first_time > time)
+		w->first_time = time;
+	if (w->last_time < time)
+		w->last_time = time;
+}
+
 /* Puts the sample id that ends each kernel record, in the order of linux/perf_event.h. */
 static void put_stamp(struct vt_perfdata_writer *w, const struct vt_perfdata_stamp *s)
 {
@@ -126,10 +135,7 @@ static void put_stamp(struct vt_perfdata_writer *w, const struct vt_perfdata_sta
 	}
 	if (type & PD_SAMPLE_TIME) {
 		vt_buf_put_le64(&w->rec, s->time);
-		if (w->first_time > s->time)
-			w->first_time = s->time;
-		if (w->last_time < s->time)
-			w->last_time = s->time;
+		note_time(w, s->time);
 	}
 	if (type & PD_SAMPLE_ID)
 		vt_buf_put_le64(&w->rec, s->event + 1);
@@ -341,6 +347,10 @@ int vt_perfdata_put_record(struct vt_perfdata_writer *w, uint32_t type, uint16_t
 {
 	begin_record(w, type, misc);
 	vt_buf_put(&w->rec, payload, size);
+	if (s && type == PD_SAMPLE) {
+		note_time(w, s->time);
+		return end_record(w, err);
+	}
 	return s ? end_stamped_record(w, s, err) : end_record(w, err);
 }
 

@@ -142,7 +142,7 @@ int vt_perfdata_put_auxtrace(struct vt_perfdata_writer *w, const struct vt_perfd
 
 /*
  * Puts any other record, with its payload unchanged.  With `s`, for kernel records other than
- * PD_SAMPLE, the sample id is appended.
+ * PD_SAMPLE, the sample id is appended; of a sample, only the time is noted.
  */
 int vt_perfdata_put_record(struct vt_perfdata_writer *w, uint32_t type, uint16_t misc,
 			   const struct vt_perfdata_stamp *s, const void *payload, size_t size,
