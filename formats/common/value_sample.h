@@ -18,13 +18,15 @@
 #define VT_VALUE_SAMPLE_MAGIC 0x31534c56u /* "VLS1" */
 #define VT_VALUE_SAMPLE_LINE  64
 
+#define VT_VALUE_SAMPLE_NO_BASE UINT64_MAX
+
 struct vt_value_sample {
 	uint32_t magic;
 	uint16_t walked; /* instructions */
 	uint16_t stop;	 /* enum walk_stop of cmd/agent/walk.h */
 	uint32_t nlines;
-	uint32_t mxcsr;
-	uint64_t fs_base;
+	uint32_t mxcsr;	  /* 0: unknown */
+	uint64_t fs_base; /* VT_VALUE_SAMPLE_NO_BASE: unknown; so is gs_base */
 	uint64_t gs_base;
 	uint64_t nstate;
 };

@@ -21,6 +21,8 @@
 
 #define VECTORS 16 /* vector registers that the interpreter has */
 
+#define BASE_UNKNOWN UINT64_MAX /* of fs_base and gs_base */
+
 #define FLAGS_EXACT 8 /* PERF_EFLAGS_EXACT, in a bit of rflags that is always 0 */
 
 struct event {
@@ -300,14 +302,23 @@ static void set_state(struct vti_samples *s, const struct vt_record *rec)
 	}
 }
 
+static void set_base(struct vti_samples *s, unsigned reg, uint64_t base)
+{
+	if (base != BASE_UNKNOWN)
+		vt_interp_set(s->machine, reg, 0, vt_word_of(base));
+}
+
 /* What a recorder tells of the registers if it followed the next instructions. */
 static void set_walked_registers(struct vti_samples *s, const struct vt_record *rec)
 {
+	uint64_t mxcsr = vt_record_u64(rec, VT_SAMPLE_MXCSR);
+
 	if (vt_record_u64(rec, VT_SAMPLE_WALK_STOP) == VT_WALK_NOT)
 		return;
-	vt_interp_set(s->machine, VT_REG_FS, 0, vt_word_of(vt_record_u64(rec, VT_SAMPLE_FS_BASE)));
-	vt_interp_set(s->machine, VT_REG_GS, 0, vt_word_of(vt_record_u64(rec, VT_SAMPLE_GS_BASE)));
-	vt_interp_set_mxcsr(s->machine, (uint32_t)vt_record_u64(rec, VT_SAMPLE_MXCSR));
+	set_base(s, VT_REG_FS, vt_record_u64(rec, VT_SAMPLE_FS_BASE));
+	set_base(s, VT_REG_GS, vt_record_u64(rec, VT_SAMPLE_GS_BASE));
+	if (mxcsr)
+		vt_interp_set_mxcsr(s->machine, (uint32_t)mxcsr);
 	set_state(s, rec);
 }
 
@@ -352,11 +363,17 @@ static void count_withheld(struct vti_samples *s)
 	s->in->totals.code_withheld[why] += why != VT_WITHHELD_NOT;
 }
 
+/* The kernel's code is the same in all processes. */
+static int64_t code_pid(const struct vti_samples *s)
+{
+	return s->at.ip >> 63 ? -1 : s->at.pid;
+}
+
 static int run_sample(struct vti_samples *s, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_word regs[VT_RUN_REGS];
 	const struct vt_interpret_options *o = &s->in->o;
-	uint64_t space = vti_spaces_number(&s->in->spaces, s->at.pid, err), done = 0;
+	uint64_t space = vti_spaces_number(&s->in->spaces, code_pid(s), err), done = 0;
 	struct vt_run r = {
 		.time = vt_record_u64(rec, VT_SAMPLE_TIME),
 		.pid = s->at.pid,

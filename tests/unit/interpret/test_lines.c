@@ -332,6 +332,10 @@ static void test_segments(void **state)
 	s.fs = DATA;
 	s.gs = DATA + 16;
 	assert_runs(&s, 1, "af0e0d0c0b0a0908 d2726252423222120 c10014 end; ");
+	/* One that a recorder does not know. */
+	s.gs = UINT64_MAX;
+	assert_runs(&s, 1, "af0e0d0c0b0a0908 d? c10014 end; ");
+	s.gs = DATA + 16;
 	s.stop = VT_WALK_NOT;
 	assert_runs(&s, 1, "a? d? c10014 end; ");
 }
@@ -378,6 +382,9 @@ static void test_rounding(void **state)
 	assert_runs(&s, 1, "a2 c10006 end; ");
 	s.mxcsr = 0x3f80;
 	assert_runs(&s, 1, "a1 c10006 end; ");
+	s.mxcsr = 0; /* it is not known */
+	assert_runs(&s, 1, "a? c10006 end; ");
+	s.mxcsr = 0x3f80;
 	s.stop = VT_WALK_NOT;
 	assert_runs(&s, 1, "a? c10006 end; ");
 }
