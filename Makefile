@@ -57,7 +57,7 @@ VALGRIND_LIBS ?= /usr/lib/x86_64-linux-gnu/valgrind
 VEX_CPPFLAGS = -isystem /usr/include/valgrind
 # Linked statically where Debian has the archive: to find, map and relocate them takes a program longer
 # to start than all else that it does.  libopcodes has none for all machines: lib/image/disasm.c loads it.
-STATIC_LIBS = -ldw -lelf -lbz2 -llzma -liberty -lsqlite3 -ljansson -lprotobuf-c -ltraceevent -lz -ldeflate -lzstd
+STATIC_LIBS = -lbpf -ldw -lelf -lbz2 -llzma -liberty -lsqlite3 -ljansson -lprotobuf-c -ltraceevent -lz -ldeflate -lzstd
 LIBS = $(VALGRIND_LIBS)/libvex-amd64-linux.a -Wl,-Bstatic $(STATIC_LIBS) -Wl,-Bdynamic -lZydis -lipt -lm
 
 # Without -j on the command line, use every processor.
@@ -75,7 +75,8 @@ TOOLS_SRC := $(sort $(filter-out $(STREAM_SRC),$(shell find lib formats -name '*
 COMMON_SRC := $(sort $(wildcard cmd/common/*.c))
 PROGRAMS := $(sort $(basename $(notdir $(wildcard cmd/*.c))))
 # Programs are one executable, vtrace, and links to it; a folder has what is one program's own.
-PROGRAM_SRC := $(sort $(wildcard cmd/*.c cmd/vtrace/*.c cmd/record/*.c cmd/vdb/*.c cmd/vlist/*.c cmd/vprof/*.c))
+PROGRAM_SRC := $(sort $(filter-out %.bpf.c,$(wildcard cmd/*.c cmd/vtrace/*.c cmd/record/*.c cmd/bpf/*.c cmd/vdb/*.c cmd/vlist/*.c \
+	cmd/vprof/*.c)))
 UNIT_SRC := $(sort $(shell find tests/unit -name "test_*.c"))
 UNIT_COMMON_SRC := $(sort $(filter-out $(UNIT_SRC),$(shell find tests/unit -name "*.c")))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
@@ -203,7 +204,7 @@ endef
 
 LINKDEPS := $(ARCHIVES) $(B)/stamp/link
 
-$(B)/bin/vtrace: $(call obj,$(PROGRAM_SRC) $(COMMON_SRC)) $(LINKDEPS) $(B)/stamp/cmd
+$(B)/bin/vtrace: $(call obj,$(PROGRAM_SRC) $(COMMON_SRC)) $(B)/obj/gen/sample_bpf.o $(LINKDEPS) $(B)/stamp/cmd
 	$(call link)
 $(addprefix $(B)/bin/,$(LINKS)): $(B)/bin/vtrace
 	@ln -sf vtrace $@
@@ -215,6 +216,7 @@ $(UNITS) $(REPLAYS): LDFLAGS_ALL += $(QUICK_LD)
 $(B)/obj/tests/unit/%.o: OPT = $(if $(SAN),-O0,-O1)
 
 $(filter $(B)/tests/unit/agent/%,$(UNITS)): $(call obj,$(WALKER_SRC))
+$(B)/tests/unit/bpf/test_compile: $(B)/obj/cmd/bpf/compile.o
 $(UNITS): $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(call obj,$(UNIT_COMMON_SRC)) $(LINKDEPS)
 	$(call link,,-lcmocka)
 
@@ -287,6 +289,22 @@ $(AGENT): $(call obj,$(AGENT_SRC)) $(B)/stamp/agent
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(AGENT_CC) -m64 -shared -Wl,-z,now -Wl,-z,defs -Wl,-soname,$(@F) -o $@ $(filter %.o,$^)
+
+# What `vtrace record --sample-values --bpf` loads into the kernel becomes bytes of vtrace.  Only clang
+# writes what libbpf needs to put in the running kernel's offsets.
+BPF_CC ?= clang
+BPF_CFLAGS = -target bpf -O2 -g -Wall -Wextra -Werror -ffreestanding -fno-jump-tables -Ilib -I. \
+	-idirafter /usr/include/$(shell $(CC) -print-multiarch)
+$(eval $(call stamp,$(B)/stamp/bpf,$(BPF_CC) $(BPF_CFLAGS)))
+
+$(B)/obj/cmd/bpf/%.bpf.o: cmd/bpf/%.bpf.c $(B)/stamp/bpf
+	$(call say,BPF,$<)
+	@mkdir -p $(@D)
+	$(Q)$(BPF_CC) $(BPF_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/obj/gen/%_bpf.o: $(B)/obj/cmd/bpf/%.bpf.o
+	@mkdir -p $(@D)
+	$(Q)cd $(<D) && ld -r -b binary -z noexecstack -o $(abspath $@) $(<F)
 
 .SECONDARY:
 .DELETE_ON_ERROR:
