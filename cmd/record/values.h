@@ -26,6 +26,9 @@ struct values_options {
 	uint64_t frequency;   /* 0: not given */
 	uint64_t period;
 	bool pack;
+	bool bpf;	    /* by a program in the kernel: record_bpf(), with these two */
+	bool all_cpus;	    /* sample the whole machine */
+	uint64_t pid;	    /* or this process; 0: not given */
 	const char *output; /* NULL: standard output if that is a pipe, else vtrace.vt */
 	const char *compress;
 };

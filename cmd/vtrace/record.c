@@ -8,6 +8,7 @@
 #include "cmd/common/options.h"
 #include "cmd/common/stream.h"
 #include "cmd/programs.h"
+#include "cmd/record/bpf.h"
 #include "cmd/record/calibrate.h"
 #include "cmd/record/command.h"
 #include "cmd/record/full.h"
@@ -86,6 +87,10 @@ static bool check_values(struct record *r)
 
 	rest.perf.frequency = rest.perf.period = 0;
 	rest.perf.pack = false;
+	if (r->values.bpf) {
+		rest.perf.all_cpus = false;
+		rest.perf.pid = 0;
+	}
 	other = is_perf_record_option_given(&rest);
 	if (!other)
 		other = r->full.full ? "--full" : full_option_given(&r->full);
@@ -95,10 +100,18 @@ static bool check_values(struct record *r)
 		return app_usage(r->app, "%s: not with --sample-values", other);
 	if (r->perf.frequency && r->perf.period)
 		return app_usage(r->app, "--freq and --period exclude each other");
-	if (!r->app->argc)
+	if (r->values.bpf && (r->values.steps || r->values.fraction))
+		return app_usage(r->app, "%s: not with --bpf",
+				 r->values.steps ? "--steps" : "--frequency");
+	if (r->perf.all_cpus && r->perf.pid)
+		return app_usage(r->app, "--all-cpus and --pid exclude each other: the whole "
+					 "machine, or one process");
+	if (!r->app->argc && !r->perf.all_cpus && !r->perf.pid)
 		return app_usage(r->app, "which program?");
 	if (!app_parse_fraction(r->app, "--frequency", r->values.fraction, &r->values.one_in))
 		return false;
+	r->values.all_cpus = r->perf.all_cpus;
+	r->values.pid = r->perf.pid;
 	r->values.frequency = r->perf.frequency;
 	r->values.period = r->perf.period;
 	r->values.pack = r->perf.pack;
@@ -149,9 +162,10 @@ static bool check_record_options(struct record *r)
 		return app_usage(r->app, "--json: goes with --calibrate");
 	if (r->values.on)
 		return check_values(r);
-	if (r->values.insns_given || r->values.steps || r->values.fraction)
+	if (r->values.insns_given || r->values.steps || r->values.fraction || r->values.bpf)
 		return app_usage(r->app, "%s: goes with --sample-values",
 				 r->values.steps      ? "--steps"
+				 : r->values.bpf      ? "--bpf"
 				 : r->values.fraction ? "--frequency"
 						      : "--insns");
 	if (r->full.full)
@@ -220,7 +234,8 @@ static int record(struct record *r)
 		return 0;
 	}
 	if (r->values.on)
-		return record_values(r->app, &r->values);
+		return r->values.bpf ? record_bpf(r->app, &r->values)
+				     : record_values(r->app, &r->values);
 	if (r->full.full && r->dry_run) {
 		valgrind_print(r->app, &r->full);
 		return 0;
@@ -233,6 +248,7 @@ static int record(struct record *r)
 static const char usage[] =
 	"[options] [--] PROGRAM [ARGUMENT]...\n[options] -p PID | -a\n"
 	"--sample-values [options] [--] PROGRAM [ARGUMENT]...\n"
+	"--sample-values --bpf [options] [-p PID | -a] [[--] PROGRAM [ARGUMENT]...]\n"
 	"--full [options] [--] PROGRAM [ARGUMENT]...\n--calibrate [--json] [-o FILE]\n"
 	"--calibration FILE [--json]";
 
@@ -291,6 +307,8 @@ int cmd_record(int argc, char **argv)
 		 .help = "only one in K samples, chosen at random; the others are of time alone"},
 		{0, "steps", VT_OPT_FLAG, &r.values.steps,
 		 .help = "also single-step them and record each step: to check values by, slow"},
+		{0, "bpf", VT_OPT_FLAG, &r.values.bpf,
+		 .help = "by a program in the kernel: any program, with -p and -a, and the kernel"},
 		{0, "full", VT_OPT_FLAG, &r.full.full,
 		 .help = "record all that is executed, under valgrind; with it:"},
 		{0, "values", VT_OPT_CHOICE, &r.full.values, .arg = "WHICH",
