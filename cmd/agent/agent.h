@@ -23,7 +23,7 @@
 /* The program itself sees no function or variable of the agent, but those that it replaces. */
 #define AGENT_EXPORT __attribute__((visibility("default")))
 
-/* ---- agent.c: the process ---- */
+/* ---- start.c: the process ---- */
 
 struct agent {
 	struct agent_shared *shared; /* NULL: nothing is sampled */

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/opt.h"
 #include "cmd/common/app.h"
 
 /*
@@ -32,6 +33,34 @@ struct values_options {
 	const char *output; /* NULL: standard output if that is a pipe, else vtrace.vt */
 	const char *compress;
 };
+
+/* The options for these; `o`: the struct values_options. */
+#define VALUES_OPTIONS(o)                                                                          \
+	{0, "sample-values", VT_OPT_FLAG, &(o).on,                                                 \
+	 .help = "samples of time, each with the memory that the next instructions read:\n"        \
+		 "what vinterp needs to know their values; with it:"},                             \
+		{0,                                                                                \
+		 "insns",                                                                          \
+		 VT_OPT_U64,                                                                       \
+		 &(o).insns,                                                                       \
+		 .arg = "N",                                                                       \
+		 .min = 1,                                                                         \
+		 .max = VALUES_INSNS_MAX,                                                          \
+		 .given = &(o).insns_given,                                                        \
+		 .help = "the next N instructions (default 16)"},                                  \
+		{0,                                                                                \
+		 "frequency",                                                                      \
+		 VT_OPT_STRING,                                                                    \
+		 &(o).fraction,                                                                    \
+		 .arg = "1/K",                                                                     \
+		 .help = "only one in K samples, chosen at random; the others are of time alone"}, \
+		{0, "steps", VT_OPT_FLAG, &(o).steps,                                              \
+		 .help = "also single-step them and record each step: to check values by, slow"},  \
+	{                                                                                          \
+		0, "bpf", VT_OPT_FLAG, &(o).bpf,                                                   \
+			.help = "by a program in the kernel: any program, with -p and -a, and "    \
+				"the kernel"                                                       \
+	}
 
 /*
  * Runs the program of the operands.  Returns its exit status, or 128 + the signal that ended it;

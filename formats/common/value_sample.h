@@ -36,9 +36,9 @@ struct vt_value_sample {
  * bytes of the first 16 vector registers are elsewhere.  8 bytes without an entry are zero if their
  * register has another, and otherwise unknown.
  */
-#define VT_VALUE_SAMPLE_MASK	24  /* the number of k0 */
-#define VT_VALUE_SAMPLE_VECTOR	32  /* of xmm0 and the wider registers that it is part of */
-#define VT_VALUE_SAMPLE_NSTATE	232 /* at most: 8 masks, 16 vectors of 48 bytes, 16 of 64 */
+#define VT_VALUE_SAMPLE_MASK   24  /* the number of k0 */
+#define VT_VALUE_SAMPLE_VECTOR 32  /* of xmm0 and the wider registers that it is part of */
+#define VT_VALUE_SAMPLE_NSTATE 232 /* at most: 8 masks, 16 vectors of 48 bytes, 16 of 64 */
 
 /*
  * The registers of such a sample (PERF_SAMPLE_REGS_USER): general ones, flags and both halves of

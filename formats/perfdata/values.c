@@ -6,7 +6,7 @@
 
 _Static_assert(VT_VALUE_SAMPLE_LINE == VT_KNOWN_LINE, "lines of samples are those of streams");
 
-#define HEAD 40 /* bytes of struct vt_value_sample in the raw bytes */
+#define HEAD  40 /* bytes of struct vt_value_sample in the raw bytes */
 #define STATE 16 /* of an entry of the state */
 
 /* What precedes the arrays. */

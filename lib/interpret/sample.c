@@ -279,8 +279,8 @@ static void set_sample_registers(struct vti_samples *s)
 }
 
 /*
- * Masks and wide vectors: what has no entry is zero if its register has one, but the low 16 bytes of
- * the first 16 vector registers.
+ * Masks and wide vectors: what has no entry is zero if its register has one, but the low 16 bytes
+ * of the first 16 vector registers.
  */
 static void set_state(struct vti_samples *s, const struct vt_record *rec)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A library for LD_PRELOAD that only takes the signals of the event that `vtrace record
- * --sample-values` samples by: what any sampler of this kind costs.  BARE_PERIOD: ns of the CPU clock.
+ * --sample-values` samples by: what any sampler of this kind costs.  BARE_PERIOD: ns of the CPU
+ * clock.
  */
 #define _GNU_SOURCE
 #include <linux/perf_event.h>
