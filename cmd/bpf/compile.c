@@ -9,8 +9,8 @@
 
 #include "cmd/agent/walk.h"
 
-#define INSNS_MAX  1024 /* of one call */
-#define OPS_OF_ONE 32	/* more than any instruction needs */
+#define INSNS_MAX  512 /* of one call */
+#define OPS_OF_ONE 32  /* more than any instruction needs */
 #define ROOM	   (INSNS_MAX * OPS_OF_ONE + 2 * INSNS_MAX)
 
 /* Temporary registers. */

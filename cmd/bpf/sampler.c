@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -23,7 +24,9 @@ extern const uint8_t bpf_program_begin[] __asm__("_binary_sample_bpf_o_start");
 extern const uint8_t bpf_program_end[] __asm__("_binary_sample_bpf_o_end");
 
 /* How far code is followed from where a walk has come to. */
-#define DEPTH 128
+#define DEPTH 64
+
+#define FRESH_NS 100000000
 
 /* Lines of code that were read for one call of bpf_compile(). */
 #define CODE_LINES 256
@@ -160,6 +163,30 @@ static void forget_codes(struct bpf_sampler *s)
 	s->forgotten++;
 }
 
+/* Code of a moment long ago is not compiled: the recorder must not fall behind. */
+static bool is_fresh(const struct bpf_walk_sample *sample)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec < sample->time + FRESH_NS;
+}
+
+static int compile_missing(struct bpf_sampler *s, const struct bpf_walk_sample *sample)
+{
+	int rc;
+
+	if (!sample->missing || !is_fresh(sample))
+		return 0;
+	if (bpf_compiler_is_full(&s->compiler))
+		forget_codes(s);
+	s->round++;
+	rc = bpf_compile(&s->compiler, sample->space, sample->missing, DEPTH, s->err);
+	if (rc == 0 && tell_codes(s) < 0)
+		rc = vt_error_errno(s->err, VT_E_SYSTEM, errno, "the map of code");
+	return rc;
+}
+
 static int take_bpf_sample(void *arg, void *data, size_t size)
 {
 	const struct bpf_walk_sample *sample = data;
@@ -169,13 +196,8 @@ static int take_bpf_sample(void *arg, void *data, size_t size)
 	if (size < offsetof(struct bpf_walk_sample, line))
 		return 0;
 	rc = s->fn(s->arg, sample, s->err);
-	if (rc == 0 && sample->missing && bpf_compiler_is_full(&s->compiler))
-		forget_codes(s);
-	s->round++;
-	if (rc == 0 && sample->missing)
-		rc = bpf_compile(&s->compiler, sample->space, sample->missing, DEPTH, s->err);
-	if (rc == 0 && tell_codes(s) < 0)
-		rc = vt_error_errno(s->err, VT_E_SYSTEM, errno, "the map of code");
+	if (rc == 0)
+		rc = compile_missing(s, sample);
 	return rc < 0 ? rc : 0;
 }
 

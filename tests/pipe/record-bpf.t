@@ -117,7 +117,7 @@ t_ok "a process that runs" timeout --preserve-status -s INT 3 vtrace record --sa
 judge "a process" q.vt 5 3
 t_ok "all processors" vtrace record --sample-values --bpf -a -F 4000 -o a.vt -- sleep 2
 judge "all processors" a.vt 3 1
-kill $planted
+kill $planted 2>errors
 t_ok "processes have their names" bash -c "vprof a.vt"
 t_like "and images" 'spin +.*planted' "$T_OUT"
 t_status "a process that does not run" 3 vtrace record --sample-values --bpf -p 4194304 -o x.vt
