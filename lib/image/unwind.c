@@ -441,3 +441,55 @@ bool vt_unwind_cfa(struct vt_unwind *u, uint64_t vaddr, unsigned *reg, int64_t *
 	*offset = (int64_t)row->cfa.offset;
 	return true;
 }
+
+/* ---- where return addresses lie ---- */
+
+/* The stack pointer alone is known. */
+static bool get_stack_pointer(void *arg, unsigned reg, uint64_t *value)
+{
+	*value = *(const uint64_t *)arg;
+	return reg == VT_UNWIND_SP;
+}
+
+static bool load_nothing(void *arg, uint64_t address, unsigned size, uint64_t *value)
+{
+	(void)arg;
+	(void)address;
+	(void)size;
+	*value = 0;
+	return false;
+}
+
+/* Linkers describe procedure linkage tables by expressions: the stack pointer + 8 or 16. */
+static bool find_stack_offset(const struct vti_cfi_rule *cfa, uint64_t vaddr, uint64_t *offset)
+{
+	uint64_t low = 0, high = UINT64_C(1) << 32, to;
+	const struct vt_unwind_state at_low = {&low, get_stack_pointer, load_nothing};
+	const struct vt_unwind_state at_high = {&high, get_stack_pointer, load_nothing};
+
+	return find_cfa(cfa, vaddr, &at_low, offset) && find_cfa(cfa, vaddr, &at_high, &to) &&
+	       to - *offset == high;
+}
+
+bool vt_unwind_slot(struct vt_unwind *u, uint64_t vaddr, uint64_t *end, unsigned *reg,
+		    int64_t *offset)
+{
+	const struct vti_cfi_row *row = find_unwind_row(u, vaddr);
+	uint64_t from = row->cfa.offset;
+
+	*end = row->end;
+	if (row->ra.how != VTI_CFI_OFFSET || row->signal)
+		return false;
+	*reg = VT_UNWIND_SP;
+	if (row->cfa.how == VTI_CFI_PLACE) {
+		*end = vaddr + 1;
+		if (!find_stack_offset(&row->cfa, vaddr, &from))
+			return false;
+	} else if (row->cfa.how == VTI_CFI_OFFSET && row->cfa.reg < 16) {
+		*reg = number_of(row->cfa.reg);
+	} else {
+		return false;
+	}
+	*offset = (int64_t)(from + row->ra.offset);
+	return true;
+}

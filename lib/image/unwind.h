@@ -56,6 +56,14 @@ bool vt_unwind_covers(struct vt_unwind *u, uint64_t vaddr);
  */
 bool vt_unwind_cfa(struct vt_unwind *u, uint64_t vaddr, unsigned *reg, int64_t *offset);
 
+/*
+ * Tells where the return address lies before an instruction in [vaddr, *end) is executed: at
+ * register `*reg`, by its number in linux's asm/perf_regs.h, + `*offset`.  Returns false if the
+ * information for these instructions tells nothing, or nothing so simple.
+ */
+bool vt_unwind_slot(struct vt_unwind *u, uint64_t vaddr, uint64_t *end, unsigned *reg,
+		    int64_t *offset);
+
 /* Registers by their numbers in linux's asm/perf_regs.h. */
 #define VT_UNWIND_REGS	    24
 #define VT_UNWIND_SP	    7

@@ -121,6 +121,49 @@ static void test_beginnings(void **state)
 	vt_unwind_free(u);
 }
 
+/*
+ * What is told of the place without a state is what unwinding with a state finds: at the first and
+ * at the last instruction that it is told for.
+ */
+static void check_slot(struct vt_unwind *u, uint64_t vaddr, unsigned reg, int64_t offset)
+{
+	struct vt_return r;
+
+	/* The other registers are unknown, and so is memory, but that with the return address. */
+	assert_true(find(u, vaddr, (struct known){UINT64_C(1) << reg, true, 0}, &r));
+	assert_true(r.slot == (reg == 7 ? SP : UINT64_C(0x1000000) * reg) + (uint64_t)offset);
+}
+
+static void test_slots(void **state)
+{
+	struct fixture *f = *state;
+	struct vt_unwind *u = vt_unwind_new(f->elf, &err);
+	uint64_t vaddr, end, stop, rows = 0, unknown = 0;
+	int64_t i, offset, at_first = 0;
+	unsigned reg;
+
+	assert_non_null(u);
+	for (i = 0; i + 1 < f->nstarts; i++) {
+		stop = f->starts[i + 1];
+		for (vaddr = f->starts[i]; vaddr < stop; vaddr = end, rows++) {
+			if (!vt_unwind_slot(u, vaddr, &end, &reg, &offset)) {
+				unknown++;
+			} else {
+				at_first += vaddr == f->starts[i] && reg == 7 && offset == 0;
+				check_slot(u, vaddr, reg, offset);
+				check_slot(u, (end < stop ? end : stop) - 1, reg, offset);
+			}
+			assert_true(end > vaddr);
+		}
+	}
+	/* Procedures begin with the return address on top of the stack. */
+	assert_true(at_first > f->nstarts * 3 / 4);
+	assert_true(rows > 2 * (uint64_t)f->nstarts && unknown < rows / 2);
+	/* Outside of all procedures. */
+	assert_false(vt_unwind_slot(u, UINT64_MAX - 100, &end, &reg, &offset));
+	vt_unwind_free(u);
+}
+
 static void test_nowhere(void **state)
 {
 	static const uint64_t places[] = {0, 1, 0x1000, UINT64_MAX, UINT64_C(1) << 63, 0x7fffffff};
@@ -226,9 +269,8 @@ static void test_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_beginnings),
-		cmocka_unit_test(test_nowhere),
-		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_beginnings), cmocka_unit_test(test_slots),
+		cmocka_unit_test(test_nowhere),	   cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_cut),
 	};
 
