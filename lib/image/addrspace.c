@@ -344,6 +344,14 @@ static int map_image(struct vt_addrspace *as, int32_t pid, struct vt_map *map, u
 	return map_file_pages(as, pid, s, map, err);
 }
 
+int vt_addrspace_map(struct vt_addrspace *as, int32_t pid, const struct vt_map *map,
+		     struct vt_error *err)
+{
+	struct vt_map copy = *map;
+
+	return map_image(as, pid, &copy, map->end - map->start, err);
+}
+
 bool vt_addrspace_reports_data(const struct vt_addrspace *as, int32_t pid)
 {
 	const struct process *p = find_space_process(as, pid);

@@ -56,6 +56,13 @@ int vt_addrspace_image(struct vt_addrspace *as, uint32_t image, unsigned type,
 /* At least 1, and another number after each change of a mapping. */
 uint64_t vt_addrspace_changes(const struct vt_addrspace *as);
 
+/*
+ * Maps an image of a process: `map` has the addresses, the base, the image, the protection and the
+ * type.
+ */
+int vt_addrspace_map(struct vt_addrspace *as, int32_t pid, const struct vt_map *map,
+		     struct vt_error *err);
+
 /* Unmaps [start, start + length) of a process. */
 int vt_addrspace_unmap(struct vt_addrspace *as, int32_t pid, uint64_t start, uint64_t length,
 		       struct vt_error *err);
