@@ -27,7 +27,9 @@
 
 struct agent {
 	struct agent_shared *shared; /* NULL: nothing is sampled */
+	struct agent_frames *frames;
 	pid_t pid;
+	uint32_t program;			  /* struct agent_record's */
 	int fd;					  /* of the event; -1 */
 	int (*now)(clockid_t, struct timespec *); /* the vDSO's clock_gettime(2), or NULL */
 	bool fsgsbase;				  /* user code may read these registers */
@@ -58,6 +60,17 @@ void agent_forget_steps(void);
 /* True if the signal was a single step that the handler had asked for; then it is done. */
 bool agent_take_step(const siginfo_t *info, void *context);
 
+/* ---- frames.c: calling context ---- */
+
+struct walk;
+struct walk_start;
+
+/*
+ * Adds the lines with the return addresses of where a walk began, and of where it has returned to.
+ * Returns the last of these addresses: the frame there is what the recorder is to look for next.
+ */
+uint64_t agent_add_callers(struct walk *w, const struct walk_start *start);
+
 /* ---- guard.c: reading memory that may not be there ---- */
 
 /*
@@ -86,9 +99,6 @@ bool agent_has_handlers(void);
 bool agent_finds_sandbox(void);
 
 /* ---- xstate.c: the vector registers of a signal frame ---- */
-
-struct walk;
-struct walk_start;
 
 /* Finds where the processor saves them. */
 void agent_find_xstate(void);

@@ -79,7 +79,7 @@ static void get_start(struct walk_start *start, const ucontext_t *u)
 
 static uint64_t read_clock(void)
 {
-	struct timespec t;
+	struct timespec t = {0};
 
 	if (agent.now)
 		agent.now(CLOCK_MONOTONIC, &t);
@@ -96,7 +96,7 @@ static void fill_head(struct agent_record *r, enum agent_type type, uint64_t ip,
 	r->pid = (uint32_t)agent.pid;
 	r->tid = (uint32_t)agent_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
 	r->cpu = place->cpu;
-	r->pad = 0;
+	r->program = agent.program;
 	r->ip = ip;
 }
 
@@ -127,7 +127,7 @@ void agent_tell_attached(void)
 }
 
 static void fill_sample(struct agent_sample *r, const struct walk *w,
-			const struct walk_start *start, const ucontext_t *u)
+			const struct walk_start *start, uint64_t caller, const ucontext_t *u)
 {
 	const uint8_t *fx = (const uint8_t *)u->uc_mcontext.fpregs;
 	uint8_t *to = (uint8_t *)(r + 1);
@@ -135,6 +135,8 @@ static void fill_sample(struct agent_sample *r, const struct walk *w,
 
 	for (i = 0; i < AGENT_REGS; i++)
 		r->regs[i] = (uint64_t)u->uc_mcontext.gregs[listed[i]];
+	r->next[0] = w->ip;
+	r->next[1] = caller;
 	r->values = (struct vt_value_sample){
 		.magic = VT_VALUE_SAMPLE_MAGIC,
 		.walked = (uint16_t)w->walked,
@@ -156,7 +158,7 @@ static void fill_sample(struct agent_sample *r, const struct walk *w,
 }
 
 static bool write_sample(struct agent_place *place, enum agent_type type, const struct walk *w,
-			 const struct walk_start *start, const ucontext_t *u)
+			 const struct walk_start *start, uint64_t caller, const ucontext_t *u)
 {
 	size_t most = sizeof(struct agent_sample) + 16 * (size_t)agent_most_state(w) +
 		      (8 + WALK_LINE) * (size_t)w->nlines;
@@ -167,7 +169,7 @@ static bool write_sample(struct agent_place *place, enum agent_type type, const 
 		return false;
 	}
 	fill_head(&r->head, type, start->ip, place);
-	fill_sample(r, w, start, u);
+	fill_sample(r, w, start, caller, u);
 	agent_commit(place, r->head.size);
 	return true;
 }
@@ -185,7 +187,8 @@ struct walk_call {
 	struct walk *walk;
 	const struct walk_start *start;
 	uint32_t insns;
-	bool by_call; /* how memory is read */
+	bool by_call;	 /* how memory is read */
+	uint64_t caller; /* as agent_add_callers() returns it */
 };
 
 static void run_walk(void *arg)
@@ -193,21 +196,23 @@ static void run_walk(void *arg)
 	struct walk_call *c = arg;
 
 	walk_run(c->walk, c->start, c->insns, agent_read_line, &c->by_call);
+	c->caller = agent_add_callers(c->walk, c->start);
 }
 
 /*
  * On another stack, unless the program has one for signals: the kernel would believe it free, and
  * put the frame of a fault over the sample's.
  */
-static void walk_in_place(const struct agent_place *place, const struct walk_start *start,
-			  uint32_t insns, const ucontext_t *u)
+static uint64_t walk_in_place(const struct agent_place *place, const struct walk_start *start,
+			      uint32_t insns, const ucontext_t *u)
 {
-	struct walk_call call = {place->walk, start, insns, blocks_faults(u)};
+	struct walk_call call = {place->walk, start, insns, blocks_faults(u), 0};
 
 	if (!u->uc_stack.ss_size)
 		agent_call_in_place(place, run_walk, &call);
 	else
 		run_walk(&call);
+	return call.caller;
 }
 
 /* Walks from where the signal came and writes a record.  0: none; else the instructions walked. */
@@ -216,14 +221,15 @@ static uint32_t sample(enum agent_type type, uint32_t insns, const ucontext_t *u
 	struct walk_start start;
 	struct agent_place place;
 	uint32_t walked = 0;
+	uint64_t caller;
 
 	if (!agent_take_place(&place)) {
 		agent_count_loss(AGENT_NO_RING);
 		return 0;
 	}
 	get_start(&start, u);
-	walk_in_place(&place, &start, insns, u);
-	if (write_sample(&place, type, place.walk, &start, u)) {
+	caller = walk_in_place(&place, &start, insns, u);
+	if (write_sample(&place, type, place.walk, &start, caller, u)) {
 		walked = place.walk->walked;
 		place.ring->insns += walked;
 		place.ring->ticks += __builtin_ia32_rdtsc() - began;

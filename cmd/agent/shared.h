@@ -14,6 +14,7 @@
  *	struct agent_shared     page 0
  *	struct agent_ring       one page each, nrings of them
  *	the rings' data         ring_size bytes each
+ *	struct agent_frames     AGENT_BLOCKS of them
  *
  * A ring belongs to whoever has set `owner`, for the time of one sample.  A thread takes that of
  *its processor, or the next free one: so there are as many rings as processors need, however many
@@ -72,6 +73,67 @@ enum agent_type {
 	AGENT_STEP,    /* a sample of one instruction, one of those after an AGENT_SAMPLE */
 };
 
+/*
+ * Where return addresses lie in a block of code, as the call frame information tells: the recorder
+ * writes it when there was a sample in the block, the handler takes it for the next one.  The key
+ * is of the program and the block's address: processes that fork() has made share what was learnt.
+ *
+ * A row is 0, the end, or the block's byte from which on it holds, AGENT_ROW, and a register with a
+ * distance: see agent_row_make().  A false row costs a line in a sample, nothing else.
+ */
+#define AGENT_CODE    128 /* bytes of a block */
+#define AGENT_ROWS    14
+#define AGENT_BLOCKS  32768 /* a power of two */
+#define AGENT_ROW     128
+#define AGENT_ROW_FAR (4 << 20)
+
+struct agent_frames {
+	uint64_t key; /* 0: none, or it is being written */
+	uint32_t row[AGENT_ROWS];
+};
+
+/* Registers by the numbers of their encoding: no other ones have rows. */
+#define AGENT_ROW_NONE 0 /* nothing is known from here on */
+#define AGENT_ROW_SP   4
+#define AGENT_ROW_BP   5
+
+/* Distances are multiples of 8, and less than AGENT_ROW_FAR. */
+static inline uint32_t agent_row_make(uint32_t start, uint32_t reg, int32_t offset)
+{
+	return start | AGENT_ROW | reg << 8 | ((uint32_t)offset / 8 & 0xfffff) << 12;
+}
+
+static inline uint32_t agent_row_start(uint32_t row)
+{
+	return row % AGENT_ROW;
+}
+
+static inline uint32_t agent_row_reg(uint32_t row)
+{
+	return row >> 8 & 15;
+}
+
+static inline int32_t agent_row_offset(uint32_t row)
+{
+	return ((int32_t)row >> 12) * 8;
+}
+
+/* Of the block of an instruction; never 0.  The multipliers are those of SplitMix64. */
+static inline uint64_t agent_block_key(uint32_t program, uint64_t ip)
+{
+	uint64_t x = ip / AGENT_CODE ^ (uint64_t)program << 32;
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x | 1;
+}
+
+/* A block is at this place in the table, or at the next. */
+static inline uint32_t agent_block_place(uint64_t key)
+{
+	return key >> 40 & (AGENT_BLOCKS - 2);
+}
+
 #define AGENT_REGS 18 /* ax to flags and r8 to r15 of asm/perf_regs.h */
 
 /* A record; its size is a multiple of 8. */
@@ -82,7 +144,7 @@ struct agent_record {
 	uint32_t pid;
 	uint32_t tid;
 	uint32_t cpu;
-	uint32_t pad;
+	uint32_t program; /* a number of the program that the process executes */
 	uint64_t ip;
 };
 
@@ -91,6 +153,7 @@ struct agent_sample {
 	struct agent_record head;
 	uint64_t regs[AGENT_REGS];
 	uint64_t xmm[32];
+	uint64_t next[2]; /* code that may be sampled next: where the walk ended, its caller */
 	struct vt_value_sample values;
 };
 

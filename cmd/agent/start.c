@@ -98,12 +98,18 @@ static void arm_child(void)
 
 /* ---- the start ---- */
 
+/* Where the call frame information begins; the counts are checked once, when the file is mapped. */
+static uint64_t frames_at(const struct agent_shared *s)
+{
+	return AGENT_PAGE * (uint64_t)(1 + s->nrings) + (uint64_t)s->ring_size * s->nrings;
+}
+
 static bool is_sound(const struct agent_shared *s, uint64_t size)
 {
 	return size >= AGENT_PAGE && s->magic == AGENT_MAGIC && s->nrings > 0 &&
 	       s->nrings <= AGENT_RINGS && s->ring_size >= AGENT_PAGE &&
 	       (s->ring_size & (s->ring_size - 1)) == 0 &&
-	       size >= AGENT_PAGE * (uint64_t)(1 + s->nrings) + (uint64_t)s->ring_size * s->nrings;
+	       size >= frames_at(s) + sizeof(struct agent_frames) * AGENT_BLOCKS;
 }
 
 static struct agent_shared *map_shared(const char *path)
@@ -119,8 +125,10 @@ static struct agent_shared *map_shared(const char *path)
 	close(fd);
 	if (s == MAP_FAILED)
 		return NULL;
-	if (is_sound(s, (uint64_t)st.st_size))
+	if (is_sound(s, (uint64_t)st.st_size)) {
+		agent.frames = (struct agent_frames *)((uint8_t *)s + frames_at(s));
 		return s;
+	}
 	munmap(s, (size_t)st.st_size);
 	return NULL;
 }
@@ -144,6 +152,7 @@ __attribute__((constructor)) static void start_agent(void)
 		return;
 	}
 	agent.pid = getpid();
+	agent.program = (uint32_t)agent.pid ^ (uint32_t)__builtin_ia32_rdtsc();
 	agent.fsgsbase = getauxval(AT_HWCAP2) & HWCAP2_HAS_FSGSBASE;
 	agent_free_places();
 	agent_find_xstate();

@@ -24,6 +24,11 @@
 /* How often a process must be looked for in vain: it may have its number in another namespace. */
 #define DEAD_LOOKS 10
 
+static uint64_t frames_at(const struct rings *r)
+{
+	return AGENT_PAGE * (uint64_t)(1 + r->nrings) + (uint64_t)r->nrings * r->ring_size;
+}
+
 /*
  * Gives the file all its room, or less where there is little: a program that writes where a file
  * system has no room is ended.  0 or an errno.
@@ -33,8 +38,7 @@ static int reserve_file(struct rings *r, int fd)
 	int code;
 
 	do {
-		r->size =
-			AGENT_PAGE * (uint64_t)(1 + r->nrings) + (uint64_t)r->nrings * r->ring_size;
+		r->size = frames_at(r) + sizeof(struct agent_frames) * AGENT_BLOCKS;
 		code = posix_fallocate(fd, 0, (off_t)r->size);
 	} while (code == ENOSPC && ftruncate(fd, 0) == 0 && (r->ring_size /= 2) >= RECORD_MAX);
 	return code;
@@ -60,6 +64,7 @@ int rings_open(struct rings *r, int fd, struct vt_error *err)
 	if (p == MAP_FAILED)
 		return vt_error_errno(err, VT_E_SYSTEM, errno, "shared memory");
 	r->shared = p;
+	r->frames = (struct agent_frames *)((uint8_t *)p + frames_at(r));
 	r->shared->nrings = r->nrings;
 	r->shared->ring_size = r->ring_size;
 	r->shared->magic = AGENT_MAGIC;

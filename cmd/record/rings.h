@@ -12,6 +12,7 @@
 
 struct rings {
 	struct agent_shared *shared;
+	struct agent_frames *frames; /* AGENT_BLOCKS of them */
 	uint64_t size;
 	uint32_t nrings; /* copies: a program may change what is shared */
 	uint32_t ring_size;

@@ -28,6 +28,7 @@
 #include "cmd/common/stream.h"
 #include "cmd/record/calibrate.h"
 #include "cmd/record/command.h"
+#include "cmd/record/frames.h"
 #include "cmd/record/probe.h"
 #include "cmd/record/processes.h"
 #include "cmd/record/rings.h"
@@ -62,6 +63,7 @@ struct values {
 	struct rings rings;
 	char *shared; /* path */
 	struct sideband *side;
+	struct frames *frames;
 	struct processes processes;
 	struct vt_buf data; /* path of the perf.data */
 	struct vt_output out;
@@ -191,13 +193,14 @@ static void begin_sample(struct values *v, const struct agent_record *r, enum va
 	vt_buf_put_le64(b, event == EVENT_TIME ? v->period : 1);
 }
 
-static int end_sample(struct values *v, struct vt_error *err)
+static int end_sample(struct values *v, const struct agent_record *r, struct vt_error *err)
 {
+	const struct vt_perfdata_stamp stamp = {.time = r->time};
 	struct vt_buf *b = &v->payload;
 
 	if (b->failed)
 		return vt_error_nomem(err);
-	return vt_perfdata_put_record(v->w, PD_SAMPLE, PD_MISC_USER, NULL, b->data, b->size, err);
+	return vt_perfdata_put_record(v->w, PD_SAMPLE, PD_MISC_USER, &stamp, b->data, b->size, err);
 }
 
 /* The size of raw bytes and these together are a multiple of 8. */
@@ -207,7 +210,7 @@ static int put_time_sample(struct values *v, const struct agent_record *r, struc
 	vt_buf_put_le32(&v->payload, 4);
 	vt_buf_put_le32(&v->payload, 0);
 	vt_buf_put_le64(&v->payload, REGS_ABI_NONE);
-	return end_sample(v, err);
+	return end_sample(v, r, err);
 }
 
 static int put_value_sample(struct values *v, const struct agent_sample *r, enum values_event event,
@@ -226,7 +229,16 @@ static int put_value_sample(struct values *v, const struct agent_sample *r, enum
 		vt_buf_put_le64(b, r->regs[i]);
 	for (i = 0; i < 32; i++)
 		vt_buf_put_le64(b, r->xmm[i]);
-	return end_sample(v, err);
+	return end_sample(v, &r->head, err);
+}
+
+static void want_frames(struct values *v, const struct agent_sample *s)
+{
+	int32_t pid = (int32_t)s->head.pid;
+
+	frames_want(v->frames, pid, s->head.program, s->head.ip);
+	frames_want(v->frames, pid, s->head.program, s->next[0]);
+	frames_want(v->frames, pid, s->head.program, s->next[1]);
 }
 
 static int take_agent_record(void *arg, const struct agent_record *r, struct vt_error *err)
@@ -243,6 +255,7 @@ static int take_agent_record(void *arg, const struct agent_record *r, struct vt_
 		return put_time_sample(v, r, err);
 	case AGENT_SAMPLE:
 		v->samples++;
+		want_frames(v, sample);
 		return put_value_sample(v, sample, EVENT_TIME, err);
 	case AGENT_STEP:
 		return v->opt->steps ? put_value_sample(v, sample, EVENT_STEP, err) : 0;
@@ -269,6 +282,7 @@ static int take_side_record(void *arg, const struct sideband_record *r, struct v
 	struct vt_perfdata_stamp stamp = {EVENT_SIDE, r->id.pid, r->id.tid, r->id.time, r->id.cpu};
 	struct values *v = arg;
 
+	frames_note(v->frames, r);
 	if (r->type == PD_COMM && r->misc & PD_MISC_COMM_EXEC)
 		processes_exec(&v->processes, r->id.pid, r->id.time);
 	else if (r->type == PD_MMAP2)
@@ -316,6 +330,8 @@ static int read_round(struct values *v, struct vt_error *err)
 
 	if (rc == 0)
 		rc = sideband_read(v->side, take_side_record, v, err);
+	/* The records have the mappings of the samples that were before them. */
+	frames_fill(v->frames);
 	if (rc == 0)
 		rc = put_losses(v, err);
 	if (rc == 0)
@@ -407,6 +423,9 @@ static bool share_memory(struct values *v)
 		return app_fail(v->app, &err);
 	}
 	close(fd);
+	v->frames = frames_new(v->rings.frames, &err);
+	if (!v->frames)
+		return app_fail(v->app, &err);
 	v->period = choose_period(v);
 	s = v->rings.shared;
 	s->insns = (uint32_t)v->opt->insns;
@@ -702,6 +721,7 @@ static void clean_up(struct values *v)
 	if (v->shared)
 		unlink(v->shared);
 	sideband_close(v->side);
+	frames_free(v->frames);
 	rings_close(&v->rings);
 	free(v->shared);
 	free(v->processes.events);

@@ -110,6 +110,8 @@ static bool check_values(struct record *r)
 		return app_usage(r->app, "which program?");
 	if (!app_parse_fraction(r->app, "--frequency", r->values.fraction, &r->values.one_in))
 		return false;
+	if (!r->values.insns_given)
+		r->values.insns = VALUES_INSNS;
 	r->values.all_cpus = r->perf.all_cpus;
 	r->values.pid = r->perf.pid;
 	r->values.frequency = r->perf.frequency;
@@ -259,8 +261,7 @@ static const char notes[] =
 int cmd_record(int argc, char **argv)
 {
 	struct app app;
-	struct record r = {
-		.app = &app, .full = {.values = FULL_LOADS}, .values = {.insns = VALUES_INSNS}};
+	struct record r = {.app = &app, .full = {.values = FULL_LOADS}};
 	const struct vt_opt opts[] = {
 		{'r', "regs", VT_OPT_FLAG, &r.perf.regs,
 		 .help = "registers and stack with each sample"},
