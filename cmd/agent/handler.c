@@ -98,6 +98,7 @@ static void fill_head(struct agent_record *r, enum agent_type type, uint64_t ip,
 	r->cpu = place->cpu;
 	r->program = agent.program;
 	r->ip = ip;
+	r->step = 0;
 }
 
 /* Writes a record that is nothing but a head. */
@@ -157,8 +158,9 @@ static void fill_sample(struct agent_sample *r, const struct walk *w,
 	r->head.size = (uint32_t)(to + (size_t)WALK_LINE * w->nlines - (uint8_t *)r);
 }
 
-static bool write_sample(struct agent_place *place, enum agent_type type, const struct walk *w,
-			 const struct walk_start *start, uint64_t caller, const ucontext_t *u)
+static bool write_sample(struct agent_place *place, enum agent_type type, uint64_t step,
+			 const struct walk *w, const struct walk_start *start, uint64_t caller,
+			 const ucontext_t *u)
 {
 	size_t most = sizeof(struct agent_sample) + 16 * (size_t)agent_most_state(w) +
 		      (8 + WALK_LINE) * (size_t)w->nlines;
@@ -169,6 +171,7 @@ static bool write_sample(struct agent_place *place, enum agent_type type, const 
 		return false;
 	}
 	fill_head(&r->head, type, start->ip, place);
+	r->head.step = step;
 	fill_sample(r, w, start, caller, u);
 	agent_commit(place, r->head.size);
 	return true;
@@ -216,7 +219,8 @@ static uint64_t walk_in_place(const struct agent_place *place, const struct walk
 }
 
 /* Walks from where the signal came and writes a record.  0: none; else the instructions walked. */
-static uint32_t sample(enum agent_type type, uint32_t insns, const ucontext_t *u, uint64_t began)
+static uint32_t sample(enum agent_type type, uint64_t step, uint32_t insns, const ucontext_t *u,
+		       uint64_t began)
 {
 	struct walk_start start;
 	struct agent_place place;
@@ -229,7 +233,7 @@ static uint32_t sample(enum agent_type type, uint32_t insns, const ucontext_t *u
 	}
 	get_start(&start, u);
 	caller = walk_in_place(&place, &start, insns, u);
-	if (write_sample(&place, type, place.walk, &start, caller, u)) {
+	if (write_sample(&place, type, step, place.walk, &start, caller, u)) {
 		walked = place.walk->walked;
 		place.ring->insns += walked;
 		place.ring->ticks += __builtin_ia32_rdtsc() - began;
@@ -286,6 +290,7 @@ static void look_after(uint32_t n)
 static struct stepper {
 	uint32_t tid; /* 0: free */
 	uint32_t left;
+	uint64_t step; /* the last */
 } steppers[STEPPERS];
 
 void agent_forget_steps(void)
@@ -313,6 +318,7 @@ static void begin_steps(uint32_t insns, ucontext_t *u)
 						 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			continue;
 		steppers[i].left = insns;
+		steppers[i].step = 0;
 		u->uc_mcontext.gregs[REG_EFL] |= FLAG_TRAP;
 		return;
 	}
@@ -330,7 +336,7 @@ bool agent_take_step(const siginfo_t *info, void *context)
 	u->uc_mcontext.gregs[REG_EFL] &= ~FLAG_TRAP;
 	if (!s) /* a child of fork(), which its parent stepped through */
 		return true;
-	sample(AGENT_STEP, 1, u, __builtin_ia32_rdtsc());
+	sample(AGENT_STEP, ++s->step, 1, u, __builtin_ia32_rdtsc());
 	if (--s->left)
 		u->uc_mcontext.gregs[REG_EFL] |= FLAG_TRAP;
 	else
@@ -361,7 +367,7 @@ void agent_take_sample(const siginfo_t *info, void *context)
 		look_after(__atomic_add_fetch(&samples, 1, __ATOMIC_RELAXED));
 		return;
 	}
-	walked = sample(AGENT_SAMPLE, agent.shared->insns, u, began);
+	walked = sample(AGENT_SAMPLE, 0, agent.shared->insns, u, began);
 	if (walked && agent.shared->steps)
 		begin_steps(agent.shared->insns, u);
 	look_after(__atomic_add_fetch(&samples, 1, __ATOMIC_RELAXED));

@@ -146,6 +146,7 @@ struct agent_record {
 	uint32_t cpu;
 	uint32_t program; /* a number of the program that the process executes */
 	uint64_t ip;
+	uint64_t step; /* of AGENT_STEP: how many instructions it is behind its sample, from 1 */
 };
 
 /* The bytes of struct vt_value_sample are its end. */

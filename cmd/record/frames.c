@@ -10,10 +10,7 @@
 #include "formats/perfdata/abi.h"
 #include "image/addrspace.h"
 
-/*
- * Blocks that wait, and how many of them a round fills: one takes some 20 us, a round comes every
- * 20 ms.
- */
+/* Blocks that wait, and how many of them a round fills, so that no ring fills up meanwhile. */
 #define WANTED_MAX 1024
 #define FILL_MAX   128
 

@@ -190,7 +190,7 @@ static void begin_sample(struct values *v, const struct agent_record *r, enum va
 	vt_buf_put_le32(b, r->tid);
 	vt_buf_put_le64(b, r->time);
 	vt_buf_put_le64(b, r->cpu);
-	vt_buf_put_le64(b, event == EVENT_TIME ? v->period : 1);
+	vt_buf_put_le64(b, event == EVENT_TIME ? v->period : r->step);
 }
 
 static int end_sample(struct values *v, const struct agent_record *r, struct vt_error *err)

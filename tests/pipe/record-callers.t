@@ -55,8 +55,8 @@ compare()
 	sed 's/^/# /' counts wrong
 }
 
-# 100000 rounds are 2 seconds or less on any machine that this was tried on: of each kind some 100
-# samples, of which few are the first of their code, before which nothing is known of it.
+# 100000 rounds took .3 seconds or more of processor time where this was tried: some 60 samples or more of
+# each kind, of which few are the first of their code, before which nothing is known of it.
 t_ok "a program is recorded" vtrace record --sample-values -o callers.vt -- "$program" 100000
 cp "$T_OUT" said
 compare callers.vt

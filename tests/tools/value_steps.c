@@ -241,7 +241,7 @@ static void check_record(struct check *c, const struct vt_record *rec)
 		t->step = 0;
 	} else {
 		c->steps++;
-		t->step++;
+		t->step = (uint32_t)vt_record_u64(rec, VT_SAMPLE_PERIOD); /* steps may be lost */
 		if (t->step <= c->length)
 			check_results(c, t, t->step - 1, regs);
 	}
