@@ -244,4 +244,38 @@ true = {("a", n): {"samples": s, "period": p, "cycles": c, "executions": 1000}
         for n, s, p, c in ((1, 300, 3500, 1), (2, 100, 1300, 3), (3, 472, 3920, 4))}
 print(limit(rows, true, lambda r, t: r["executions"]), limit(rows, true, lambda r, t: t["executions"]))' \
 	"$ROOT/scripts/paper")" "[50.0, 50.0, 50.0] [0.0, 100.0, 100.0]"
+
+# Alone 2, 3 and 4 s: the least 2, the median 3.  The other way 3, 3 and 9: half more, and as much.
+sampling=$ROOT/scripts/paper/value-sampling
+t_is "value sampling: slowdowns by arithmetic, in rounds that alternate" "$("$PYTHON" -c '
+import runpy, sys
+bench = runpy.run_path(sys.argv[1] + "/tests/bench/sample_values.py")
+print(*bench["slowdown"]({"plain": [2, 4, 3], "x": [9, 3, 3]}, "x"))
+sys.path.insert(0, sys.argv[1] + "/scripts/paper")
+cell = runpy.run_path(sys.argv[1] + "/scripts/paper/value-sampling")["cell"]
+print(cell({"a": {"x": (1, 2)}, "b": {"x": (4, -6)}}, "x"))
+order = []
+def run(env, prefix, command, cwd):
+    order.append(prefix[0])
+    return len(order), []
+bench["alternate_ways"].__globals__["run"] = run
+print(bench["alternate_ways"]([("a", {}, ["A"]), ("b", {}, ["B"])], 2, ["true"])[0], *order)' "$ROOT")" \
+	"50.0 0.0
+  +2.5 (-2.0)
+{'a': [1, 3], 'b': [2, 4]} A B A B"
+t_status "value sampling: no such part" 2 "$sampling" --parts table1
+t_status "a command without a name" 3 "$sampling" -o vsa -c "=x"
+if vtrace record --sample-values -o probe.vt true >/dev/null 2>probe.err; then
+	gcc -O2 -o stories "$ROOT/tests/data/planted/stories.c"
+	t_ok "value sampling: of a program of one's own" "$sampling" -o vsa --rounds 1 --gzip 1 \
+		-c "one=$PWD/stories division 1000 20000"
+	t_is "four lengths, and five lengths with frequencies, beside the paper's" \
+		"$(awk '/^ +[0-9]+ +1\/[0-9]+ / { print $1, $2, $NF }' "$T_OUT" | tr '\n' ';')" \
+		"4 1/2 10.7;8 1/2 14.8;16 1/2 22.7;32 1/2 40.4;4 1/2 10.7;8 1/4 10.8;16 1/8 9.7;32 1/16 9.3;64 1/32 9.2;"
+	t_is "the time of later stages, and values that are near the full recording's" \
+		"$(awk '$1 == "one" && (NF == 7 || NF == 6) { print NF, ($2 > 5) }' "$T_OUT" | tr '\n' ';')" "7 1;6 1;"
+	t_like "what is not repeated is said" '^Not repeated: table 1' "$T_OUT"
+else
+	t_skip "value sampling" "vtrace record --sample-values does not work here: $(tail -1 probe.err)"
+fi
 t_done
