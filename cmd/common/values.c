@@ -82,6 +82,7 @@ struct feed {
 	struct vt_context *context;
 	bool begun;   /* a record other than META came */
 	bool sampled; /* it says so, and nobody has interpreted it */
+	bool failed;  /* after app_fail() */
 	double insns;
 	struct app_context in;
 	struct vt_plugins *plugins;	    /* none */
@@ -105,8 +106,9 @@ static void note_sampling(struct feed *f, const struct vt_block *block, uint32_t
 }
 
 /* Its options are vinterp's, so that both ways give the same. */
-static bool begin_interpreting(struct feed *f, struct vt_error *err)
+static bool begin_interpreting(struct feed *f)
 {
+	struct vt_error err = VT_ERROR_INIT;
 	const struct vt_reader *const input = f->reader;
 	bool fits = f->insns >= 1 && f->insns <= MAX_INSNS;
 	struct vt_interpret_output_options o = {
@@ -132,10 +134,10 @@ static bool begin_interpreting(struct feed *f, struct vt_error *err)
 	o.plugins = f->plugins = vt_plugins_new();
 	if (!f->plugins)
 		return app_no_memory(f->app);
-	f->output = vt_interpret_output_new(&o, f->in.context, err);
+	f->output = vt_interpret_output_new(&o, f->in.context, &err);
 	return (f->output &&
-		vt_interpret_output_begin(f->output, f->writer, f->reader, err) == 0) ||
-	       app_fail(f->app, err);
+		vt_interpret_output_begin(f->output, f->writer, f->reader, &err) == 0) ||
+	       app_fail(f->app, &err);
 }
 
 static int feed_run(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
@@ -145,8 +147,10 @@ static int feed_run(void *arg, const struct vt_block *block, uint32_t first, uin
 
 	if (!f->begun && block->kind == VT_META)
 		note_sampling(f, block, first, count);
-	else if (!f->begun && f->sampled && !begin_interpreting(f, err))
-		return -(int)VT_E_NOMEM;
+	else if (!f->begun && f->sampled)
+		f->failed = !begin_interpreting(f);
+	if (f->failed)
+		return 1;
 	f->begun = f->begun || block->kind != VT_META;
 	return vt_context_feed(f->output ? f->in.context : f->context, block, first, count, err);
 }
@@ -250,7 +254,8 @@ static bool read_values_stream(struct app *a, struct app_values *v, const char *
 		       &(struct vt_consumer){.take = vt_hotprofile_feed, .arg = v->base.lists});
 	f.context = c->context;
 	f.reader = app_open_reader(a, path);
-	ok = f.reader && app_each_run(a, f.reader, feed_run, &f) && end_interpreting(&f);
+	ok = f.reader && app_each_run(a, f.reader, feed_run, &f) && !f.failed &&
+	     end_interpreting(&f);
 	v->sampled = f.output != NULL;
 	close_feed(&f);
 	return ok && app_collect_end(c);

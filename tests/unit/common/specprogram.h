@@ -60,6 +60,7 @@ static const char source[] =
 	"ret\n"
 	"endp kernel\n"
 	"proc nowhere; at at_nowhere; mov eax, [0x1234]; ret; endp nowhere\n"
+	"proc passes; nop; at at_passes_a; call sum; at at_passes_b; call sum; ret; endp passes\n"
 	".data; .globl limit; .type limit, @object; limit: .long 7; .size limit, 4\n"
 	".section .rodata; only: .quad sum; fixed: .long 9\n";
 

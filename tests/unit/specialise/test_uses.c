@@ -457,6 +457,10 @@ static void test_results(void **state)
 	assert_int_equal(u.uses, VT_USE_READ);
 	assert_true(vt_code_is_call(&f->code, address(f, "call_mem")));
 	assert_false(vt_code_is_call(&f->code, address(f, "jumped")));
+	assert_int_equal(vt_code_called(&f->code, address(f, "calls_adds")), address(f, "adds"));
+	assert_int_equal(vt_code_called(&f->code, address(f, "call_mem")), 0);
+	assert_int_equal(vt_code_called(&f->code, address(f, "jumped")), 0);
+	assert_int_equal(vt_code_called(&f->code, 1), 0);
 	vt_uses_of_result(&f->code, address(f, "div_reg"), VT_REG_CX, &u);
 	assert_int_equal(u.uses, VT_USE_READ | VT_USE_DIVISOR);
 }
