@@ -5,226 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <Zydis/Zydis.h>
-
-#include "cmd/agent/walk.h"
+#include "cmd/bpf/compile_internal.h"
 
 #define INSNS_MAX  512 /* of one call */
 #define OPS_OF_ONE 32  /* more than any instruction needs */
 #define ROOM	   (INSNS_MAX * OPS_OF_ONE + 2 * INSNS_MAX)
-
-/* Temporary registers. */
-enum {
-	T_ADDR = BPF_WALK_TEMP,
-	T_LEFT,
-	T_RIGHT,
-	T_RESULT,
-	T_OTHER,
-	T_INDEX,
-};
-
-struct bpf_pending {
-	uint64_t pc;
-	uint32_t depth;
-};
-
-/* An operation whose `imm` is to be the operation of the code at `pc`. */
-struct bpf_fixup {
-	uint32_t op;
-	uint64_t pc;
-};
-
-/* The instruction that is being compiled. */
-struct unit {
-	struct bpf_compiler *c;
-	uint64_t space;
-	uint64_t pc;
-	uint64_t next;
-	uint32_t depth;
-	bool ends; /* control does not go on behind it */
-	ZydisDecodedInstruction insn;
-	ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
-};
-
-/* ---- operations ---- */
-
-static struct bpf_walk_op *emit(struct bpf_compiler *c, struct bpf_walk_op op)
-{
-	struct bpf_walk_op *o = &c->pool[c->used];
-
-	*o = op;
-	c->used++;
-	return o;
-}
-
-#define EMIT(u, ...) emit((u)->c, (struct bpf_walk_op){__VA_ARGS__})
-
-static void emit_move(struct unit *u, unsigned dst, unsigned src, unsigned size)
-{
-	EMIT(u, .code = BPF_WALK_MOVE, .dst = (uint8_t)dst, .b = (uint8_t)src,
-	     .size = (uint8_t)size);
-}
-
-static void emit_constant(struct unit *u, unsigned dst, uint64_t value, unsigned size)
-{
-	EMIT(u, .code = BPF_WALK_MOVE, .dst = (uint8_t)dst, .b = BPF_WALK_IMM,
-	     .size = (uint8_t)size, .imm = (int64_t)value);
-}
-
-/* dst = a `code` b; for BPF_WALK_IMM, b is `imm`. */
-static void emit_alu(struct unit *u, enum bpf_walk_code code, unsigned dst, unsigned a, unsigned b,
-		     int64_t imm, unsigned size)
-{
-	EMIT(u, .code = (uint8_t)code, .dst = (uint8_t)dst, .a = (uint8_t)a, .b = (uint8_t)b,
-	     .size = (uint8_t)size, .imm = imm);
-}
-
-static void emit_flags(struct unit *u, enum bpf_walk_code code, unsigned a, unsigned b, int64_t imm,
-		       unsigned size)
-{
-	emit_alu(u, code, 0, a, b, imm, size);
-}
-
-static void emit_end(struct unit *u, enum walk_stop why)
-{
-	EMIT(u, .code = BPF_WALK_END, .imm = why);
-	u->ends = true;
-}
-
-/* An operation that goes to the code at `pc`, which may not be compiled yet. */
-static void emit_goto(struct unit *u, enum bpf_walk_code code, unsigned condition, uint64_t pc)
-{
-	struct bpf_compiler *c = u->c;
-
-	c->fixups[c->nfixups++] = (struct bpf_fixup){c->used, pc};
-	EMIT(u, .code = (uint8_t)code, .ext = (uint8_t)condition);
-	if (u->depth && c->npending < 2 * INSNS_MAX)
-		c->pending[c->npending++] = (struct bpf_pending){pc, u->depth - 1};
-}
-
-/* ---- operands ---- */
-
-struct place {
-	unsigned reg;
-	unsigned shift; /* 8 for the second byte */
-	unsigned size;	/* 0: it is no general register */
-};
-
-static struct place place_of(ZydisRegister r)
-{
-	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
-	struct place p = {0};
-
-	if (ZydisRegisterGetClass(whole) != ZYDIS_REGCLASS_GPR64)
-		return p;
-	p.reg = (unsigned)ZydisRegisterGetId(whole);
-	p.size = ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, r) / 8;
-	p.shift = r >= ZYDIS_REGISTER_AH && r <= ZYDIS_REGISTER_BH ? 8 : 0;
-	return p;
-}
-
-static unsigned size_of(const ZydisDecodedOperand *o)
-{
-	return o->size / 8;
-}
-
-/* The segments whose bases are not 0. */
-static unsigned base_of_segment(ZydisRegister segment)
-{
-	return segment == ZYDIS_REGISTER_FS   ? BPF_WALK_FS
-	       : segment == ZYDIS_REGISTER_GS ? BPF_WALK_GS
-					      : 0;
-}
-
-struct address {
-	unsigned reg;
-	int64_t offset;
-};
-
-static struct address address_of(struct unit *u, const ZydisDecodedOperand *o)
-{
-	struct place base = place_of(o->mem.base), index = place_of(o->mem.index);
-	unsigned segment = base_of_segment(o->mem.segment), scale;
-	int64_t disp = o->mem.disp.has_displacement ? o->mem.disp.value : 0;
-	struct address a = {base.reg, disp};
-
-	if (!base.size || index.size || segment)
-		a = (struct address){T_ADDR, 0};
-	if (o->mem.base == ZYDIS_REGISTER_RIP)
-		disp += (int64_t)u->next;
-	if (!base.size && !index.size && !segment) {
-		emit_constant(u, T_ADDR, (uint64_t)disp, 8);
-		return a;
-	}
-	if (!base.size) {
-		emit_constant(u, T_ADDR, (uint64_t)disp, 8);
-		base.reg = T_ADDR;
-		disp = 0;
-	}
-	if (index.size) {
-		scale = o->mem.scale ? (unsigned)__builtin_ctz(o->mem.scale) : 0;
-		EMIT(u, .code = BPF_WALK_LEA, .dst = T_ADDR, .a = (uint8_t)base.reg,
-		     .b = (uint8_t)index.reg, .ext = (uint8_t)scale, .imm = disp);
-	} else if (segment && base.reg != T_ADDR) {
-		EMIT(u, .code = BPF_WALK_LEA, .dst = T_ADDR, .a = (uint8_t)base.reg,
-		     .b = BPF_WALK_IMM, .imm = disp);
-	}
-	if (u->insn.address_width == 32)
-		emit_move(u, T_ADDR, T_ADDR, 4);
-	if (segment)
-		emit_alu(u, BPF_WALK_ADD, T_ADDR, T_ADDR, segment, 0, 8);
-	return a;
-}
-
-static void emit_memory(struct unit *u, enum bpf_walk_code code, struct address a, unsigned reg,
-			unsigned size)
-{
-	EMIT(u, .code = (uint8_t)code, .dst = (uint8_t)reg, .a = (uint8_t)a.reg, .b = (uint8_t)reg,
-	     .size = (uint8_t)size, .imm = a.offset);
-}
-
-/* An operand's value, zero-extended; the register that has it, which may be `temp`. */
-static unsigned read_operand(struct unit *u, const ZydisDecodedOperand *o, unsigned temp)
-{
-	struct place p;
-
-	switch (o->type) {
-	case ZYDIS_OPERAND_TYPE_REGISTER:
-		p = place_of(o->reg.value);
-		if (p.size == 8)
-			return p.reg;
-		if (!p.size) {
-			EMIT(u, .code = BPF_WALK_FORGET, .dst = (uint8_t)temp);
-			return temp;
-		}
-		if (p.shift)
-			emit_alu(u, BPF_WALK_SHR, temp, p.reg, BPF_WALK_IMM, p.shift, 8);
-		emit_move(u, temp, p.shift ? temp : p.reg, p.size);
-		return temp;
-	case ZYDIS_OPERAND_TYPE_MEMORY:
-		emit_memory(u, BPF_WALK_LOAD, address_of(u, o), temp, size_of(o));
-		return temp;
-	default:
-		emit_constant(u, temp, o->imm.value.u, size_of(&u->o[0]));
-		return temp;
-	}
-}
-
-static void write_operand(struct unit *u, const ZydisDecodedOperand *o, unsigned src)
-{
-	struct place p;
-
-	if (o->type == ZYDIS_OPERAND_TYPE_MEMORY) {
-		emit_memory(u, BPF_WALK_STORE, address_of(u, o), src, size_of(o));
-		return;
-	}
-	p = place_of(o->reg.value);
-	if (p.size >= 4)
-		emit_move(u, p.reg, src, p.size);
-	else if (p.size)
-		EMIT(u, .code = BPF_WALK_INSERT, .dst = (uint8_t)p.reg, .a = (uint8_t)src,
-		     .size = (uint8_t)p.size, .ext = (uint8_t)p.shift);
-}
 
 /* ---- instructions ---- */
 
@@ -232,299 +17,306 @@ static bool is_general(const ZydisDecodedOperand *o)
 {
 	return o->type == ZYDIS_OPERAND_TYPE_IMMEDIATE ||
 	       (o->type == ZYDIS_OPERAND_TYPE_MEMORY && o->size <= 64) ||
-	       (o->type == ZYDIS_OPERAND_TYPE_REGISTER && place_of(o->reg.value).size);
+	       (o->type == ZYDIS_OPERAND_TYPE_REGISTER && bpf_place_of(o->reg.value).size);
 }
 
-static unsigned condition_of(const struct unit *u)
+static unsigned condition_of(const struct bpf_unit *u)
 {
 	return u->insn.opcode & 15;
 }
 
 /* Instructions of two operands whose result is their flags' too. */
-static void compile_alu(struct unit *u, enum bpf_walk_code code, bool keep)
+static void compile_alu(struct bpf_unit *u, enum bpf_walk_code code, bool keep)
 {
-	unsigned size = size_of(&u->o[0]), x, y;
+	unsigned size = bpf_size_of(&u->o[0]), x, y;
 	bool same = u->o[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 		    u->o[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 		    u->o[0].reg.value == u->o[1].reg.value;
 
 	if (same && (code == BPF_WALK_XOR || (code == BPF_WALK_SUB && keep))) {
-		emit_constant(u, T_RESULT, 0, 8);
-		emit_flags(u, BPF_WALK_COMPARE, T_RESULT, BPF_WALK_IMM, 0, size);
-		write_operand(u, &u->o[0], T_RESULT);
+		bpf_emit_constant(u, T_RESULT, 0, 8);
+		bpf_emit_flags(u, BPF_WALK_COMPARE, T_RESULT, BPF_WALK_IMM, 0, size);
+		bpf_write_operand(u, &u->o[0], T_RESULT);
 		return;
 	}
-	x = read_operand(u, &u->o[0], T_LEFT);
-	y = read_operand(u, &u->o[1], T_RIGHT);
+	x = bpf_read_operand(u, &u->o[0], T_LEFT);
+	y = bpf_read_operand(u, &u->o[1], T_RIGHT);
 	if (code == BPF_WALK_ADD || code == BPF_WALK_SUB)
-		emit_flags(u, code == BPF_WALK_ADD ? BPF_WALK_SUM : BPF_WALK_COMPARE, x, y, 0,
-			   size);
+		bpf_emit_flags(u, code == BPF_WALK_ADD ? BPF_WALK_SUM : BPF_WALK_COMPARE, x, y, 0,
+			       size);
 	if (keep || code == BPF_WALK_AND)
-		emit_alu(u, code, T_RESULT, x, y, 0, size);
+		bpf_emit_alu(u, code, T_RESULT, x, y, 0, size);
 	if (code != BPF_WALK_ADD && code != BPF_WALK_SUB)
-		emit_flags(u, BPF_WALK_COMPARE, T_RESULT, BPF_WALK_IMM, 0, size);
+		bpf_emit_flags(u, BPF_WALK_COMPARE, T_RESULT, BPF_WALK_IMM, 0, size);
 	if (keep)
-		write_operand(u, &u->o[0], T_RESULT);
+		bpf_write_operand(u, &u->o[0], T_RESULT);
 }
 
 /* inc, dec, neg and not. */
-static void compile_unary(struct unit *u)
+static void compile_unary(struct bpf_unit *u)
 {
-	unsigned size = size_of(&u->o[0]), x = read_operand(u, &u->o[0], T_LEFT);
+	unsigned size = bpf_size_of(&u->o[0]), x = bpf_read_operand(u, &u->o[0], T_LEFT);
 
 	switch (u->insn.mnemonic) {
 	case ZYDIS_MNEMONIC_INC:
-		emit_flags(u, BPF_WALK_SUM, x, BPF_WALK_IMM, 1, size);
-		EMIT(u, .code = BPF_WALK_NO_BITS, .imm = ZYDIS_CPUFLAG_CF);
-		emit_alu(u, BPF_WALK_ADD, T_RESULT, x, BPF_WALK_IMM, 1, size);
+		bpf_emit_flags(u, BPF_WALK_SUM, x, BPF_WALK_IMM, 1, size);
+		BPF_EMIT(u, .code = BPF_WALK_NO_BITS, .imm = ZYDIS_CPUFLAG_CF);
+		bpf_emit_alu(u, BPF_WALK_ADD, T_RESULT, x, BPF_WALK_IMM, 1, size);
 		break;
 	case ZYDIS_MNEMONIC_DEC:
-		emit_flags(u, BPF_WALK_COMPARE, x, BPF_WALK_IMM, 1, size);
-		EMIT(u, .code = BPF_WALK_NO_BITS, .imm = ZYDIS_CPUFLAG_CF);
-		emit_alu(u, BPF_WALK_SUB, T_RESULT, x, BPF_WALK_IMM, 1, size);
+		bpf_emit_flags(u, BPF_WALK_COMPARE, x, BPF_WALK_IMM, 1, size);
+		BPF_EMIT(u, .code = BPF_WALK_NO_BITS, .imm = ZYDIS_CPUFLAG_CF);
+		bpf_emit_alu(u, BPF_WALK_SUB, T_RESULT, x, BPF_WALK_IMM, 1, size);
 		break;
 	case ZYDIS_MNEMONIC_NEG:
-		emit_constant(u, T_OTHER, 0, 8);
-		emit_flags(u, BPF_WALK_COMPARE, T_OTHER, x, 0, size);
-		emit_alu(u, BPF_WALK_SUB, T_RESULT, T_OTHER, x, 0, size);
+		bpf_emit_constant(u, T_OTHER, 0, 8);
+		bpf_emit_flags(u, BPF_WALK_COMPARE, T_OTHER, x, 0, size);
+		bpf_emit_alu(u, BPF_WALK_SUB, T_RESULT, T_OTHER, x, 0, size);
 		break;
 	default:
-		emit_alu(u, BPF_WALK_XOR, T_RESULT, x, BPF_WALK_IMM, -1, size);
+		bpf_emit_alu(u, BPF_WALK_XOR, T_RESULT, x, BPF_WALK_IMM, -1, size);
 		break;
 	}
-	write_operand(u, &u->o[0], T_RESULT);
+	bpf_write_operand(u, &u->o[0], T_RESULT);
 }
 
 /* A count of 0, which a register may have, leaves the flags as they are. */
-static void compile_shift(struct unit *u, enum bpf_walk_code code)
+static void compile_shift(struct bpf_unit *u, enum bpf_walk_code code)
 {
-	unsigned size = size_of(&u->o[0]), x = read_operand(u, &u->o[0], T_LEFT), y;
+	unsigned size = bpf_size_of(&u->o[0]), x = bpf_read_operand(u, &u->o[0], T_LEFT), y;
 
-	y = read_operand(u, &u->o[1], T_RIGHT);
-	emit_alu(u, code, T_RESULT, x, y, 0, size);
+	y = bpf_read_operand(u, &u->o[1], T_RIGHT);
+	bpf_emit_alu(u, code, T_RESULT, x, y, 0, size);
 	if (u->o[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
-		emit_flags(u, BPF_WALK_COMPARE, T_RESULT, BPF_WALK_IMM, 0, size);
-		EMIT(u, .code = BPF_WALK_NO_BITS, .imm = ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_OF);
+		bpf_emit_flags(u, BPF_WALK_COMPARE, T_RESULT, BPF_WALK_IMM, 0, size);
+		BPF_EMIT(u, .code = BPF_WALK_NO_BITS, .imm = ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_OF);
 	} else {
-		EMIT(u, .code = BPF_WALK_NO_FLAGS);
+		BPF_EMIT(u, .code = BPF_WALK_NO_FLAGS);
 	}
-	write_operand(u, &u->o[0], T_RESULT);
+	bpf_write_operand(u, &u->o[0], T_RESULT);
 }
 
 /* imul with two or three operands; its flags say whether the product is cut. */
-static void compile_product(struct unit *u)
+static void compile_product(struct bpf_unit *u)
 {
 	unsigned three = u->insn.operand_count_visible == 3, x, y;
 
-	x = read_operand(u, &u->o[three], T_LEFT);
-	y = read_operand(u, &u->o[1 + three], T_RIGHT);
-	emit_alu(u, BPF_WALK_MUL, T_RESULT, x, y, 0, size_of(&u->o[0]));
-	EMIT(u, .code = BPF_WALK_NO_FLAGS);
-	write_operand(u, &u->o[0], T_RESULT);
+	x = bpf_read_operand(u, &u->o[three], T_LEFT);
+	y = bpf_read_operand(u, &u->o[1 + three], T_RIGHT);
+	bpf_emit_alu(u, BPF_WALK_MUL, T_RESULT, x, y, 0, bpf_size_of(&u->o[0]));
+	BPF_EMIT(u, .code = BPF_WALK_NO_FLAGS);
+	bpf_write_operand(u, &u->o[0], T_RESULT);
 }
 
-static void compile_extension(struct unit *u)
+static void compile_extension(struct bpf_unit *u)
 {
-	unsigned x = read_operand(u, &u->o[1], T_LEFT);
+	unsigned x = bpf_read_operand(u, &u->o[1], T_LEFT);
 
-	EMIT(u, .code = BPF_WALK_SIGN, .dst = T_RESULT, .a = (uint8_t)x,
-	     .size = (uint8_t)size_of(&u->o[1]));
-	write_operand(u, &u->o[0], T_RESULT);
+	BPF_EMIT(u, .code = BPF_WALK_SIGN, .dst = T_RESULT, .a = (uint8_t)x,
+		 .size = (uint8_t)bpf_size_of(&u->o[1]));
+	bpf_write_operand(u, &u->o[0], T_RESULT);
 }
 
 /* cdqe and its like: half of the accumulator is extended. */
-static void compile_accumulator(struct unit *u, unsigned size)
+static void compile_accumulator(struct bpf_unit *u, unsigned size)
 {
 	struct bpf_walk_op sign = {.code = BPF_WALK_SIGN, .dst = T_RESULT, .size = (uint8_t)size};
 
-	emit(u->c, sign);
+	bpf_emit(u->c, sign);
 	if (size == 1)
-		EMIT(u, .code = BPF_WALK_INSERT, .a = T_RESULT, .size = 2);
+		BPF_EMIT(u, .code = BPF_WALK_INSERT, .a = T_RESULT, .size = 2);
 	else
-		emit_move(u, 0, T_RESULT, size * 2);
+		bpf_emit_move(u, 0, T_RESULT, size * 2);
 }
 
 /* cdq and cqo: the data register gets the accumulator's sign. */
-static void compile_sign(struct unit *u, unsigned size)
+static void compile_sign(struct bpf_unit *u, unsigned size)
 {
-	emit_alu(u, BPF_WALK_SAR, T_RESULT, 0, BPF_WALK_IMM, (int64_t)size * 8 - 1, size);
-	emit_move(u, 2, T_RESULT, size);
+	bpf_emit_alu(u, BPF_WALK_SAR, T_RESULT, 0, BPF_WALK_IMM, (int64_t)size * 8 - 1, size);
+	bpf_emit_move(u, 2, T_RESULT, size);
 }
 
-static void compile_lea(struct unit *u)
+static void compile_lea(struct bpf_unit *u)
 {
-	struct address a = address_of(u, &u->o[1]);
+	struct bpf_operand_address a = bpf_address_of(u, &u->o[1]);
 
-	EMIT(u, .code = BPF_WALK_LEA, .dst = T_RESULT, .a = (uint8_t)a.reg, .b = BPF_WALK_IMM,
-	     .imm = a.offset);
-	write_operand(u, &u->o[0], T_RESULT);
+	BPF_EMIT(u, .code = BPF_WALK_LEA, .dst = T_RESULT, .a = (uint8_t)a.reg, .b = BPF_WALK_IMM,
+		 .imm = a.offset);
+	bpf_write_operand(u, &u->o[0], T_RESULT);
 }
 
-static void push_register(struct unit *u, unsigned reg, unsigned size)
+static void push_register(struct bpf_unit *u, unsigned reg, unsigned size)
 {
-	emit_alu(u, BPF_WALK_SUB, BPF_WALK_SP, BPF_WALK_SP, BPF_WALK_IMM, size, 8);
-	emit_memory(u, BPF_WALK_STORE, (struct address){BPF_WALK_SP, 0}, reg, size);
+	bpf_emit_alu(u, BPF_WALK_SUB, BPF_WALK_SP, BPF_WALK_SP, BPF_WALK_IMM, size, 8);
+	bpf_emit_memory(u, BPF_WALK_STORE, (struct bpf_operand_address){BPF_WALK_SP, 0}, reg, size);
 }
 
-static void pop_register(struct unit *u, unsigned reg, unsigned size)
+static void pop_register(struct bpf_unit *u, unsigned reg, unsigned size)
 {
-	emit_memory(u, BPF_WALK_LOAD, (struct address){BPF_WALK_SP, 0}, reg, size);
-	emit_alu(u, BPF_WALK_ADD, BPF_WALK_SP, BPF_WALK_SP, BPF_WALK_IMM, size, 8);
+	bpf_emit_memory(u, BPF_WALK_LOAD, (struct bpf_operand_address){BPF_WALK_SP, 0}, reg, size);
+	bpf_emit_alu(u, BPF_WALK_ADD, BPF_WALK_SP, BPF_WALK_SP, BPF_WALK_IMM, size, 8);
 }
 
 /* A constant is sign-extended to the width of the stack. */
-static void compile_push(struct unit *u)
+static void compile_push(struct bpf_unit *u)
 {
 	unsigned size = u->insn.operand_width / 8, x;
 
 	if (u->o[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
-		emit_constant(u, T_LEFT, (uint64_t)u->o[0].imm.value.s, 8);
+		bpf_emit_constant(u, T_LEFT, (uint64_t)u->o[0].imm.value.s, 8);
 		x = T_LEFT;
 	} else {
-		x = read_operand(u, &u->o[0], T_LEFT);
+		x = bpf_read_operand(u, &u->o[0], T_LEFT);
 	}
 	if (x == BPF_WALK_SP) {
-		emit_move(u, T_LEFT, x, 8);
+		bpf_emit_move(u, T_LEFT, x, 8);
 		x = T_LEFT;
 	}
 	push_register(u, x, size);
 }
 
-static void compile_pop(struct unit *u)
+static void compile_pop(struct bpf_unit *u)
 {
 	pop_register(u, T_RESULT, u->insn.operand_width / 8);
-	write_operand(u, &u->o[0], T_RESULT);
+	bpf_write_operand(u, &u->o[0], T_RESULT);
 }
 
-static void compile_leave(struct unit *u)
+static void compile_leave(struct bpf_unit *u)
 {
-	emit_move(u, BPF_WALK_SP, 5, 8);
+	bpf_emit_move(u, BPF_WALK_SP, 5, 8);
 	pop_register(u, 5, 8);
 }
 
 /* The second operand's old value goes to the first one, and the first one's to the second. */
-static void compile_exchange(struct unit *u)
+static void compile_exchange(struct bpf_unit *u)
 {
-	unsigned size = size_of(&u->o[0]), x, y;
+	unsigned size = bpf_size_of(&u->o[0]), x, y;
 
-	emit_move(u, T_LEFT, read_operand(u, &u->o[0], T_LEFT), 8);
-	emit_move(u, T_RIGHT, read_operand(u, &u->o[1], T_RIGHT), 8);
+	/* What is left of the rest of a register depends on the processor. */
+	if (u->o[0].type != ZYDIS_OPERAND_TYPE_MEMORY) {
+		compile_other(u);
+		return;
+	}
+	bpf_emit_move(u, T_LEFT, bpf_read_operand(u, &u->o[0], T_LEFT), 8);
+	bpf_emit_move(u, T_RIGHT, bpf_read_operand(u, &u->o[1], T_RIGHT), 8);
 	x = T_LEFT;
 	y = T_RIGHT;
 	if (u->insn.mnemonic == ZYDIS_MNEMONIC_XADD) {
-		emit_flags(u, BPF_WALK_SUM, x, y, 0, size);
-		emit_alu(u, BPF_WALK_ADD, T_RESULT, x, y, 0, size);
+		bpf_emit_flags(u, BPF_WALK_SUM, x, y, 0, size);
+		bpf_emit_alu(u, BPF_WALK_ADD, T_RESULT, x, y, 0, size);
 		y = T_RESULT;
 	}
-	write_operand(u, &u->o[1], x);
-	write_operand(u, &u->o[0], y);
+	bpf_write_operand(u, &u->o[1], x);
+	bpf_write_operand(u, &u->o[0], y);
 }
 
 #define EQUAL	  4
 #define NOT_EQUAL 5
 
-static void compile_compare_exchange(struct unit *u)
-{
-	unsigned size = size_of(&u->o[0]), x, y;
+static void compile_other(struct bpf_unit *u);
 
-	emit_move(u, T_LEFT, read_operand(u, &u->o[0], T_LEFT), 8);
-	emit_move(u, T_OTHER, 0, size);
-	y = read_operand(u, &u->o[1], T_RIGHT);
+static void compile_compare_exchange(struct bpf_unit *u)
+{
+	unsigned size = bpf_size_of(&u->o[0]), x, y;
+
+	bpf_emit_move(u, T_LEFT, bpf_read_operand(u, &u->o[0], T_LEFT), 8);
+	bpf_emit_move(u, T_OTHER, 0, size);
+	y = bpf_read_operand(u, &u->o[1], T_RIGHT);
 	x = T_LEFT;
-	emit_flags(u, BPF_WALK_COMPARE, T_OTHER, x, 0, size);
-	emit_move(u, T_RESULT, x, 8);
-	EMIT(u, .code = BPF_WALK_SELECT, .dst = T_RESULT, .b = (uint8_t)y, .ext = EQUAL);
-	write_operand(u, &u->o[0], T_RESULT);
+	bpf_emit_flags(u, BPF_WALK_COMPARE, T_OTHER, x, 0, size);
+	bpf_emit_move(u, T_RESULT, x, 8);
+	BPF_EMIT(u, .code = BPF_WALK_SELECT, .dst = T_RESULT, .b = (uint8_t)y, .ext = EQUAL);
+	bpf_write_operand(u, &u->o[0], T_RESULT);
 	if (size >= 4) {
-		EMIT(u, .code = BPF_WALK_SELECT, .b = (uint8_t)x, .ext = NOT_EQUAL);
+		BPF_EMIT(u, .code = BPF_WALK_SELECT, .b = (uint8_t)x, .ext = NOT_EQUAL);
 		return;
 	}
-	EMIT(u, .code = BPF_WALK_SELECT, .dst = T_OTHER, .b = (uint8_t)x, .ext = NOT_EQUAL);
-	EMIT(u, .code = BPF_WALK_INSERT, .a = T_OTHER, .size = (uint8_t)size);
+	BPF_EMIT(u, .code = BPF_WALK_SELECT, .dst = T_OTHER, .b = (uint8_t)x, .ext = NOT_EQUAL);
+	BPF_EMIT(u, .code = BPF_WALK_INSERT, .a = T_OTHER, .size = (uint8_t)size);
 }
 
 /* A move of 32 bits clears the upper half even if its condition does not hold. */
-static void compile_conditional_move(struct unit *u)
+static void compile_conditional_move(struct bpf_unit *u)
 {
-	unsigned x = read_operand(u, &u->o[1], T_LEFT), y;
+	unsigned x = bpf_read_operand(u, &u->o[1], T_LEFT), y;
 
-	y = read_operand(u, &u->o[0], T_RIGHT);
-	emit_move(u, T_RESULT, y, 8);
-	EMIT(u, .code = BPF_WALK_SELECT, .dst = T_RESULT, .b = (uint8_t)x,
-	     .ext = (uint8_t)condition_of(u));
-	write_operand(u, &u->o[0], T_RESULT);
+	y = bpf_read_operand(u, &u->o[0], T_RIGHT);
+	bpf_emit_move(u, T_RESULT, y, 8);
+	BPF_EMIT(u, .code = BPF_WALK_SELECT, .dst = T_RESULT, .b = (uint8_t)x,
+		 .ext = (uint8_t)condition_of(u));
+	bpf_write_operand(u, &u->o[0], T_RESULT);
 }
 
-static void compile_set(struct unit *u)
+static void compile_set(struct bpf_unit *u)
 {
-	EMIT(u, .code = BPF_WALK_SET, .dst = T_RESULT, .ext = (uint8_t)condition_of(u));
-	write_operand(u, &u->o[0], T_RESULT);
+	BPF_EMIT(u, .code = BPF_WALK_SET, .dst = T_RESULT, .ext = (uint8_t)condition_of(u));
+	bpf_write_operand(u, &u->o[0], T_RESULT);
 }
 
 /* adc and sbb. */
-static void compile_carry(struct unit *u, enum bpf_walk_code code)
+static void compile_carry(struct bpf_unit *u, enum bpf_walk_code code)
 {
-	unsigned size = size_of(&u->o[0]), x, y;
+	unsigned size = bpf_size_of(&u->o[0]), x, y;
 
-	EMIT(u, .code = BPF_WALK_SET, .dst = T_OTHER, .ext = 2);
-	x = read_operand(u, &u->o[0], T_LEFT);
-	y = read_operand(u, &u->o[1], T_RIGHT);
-	emit_alu(u, code, T_RESULT, x, y, 0, size);
-	emit_alu(u, code, T_RESULT, T_RESULT, T_OTHER, 0, size);
-	EMIT(u, .code = BPF_WALK_NO_FLAGS);
-	write_operand(u, &u->o[0], T_RESULT);
+	BPF_EMIT(u, .code = BPF_WALK_SET, .dst = T_OTHER, .ext = 2);
+	x = bpf_read_operand(u, &u->o[0], T_LEFT);
+	y = bpf_read_operand(u, &u->o[1], T_RIGHT);
+	bpf_emit_alu(u, code, T_RESULT, x, y, 0, size);
+	bpf_emit_alu(u, code, T_RESULT, T_RESULT, T_OTHER, 0, size);
+	BPF_EMIT(u, .code = BPF_WALK_NO_FLAGS);
+	bpf_write_operand(u, &u->o[0], T_RESULT);
 }
 
 /* ---- control ---- */
 
-static void compile_target(struct unit *u)
+static void compile_target(struct bpf_unit *u)
 {
 	unsigned reg;
 
 	if (u->o[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
-		emit_goto(u, BPF_WALK_GOTO, 0, u->next + (uint64_t)u->o[0].imm.value.s);
+		bpf_emit_goto(u, BPF_WALK_GOTO, 0, u->next + (uint64_t)u->o[0].imm.value.s);
 	} else {
 		reg = u->insn.meta.category == ZYDIS_CATEGORY_CALL
 			      ? T_RESULT
-			      : read_operand(u, &u->o[0], T_RESULT);
-		EMIT(u, .code = BPF_WALK_FIND, .b = (uint8_t)reg);
+			      : bpf_read_operand(u, &u->o[0], T_RESULT);
+		BPF_EMIT(u, .code = BPF_WALK_FIND, .b = (uint8_t)reg);
 	}
 	u->ends = true;
 }
 
-static void compile_call(struct unit *u)
+static void compile_call(struct bpf_unit *u)
 {
 	struct bpf_compiler *c = u->c;
 
 	if (u->o[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
-		emit_move(u, T_RESULT, read_operand(u, &u->o[0], T_RESULT), 8);
-	emit_constant(u, T_OTHER, u->next, 8);
+		bpf_emit_move(u, T_RESULT, bpf_read_operand(u, &u->o[0], T_RESULT), 8);
+	bpf_emit_constant(u, T_OTHER, u->next, 8);
 	push_register(u, T_OTHER, 8);
 	compile_target(u);
 	if (u->depth > 2 && c->npending < 2 * INSNS_MAX)
 		c->pending[c->npending++] = (struct bpf_pending){u->next, u->depth - 2};
 }
 
-static void compile_return(struct unit *u)
+static void compile_return(struct bpf_unit *u)
 {
 	pop_register(u, T_RESULT, 8);
 	if (u->insn.operand_count_visible)
-		emit_alu(u, BPF_WALK_ADD, BPF_WALK_SP, BPF_WALK_SP, BPF_WALK_IMM,
-			 u->o[0].imm.value.s, 8);
-	EMIT(u, .code = BPF_WALK_FIND, .b = T_RESULT);
+		bpf_emit_alu(u, BPF_WALK_ADD, BPF_WALK_SP, BPF_WALK_SP, BPF_WALK_IMM,
+			     u->o[0].imm.value.s, 8);
+	BPF_EMIT(u, .code = BPF_WALK_FIND, .b = T_RESULT);
 	u->ends = true;
 }
 
-static void compile_branch(struct unit *u)
+static void compile_branch(struct bpf_unit *u)
 {
 	if (u->insn.mnemonic == ZYDIS_MNEMONIC_JCXZ || u->insn.mnemonic == ZYDIS_MNEMONIC_JECXZ ||
 	    u->insn.mnemonic == ZYDIS_MNEMONIC_JRCXZ || u->insn.mnemonic == ZYDIS_MNEMONIC_LOOP ||
 	    u->insn.mnemonic == ZYDIS_MNEMONIC_LOOPE || u->insn.mnemonic == ZYDIS_MNEMONIC_LOOPNE ||
 	    u->insn.mnemonic == ZYDIS_MNEMONIC_XBEGIN)
-		emit_end(u, WALK_BRANCH);
+		bpf_emit_end(u, WALK_BRANCH);
 	else
-		emit_goto(u, BPF_WALK_GOTO_IF, condition_of(u),
-			  u->next + (uint64_t)u->o[0].imm.value.s);
+		bpf_emit_goto(u, BPF_WALK_GOTO_IF, condition_of(u),
+			      u->next + (uint64_t)u->o[0].imm.value.s);
 }
 
 /* ---- any other instruction: its results are unknown ---- */
@@ -533,11 +325,11 @@ static void compile_branch(struct unit *u)
 	(ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_ZF | ZYDIS_CPUFLAG_SF |               \
 	 ZYDIS_CPUFLAG_OF)
 
-static void compile_other(struct unit *u)
+static void compile_other(struct bpf_unit *u)
 {
 	const ZydisAccessedFlags *f = u->insn.cpu_flags;
-	struct address a;
-	struct place p;
+	struct bpf_operand_address a;
+	struct bpf_place p;
 	uint8_t i;
 
 	for (i = 0; i < u->insn.operand_count; i++) {
@@ -546,40 +338,42 @@ static void compile_other(struct unit *u)
 		if (o->type != ZYDIS_OPERAND_TYPE_MEMORY || o->mem.type != ZYDIS_MEMOP_TYPE_MEM ||
 		    !o->size)
 			continue;
-		a = address_of(u, o);
+		a = bpf_address_of(u, o);
 		if (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
-			emit_memory(u, BPF_WALK_TOUCH, a, 0, size_of(o) > 64 ? 64 : size_of(o));
+			bpf_emit_memory(u, BPF_WALK_TOUCH, a, 0,
+					bpf_size_of(o) > 64 ? 64 : bpf_size_of(o));
 		if (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
-			emit_memory(u, BPF_WALK_SPOIL, a, 0, size_of(o) > 64 ? 64 : size_of(o));
+			bpf_emit_memory(u, BPF_WALK_SPOIL, a, 0,
+					bpf_size_of(o) > 64 ? 64 : bpf_size_of(o));
 	}
 	for (i = 0; i < u->insn.operand_count; i++) {
 		if (u->o[i].type != ZYDIS_OPERAND_TYPE_REGISTER ||
 		    !(u->o[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
 			continue;
-		p = place_of(u->o[i].reg.value);
+		p = bpf_place_of(u->o[i].reg.value);
 		if (p.size)
-			EMIT(u, .code = BPF_WALK_FORGET, .dst = (uint8_t)p.reg);
+			BPF_EMIT(u, .code = BPF_WALK_FORGET, .dst = (uint8_t)p.reg);
 	}
 	if (f && (f->modified | f->set_0 | f->set_1 | f->undefined) & STATUS)
-		EMIT(u, .code = BPF_WALK_NO_FLAGS);
+		BPF_EMIT(u, .code = BPF_WALK_NO_FLAGS);
 }
 
-static bool is_repeated(const struct unit *u)
+static bool is_repeated(const struct bpf_unit *u)
 {
 	return u->insn.attributes &
 	       (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE);
 }
 
 /* Instructions that no walk passes, and those whose operands are not general. */
-static bool compile_special(struct unit *u)
+static bool compile_special(struct bpf_unit *u)
 {
 	switch (u->insn.meta.category) {
 	case ZYDIS_CATEGORY_SYSCALL:
 	case ZYDIS_CATEGORY_SYSRET:
-		emit_end(u, WALK_SYSCALL);
+		bpf_emit_end(u, WALK_SYSCALL);
 		return true;
 	case ZYDIS_CATEGORY_INTERRUPT:
-		emit_end(u, WALK_INSN);
+		bpf_emit_end(u, WALK_INSN);
 		return true;
 	case ZYDIS_CATEGORY_NOP:
 	case ZYDIS_CATEGORY_WIDENOP:
@@ -600,19 +394,19 @@ static bool compile_special(struct unit *u)
 	case ZYDIS_MNEMONIC_IRET:
 	case ZYDIS_MNEMONIC_IRETD:
 	case ZYDIS_MNEMONIC_IRETQ:
-		emit_end(u, WALK_INSN);
+		bpf_emit_end(u, WALK_INSN);
 		return true;
 	default:
 		break;
 	}
 	if (is_repeated(u) || u->insn.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR) {
-		emit_end(u, WALK_INSN);
+		bpf_emit_end(u, WALK_INSN);
 		return true;
 	}
 	return false;
 }
 
-static bool compile_conditional(struct unit *u)
+static bool compile_conditional(struct bpf_unit *u)
 {
 	switch (u->insn.meta.category) {
 	case ZYDIS_CATEGORY_CMOV:
@@ -626,12 +420,12 @@ static bool compile_conditional(struct unit *u)
 	}
 }
 
-static void compile_general(struct unit *u)
+static void compile_general(struct bpf_unit *u)
 {
 	switch (u->insn.mnemonic) {
 	case ZYDIS_MNEMONIC_MOV:
 	case ZYDIS_MNEMONIC_MOVZX:
-		write_operand(u, &u->o[0], read_operand(u, &u->o[1], T_LEFT));
+		bpf_write_operand(u, &u->o[0], bpf_read_operand(u, &u->o[1], T_LEFT));
 		break;
 	case ZYDIS_MNEMONIC_MOVSX:
 	case ZYDIS_MNEMONIC_MOVSXD:
@@ -690,11 +484,7 @@ static void compile_general(struct unit *u)
 		compile_exchange(u);
 		break;
 	case ZYDIS_MNEMONIC_CMPXCHG:
-		/* What is left of the rest of a register depends on the processor. */
-		if (u->o[0].type == ZYDIS_OPERAND_TYPE_MEMORY)
-			compile_compare_exchange(u);
-		else
-			compile_other(u);
+		compile_compare_exchange(u);
 		break;
 	case ZYDIS_MNEMONIC_CALL:
 		compile_call(u);
@@ -710,7 +500,7 @@ static void compile_general(struct unit *u)
 }
 
 /* Instructions without visible operands, or with ones of their own kind. */
-static bool compile_fixed(struct unit *u)
+static bool compile_fixed(struct bpf_unit *u)
 {
 	switch (u->insn.mnemonic) {
 	case ZYDIS_MNEMONIC_LEA:
@@ -747,12 +537,12 @@ static bool compile_fixed(struct unit *u)
 	}
 }
 
-static void compile_insn(struct unit *u)
+static void compile_insn(struct bpf_unit *u)
 {
 	uint8_t i, n = u->insn.operand_count_visible;
 	bool general = n > 0;
 
-	EMIT(u, .code = BPF_WALK_INSN, .size = u->insn.length, .imm = (int64_t)u->pc);
+	BPF_EMIT(u, .code = BPF_WALK_INSN, .size = u->insn.length, .imm = (int64_t)u->pc);
 	for (i = 0; i < n; i++)
 		general = general && is_general(&u->o[i]);
 	if (compile_special(u) || compile_fixed(u))
@@ -765,7 +555,7 @@ static void compile_insn(struct unit *u)
 
 /* ---- code ---- */
 
-static bool decode_at(struct bpf_compiler *c, struct unit *u)
+static bool decode_at(struct bpf_compiler *c, struct bpf_unit *u)
 {
 	uint8_t bytes[BPF_CODE_MAX];
 	size_t n = c->fetch(c->fetch_arg, u->space, u->pc, bytes);
@@ -788,7 +578,7 @@ static bool is_enough(const struct bpf_compiler *c, uint32_t begin)
 static int compile_run(struct bpf_compiler *c, uint64_t space, struct bpf_pending from,
 		       uint32_t begin, struct vt_error *err)
 {
-	struct unit u = {.c = c, .space = space, .pc = from.pc, .depth = from.depth};
+	struct bpf_unit u = {.c = c, .space = space, .pc = from.pc, .depth = from.depth};
 	struct bpf_code_entry *e;
 	struct bpf_walk_at at = {space, 0};
 	bool first = true, added;
@@ -810,7 +600,7 @@ static int compile_run(struct bpf_compiler *c, uint64_t space, struct bpf_pendin
 	if (u.ends || first)
 		return 0;
 	c->fixups[c->nfixups++] = (struct bpf_fixup){c->used, u.pc};
-	EMIT(&u, .code = BPF_WALK_GOTO);
+	BPF_EMIT(&u, .code = BPF_WALK_GOTO);
 	return 0;
 }
 
@@ -833,9 +623,9 @@ static void fix_targets(struct bpf_compiler *c, uint64_t space)
 				.code = BPF_WALK_FIND, .b = BPF_WALK_IMM, .imm = (int64_t)at.pc};
 		} else {
 			o->imm = c->used;
-			emit(c, (struct bpf_walk_op){.code = BPF_WALK_FIND,
-						     .b = BPF_WALK_IMM,
-						     .imm = (int64_t)at.pc});
+			bpf_emit(c, (struct bpf_walk_op){.code = BPF_WALK_FIND,
+							 .b = BPF_WALK_IMM,
+							 .imm = (int64_t)at.pc});
 		}
 	}
 }

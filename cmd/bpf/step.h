@@ -361,6 +361,19 @@ WALK_INLINE void walk_access(struct walk_state *s, const struct bpf_walk_op *o, 
 	}
 }
 
+/* The result, or one of two, by a condition. */
+WALK_INLINE void walk_choose(struct walk_state *s, const struct bpf_walk_op *o, __u64 y, bool known)
+{
+	int holds = walk_condition(s, o->ext);
+
+	if (o->code == BPF_WALK_SET)
+		walk_set(s, o->dst, holds > 0, holds >= 0);
+	else if (holds < 0)
+		walk_set(s, o->dst, 0, false);
+	else if (holds)
+		walk_set(s, o->dst, y, known);
+}
+
 /* Runs one operation.  False: the walk has ended. */
 WALK_INLINE bool walk_step(struct walk_state *s)
 {
@@ -435,15 +448,8 @@ WALK_INLINE bool walk_step(struct walk_state *s)
 		s->flags_kind = WALK_FLAGS_UNKNOWN;
 		return true;
 	case BPF_WALK_SET:
-		holds = walk_condition(s, o->ext);
-		walk_set(s, o->dst, holds > 0, holds >= 0);
-		return true;
 	case BPF_WALK_SELECT:
-		holds = walk_condition(s, o->ext);
-		if (holds < 0)
-			walk_set(s, o->dst, 0, false);
-		else if (holds)
-			walk_set(s, o->dst, y, kb);
+		walk_choose(s, o, y, kb);
 		return true;
 	case BPF_WALK_FORGET:
 		walk_set(s, o->dst, 0, false);
