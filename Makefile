@@ -216,7 +216,7 @@ $(UNITS) $(REPLAYS): LDFLAGS_ALL += $(QUICK_LD)
 $(B)/obj/tests/unit/%.o: OPT = $(if $(SAN),-O0,-O1)
 
 $(filter $(B)/tests/unit/agent/%,$(UNITS)): $(call obj,$(WALKER_SRC))
-$(B)/tests/unit/bpf/test_compile: $(B)/obj/cmd/bpf/compile.o
+$(B)/tests/unit/bpf/test_compile: $(B)/obj/cmd/bpf/compile.o $(B)/obj/cmd/bpf/emit.o
 $(UNITS): $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(call obj,$(UNIT_COMMON_SRC)) $(LINKDEPS)
 	$(call link,,-lcmocka)
 

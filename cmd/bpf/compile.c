@@ -7,9 +7,47 @@
 
 #include "cmd/bpf/compile_internal.h"
 
-#define INSNS_MAX  512 /* of one call */
-#define OPS_OF_ONE 32  /* more than any instruction needs */
-#define ROOM	   (INSNS_MAX * OPS_OF_ONE + 2 * INSNS_MAX)
+#define OPS_OF_ONE 32 /* more than any instruction needs */
+#define ROOM	   (BPF_INSNS_MAX * OPS_OF_ONE + 2 * BPF_INSNS_MAX)
+
+/* ---- any other instruction: its results are unknown ---- */
+
+#define STATUS                                                                                     \
+	(ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_ZF | ZYDIS_CPUFLAG_SF |               \
+	 ZYDIS_CPUFLAG_OF)
+
+static void compile_other(struct bpf_unit *u)
+{
+	const ZydisAccessedFlags *f = u->insn.cpu_flags;
+	struct bpf_operand_address a;
+	struct bpf_place p;
+	uint8_t i;
+
+	for (i = 0; i < u->insn.operand_count; i++) {
+		const ZydisDecodedOperand *o = &u->o[i];
+
+		if (o->type != ZYDIS_OPERAND_TYPE_MEMORY || o->mem.type != ZYDIS_MEMOP_TYPE_MEM ||
+		    !o->size)
+			continue;
+		a = bpf_address_of(u, o);
+		if (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
+			bpf_emit_memory(u, BPF_WALK_TOUCH, a, 0,
+					bpf_size_of(o) > 64 ? 64 : bpf_size_of(o));
+		if (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+			bpf_emit_memory(u, BPF_WALK_SPOIL, a, 0,
+					bpf_size_of(o) > 64 ? 64 : bpf_size_of(o));
+	}
+	for (i = 0; i < u->insn.operand_count; i++) {
+		if (u->o[i].type != ZYDIS_OPERAND_TYPE_REGISTER ||
+		    !(u->o[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+			continue;
+		p = bpf_place_of(u->o[i].reg.value);
+		if (p.size)
+			BPF_EMIT(u, .code = BPF_WALK_FORGET, .dst = (uint8_t)p.reg);
+	}
+	if (f && (f->modified | f->set_0 | f->set_1 | f->undefined) & STATUS)
+		BPF_EMIT(u, .code = BPF_WALK_NO_FLAGS);
+}
 
 /* ---- instructions ---- */
 
@@ -192,11 +230,6 @@ static void compile_exchange(struct bpf_unit *u)
 {
 	unsigned size = bpf_size_of(&u->o[0]), x, y;
 
-	/* What is left of the rest of a register depends on the processor. */
-	if (u->o[0].type != ZYDIS_OPERAND_TYPE_MEMORY) {
-		compile_other(u);
-		return;
-	}
 	bpf_emit_move(u, T_LEFT, bpf_read_operand(u, &u->o[0], T_LEFT), 8);
 	bpf_emit_move(u, T_RIGHT, bpf_read_operand(u, &u->o[1], T_RIGHT), 8);
 	x = T_LEFT;
@@ -213,12 +246,15 @@ static void compile_exchange(struct bpf_unit *u)
 #define EQUAL	  4
 #define NOT_EQUAL 5
 
-static void compile_other(struct bpf_unit *u);
-
 static void compile_compare_exchange(struct bpf_unit *u)
 {
 	unsigned size = bpf_size_of(&u->o[0]), x, y;
 
+	/* What is left of the rest of a register depends on the processor. */
+	if (u->o[0].type != ZYDIS_OPERAND_TYPE_MEMORY) {
+		compile_other(u);
+		return;
+	}
 	bpf_emit_move(u, T_LEFT, bpf_read_operand(u, &u->o[0], T_LEFT), 8);
 	bpf_emit_move(u, T_OTHER, 0, size);
 	y = bpf_read_operand(u, &u->o[1], T_RIGHT);
@@ -293,7 +329,7 @@ static void compile_call(struct bpf_unit *u)
 	bpf_emit_constant(u, T_OTHER, u->next, 8);
 	push_register(u, T_OTHER, 8);
 	compile_target(u);
-	if (u->depth > 2 && c->npending < 2 * INSNS_MAX)
+	if (u->depth > 2 && c->npending < 2 * BPF_INSNS_MAX)
 		c->pending[c->npending++] = (struct bpf_pending){u->next, u->depth - 2};
 }
 
@@ -317,45 +353,6 @@ static void compile_branch(struct bpf_unit *u)
 	else
 		bpf_emit_goto(u, BPF_WALK_GOTO_IF, condition_of(u),
 			      u->next + (uint64_t)u->o[0].imm.value.s);
-}
-
-/* ---- any other instruction: its results are unknown ---- */
-
-#define STATUS                                                                                     \
-	(ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_ZF | ZYDIS_CPUFLAG_SF |               \
-	 ZYDIS_CPUFLAG_OF)
-
-static void compile_other(struct bpf_unit *u)
-{
-	const ZydisAccessedFlags *f = u->insn.cpu_flags;
-	struct bpf_operand_address a;
-	struct bpf_place p;
-	uint8_t i;
-
-	for (i = 0; i < u->insn.operand_count; i++) {
-		const ZydisDecodedOperand *o = &u->o[i];
-
-		if (o->type != ZYDIS_OPERAND_TYPE_MEMORY || o->mem.type != ZYDIS_MEMOP_TYPE_MEM ||
-		    !o->size)
-			continue;
-		a = bpf_address_of(u, o);
-		if (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
-			bpf_emit_memory(u, BPF_WALK_TOUCH, a, 0,
-					bpf_size_of(o) > 64 ? 64 : bpf_size_of(o));
-		if (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
-			bpf_emit_memory(u, BPF_WALK_SPOIL, a, 0,
-					bpf_size_of(o) > 64 ? 64 : bpf_size_of(o));
-	}
-	for (i = 0; i < u->insn.operand_count; i++) {
-		if (u->o[i].type != ZYDIS_OPERAND_TYPE_REGISTER ||
-		    !(u->o[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
-			continue;
-		p = bpf_place_of(u->o[i].reg.value);
-		if (p.size)
-			BPF_EMIT(u, .code = BPF_WALK_FORGET, .dst = (uint8_t)p.reg);
-	}
-	if (f && (f->modified | f->set_0 | f->set_1 | f->undefined) & STATUS)
-		BPF_EMIT(u, .code = BPF_WALK_NO_FLAGS);
 }
 
 static bool is_repeated(const struct bpf_unit *u)
@@ -571,7 +568,7 @@ static bool decode_at(struct bpf_compiler *c, struct bpf_unit *u)
 /* One call has compiled as much as it may. */
 static bool is_enough(const struct bpf_compiler *c, uint32_t begin)
 {
-	return c->nfixups + 2 > 2 * INSNS_MAX || c->codes.count - begin >= INSNS_MAX;
+	return c->nfixups + 2 > 2 * BPF_INSNS_MAX || c->codes.count - begin >= BPF_INSNS_MAX;
 }
 
 /* Compiles straight on from a place to where control ends or comes to code that is compiled. */
@@ -595,7 +592,7 @@ static int compile_run(struct bpf_compiler *c, uint64_t space, struct bpf_pendin
 		u.depth--;
 		compile_insn(&u);
 	}
-	if (u.ends && u.depth && c->npending < 2 * INSNS_MAX)
+	if (u.ends && u.depth && c->npending < 2 * BPF_INSNS_MAX)
 		c->pending[c->npending++] = (struct bpf_pending){u.pc, u.depth - 1};
 	if (u.ends || first)
 		return 0;
@@ -632,7 +629,7 @@ static void fix_targets(struct bpf_compiler *c, uint64_t space)
 
 bool bpf_compiler_is_full(const struct bpf_compiler *c)
 {
-	return c->used + ROOM > BPF_WALK_POOL || c->codes.count + INSNS_MAX > BPF_WALK_CODES;
+	return c->used + ROOM > BPF_WALK_POOL || c->codes.count + BPF_INSNS_MAX > BPF_WALK_CODES;
 }
 
 void bpf_compiler_clear(struct bpf_compiler *c)
@@ -666,8 +663,8 @@ int bpf_compiler_init(struct bpf_compiler *c, struct bpf_walk_op *pool, bpf_fetc
 	c->fetch = fetch;
 	c->fetch_arg = fetch_arg;
 	vt_hash_init(&c->codes, sizeof(struct bpf_code_entry), sizeof(struct bpf_walk_at));
-	c->pending = malloc(2 * INSNS_MAX * sizeof(*c->pending));
-	c->fixups = malloc(2 * INSNS_MAX * sizeof(*c->fixups));
+	c->pending = malloc(2 * BPF_INSNS_MAX * sizeof(*c->pending));
+	c->fixups = malloc(2 * BPF_INSNS_MAX * sizeof(*c->fixups));
 	if (c->pending && c->fixups)
 		return 0;
 	bpf_compiler_fini(c);

@@ -7,6 +7,8 @@
 #include "cmd/agent/walk.h"
 #include "cmd/bpf/compile.h"
 
+#define BPF_INSNS_MAX 512 /* of one call of bpf_compile() */
+
 /* Temporary registers. */
 enum {
 	T_ADDR = BPF_WALK_TEMP,

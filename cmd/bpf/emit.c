@@ -51,7 +51,7 @@ void bpf_emit_goto(struct bpf_unit *u, enum bpf_walk_code code, unsigned conditi
 
 	c->fixups[c->nfixups++] = (struct bpf_fixup){c->used, pc};
 	BPF_EMIT(u, .code = (uint8_t)code, .ext = (uint8_t)condition);
-	if (u->depth && c->npending < 2 * INSNS_MAX)
+	if (u->depth && c->npending < 2 * BPF_INSNS_MAX)
 		c->pending[c->npending++] = (struct bpf_pending){pc, u->depth - 1};
 }
 

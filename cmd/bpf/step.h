@@ -374,6 +374,14 @@ WALK_INLINE void walk_choose(struct walk_state *s, const struct bpf_walk_op *o, 
 		walk_set(s, o->dst, y, known);
 }
 
+WALK_INLINE void walk_spoil_flags(struct walk_state *s, const struct bpf_walk_op *o)
+{
+	if (o->code == BPF_WALK_NO_BITS)
+		s->flags_unknown = (__u32)o->imm;
+	else
+		s->flags_kind = WALK_FLAGS_UNKNOWN;
+}
+
 /* Runs one operation.  False: the walk has ended. */
 WALK_INLINE bool walk_step(struct walk_state *s)
 {
@@ -404,8 +412,8 @@ WALK_INLINE bool walk_step(struct walk_state *s)
 	case BPF_WALK_FIND:
 		return walk_goto(s, y, kb);
 	case BPF_WALK_LEA:
-		y = with_imm ? 0 : y << (o->ext & 3);
-		walk_set(s, o->dst, x + y + (__u64)o->imm, ka && kb);
+		walk_set(s, o->dst, x + (with_imm ? 0 : y << (o->ext & 3)) + (__u64)o->imm,
+			 ka && kb);
 		return true;
 	case BPF_WALK_MOVE:
 		walk_set(s, o->dst, y & walk_mask(o->size), kb);
@@ -442,10 +450,8 @@ WALK_INLINE bool walk_step(struct walk_state *s)
 		walk_compare(s, o, y, ka && kb);
 		return true;
 	case BPF_WALK_NO_BITS:
-		s->flags_unknown = (__u32)o->imm;
-		return true;
 	case BPF_WALK_NO_FLAGS:
-		s->flags_kind = WALK_FLAGS_UNKNOWN;
+		walk_spoil_flags(s, o);
 		return true;
 	case BPF_WALK_SET:
 	case BPF_WALK_SELECT:
