@@ -385,12 +385,11 @@ WALK_INLINE void walk_spoil_flags(struct walk_state *s, const struct bpf_walk_op
 /* Runs one operation.  False: the walk has ended. */
 WALK_INLINE bool walk_step(struct walk_state *s)
 {
-	const struct bpf_walk_op *o = walk_op(s->op);
+	const struct bpf_walk_op *o = walk_op(s->op++);
 	bool with_imm, ka, kb;
 	__u64 x, y, bits;
 	int holds;
 
-	s->op++;
 	with_imm = o->b == BPF_WALK_IMM;
 	x = s->reg[o->a & (BPF_WALK_REGS - 1)];
 	y = with_imm ? (__u64)o->imm : s->reg[o->b & (BPF_WALK_REGS - 1)];

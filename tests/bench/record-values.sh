@@ -13,7 +13,7 @@ mkdir -p "$dir"
 cd "$dir"
 trap 'rm -f bench.vt bench.data bench.data.old numbers' EXIT
 
-seq 1 1200000 >numbers
+seq 1 5000000 >numbers
 gcc -O2 -shared -fPIC -o bare.so "$here/bare_signal.c"
 if ! vtrace record --sample-values -o bench.vt -- true 2>/dev/null; then
 	echo 'record-values: events raise no signals here, nothing is measured'
@@ -22,5 +22,5 @@ fi
 for rate in ${BENCH_RATES:-1000 5000}; do
 	"$here/sample_values.py" "$dir/bare.so" "${BENCH_ROUNDS:-5}" "$rate" gzip -9 -c numbers
 	"$here/sample_values.py" "$dir/bare.so" "${BENCH_ROUNDS:-5}" "$rate" \
-		python3 -c 'print(sum(i * i % 7 for i in range(8000000)))'
+		python3 -c 'print(sum(i * i % 7 for i in range(30000000)))'
 done
