@@ -84,7 +84,7 @@ HELPER_SRC := $(sort $(wildcard tests/tools/*.c))
 HELPER_COMMON_SRC := $(sort $(wildcard tests/tools/common/*.c))
 RECORDER_SRC := $(sort $(wildcard cmd/recorder/*.c))
 # The agent's part that follows code, which tests and helpers call as well.
-WALKER_SRC := $(sort $(wildcard cmd/agent/walk*.c cmd/agent/decode.c))
+WALKER_SRC := $(sort $(wildcard cmd/walker/*.c))
 PLUGIN_SRC := $(sort $(wildcard cmd/plugins/*.c))
 HEADERS := $(sort $(filter-out %internal.h,$(wildcard lib/base/*.h lib/stream/*.h lib/stream/*.def)))
 MAN := $(sort $(wildcard man/*.[1357]))
@@ -278,14 +278,14 @@ AGENT_CC ?= gcc
 AGENT_CPPFLAGS = -Ilib -I.
 AGENT_CFLAGS = -std=gnu11 -m64 -O2 -g $(WARN) -fPIC -fvisibility=hidden -fno-builtin \
 	-fno-tree-loop-distribute-patterns -fno-stack-protector -fcf-protection -fomit-frame-pointer
-$(eval $(call stamp,$(B)/stamp/agent,$(AGENT_CC) $(AGENT_CPPFLAGS) $(AGENT_CFLAGS) $(AGENT_SRC)))
+$(eval $(call stamp,$(B)/stamp/agent,$(AGENT_CC) $(AGENT_CPPFLAGS) $(AGENT_CFLAGS) $(AGENT_SRC) $(WALKER_SRC)))
 
-$(B)/obj/cmd/agent/%.o: cmd/agent/%.c $(B)/stamp/agent
+$(call obj,$(AGENT_SRC) $(WALKER_SRC)): $(B)/obj/%.o: %.c $(B)/stamp/agent
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(AGENT_CC) $(AGENT_CPPFLAGS) $(AGENT_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(AGENT): $(call obj,$(AGENT_SRC)) $(B)/stamp/agent
+$(AGENT): $(call obj,$(AGENT_SRC) $(WALKER_SRC)) $(B)/stamp/agent
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(AGENT_CC) -m64 -shared -Wl,-z,now -Wl,-z,defs -Wl,-soname,$(@F) -o $@ $(filter %.o,$^)
@@ -402,16 +402,21 @@ TIDY_TEST_NODES ?= 8000
 TIDY_FLAGS = $(CPPFLAGS_ALL) -std=c11 $(filter-out -Werror,$(WARN)) -Xclang -analyzer-config -Xclang
 # The recorder is gcc's alone, and gets addresses of the program as numbers from Valgrind.
 RECORDER_TIDY = --checks=-performance-no-int-to-ptr,-clang-diagnostic-* -- $(RECORDER_CPPFLAGS) -std=gnu11
+# The agent reads memory by its number, and has functions of the C library under their names.
+AGENT_TIDY = --checks=-performance-no-int-to-ptr,-readability-inconsistent-declaration-parameter-name \
+	-- $(AGENT_CPPFLAGS) -std=gnu11
 .PHONY: objects
-objects: $(call obj,$(TIDY_SRC) $(TIDY_TESTS) $(RECORDER_SRC))
+objects: $(call obj,$(TIDY_SRC) $(TIDY_TESTS) $(RECORDER_SRC) $(AGENT_SRC))
 tidy: objects
 	@printf '%s\n' $(TIDY_SRC) | scripts/tidy $(B) -- $(TIDY_FLAGS) max-nodes=$(TIDY_NODES)
 	@printf '%s\n' $(TIDY_TESTS) | scripts/tidy $(B) -- $(TIDY_FLAGS) max-nodes=$(TIDY_TEST_NODES)
 	@printf '%s\n' $(RECORDER_SRC) | scripts/tidy $(B) $(RECORDER_TIDY)
+	@printf '%s\n' $(AGENT_SRC) | scripts/tidy $(B) $(AGENT_TIDY)
 # One file alone.
 $(B)/tidy/%.ok: TIDY = -- $(TIDY_FLAGS) max-nodes=$(TIDY_NODES)
 $(B)/tidy/tests/%.ok: TIDY = -- $(TIDY_FLAGS) max-nodes=$(TIDY_TEST_NODES)
 $(B)/tidy/cmd/recorder/%.ok: TIDY = $(RECORDER_TIDY)
+$(AGENT_SRC:%.c=$(B)/tidy/%.ok): TIDY = $(AGENT_TIDY)
 $(B)/tidy/%.ok: $(B)/obj/%.o .clang-tidy
 	$(call say,TIDY,$*.c)
 	$(Q)echo $*.c | scripts/tidy $(B) $(TIDY)

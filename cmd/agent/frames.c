@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cmd/agent/agent.h"
-#include "cmd/agent/walk_state.h"
+#include "cmd/walker/walk_state.h"
 
 /* Addresses of user code are below. */
 #define USER_TOP (UINT64_C(1) << 47)

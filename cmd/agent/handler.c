@@ -11,7 +11,7 @@
 #include "cmd/agent/agent.h"
 #include "cmd/agent/place.h"
 #include "cmd/agent/syscall.h"
-#include "cmd/agent/walk.h"
+#include "cmd/walker/walk.h"
 
 /* Of a siginfo of an event: asm-generic/siginfo.h, which older C libraries do not have. */
 #define TRAP_PERF_CODE	6

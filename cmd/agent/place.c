@@ -7,7 +7,7 @@
 #include <x86intrin.h>
 
 #include "cmd/agent/agent.h"
-#include "cmd/agent/walk.h"
+#include "cmd/walker/walk.h"
 
 /* Two frames of a signal with the largest registers that there are (AMX), and more. */
 #define STACK_SIZE 32768

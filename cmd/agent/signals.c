@@ -338,7 +338,6 @@ AGENT_EXPORT sighandler_t bsd_signal(int sig, sighandler_t handler)
 	return signal(sig, handler);
 }
 
-AGENT_EXPORT sighandler_t __sysv_signal(int sig, sighandler_t handler);
 AGENT_EXPORT sighandler_t __sysv_signal(int sig, sighandler_t handler)
 {
 	return set_handler(sig, handler, (int)(SA_RESETHAND | SA_NODEFER));

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cmd/agent/agent.h"
-#include "cmd/agent/walk.h"
+#include "cmd/walker/walk.h"
 
 /*
  * Where a signal frame has the vector registers: the legacy area of FXSAVE, whose last bytes tell

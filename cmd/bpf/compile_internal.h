@@ -4,8 +4,8 @@
 
 #include <Zydis/Zydis.h>
 
-#include "cmd/agent/walk.h"
 #include "cmd/bpf/compile.h"
+#include "cmd/walker/walk.h"
 
 #define BPF_INSNS_MAX 512 /* of one call of bpf_compile() */
 

@@ -15,8 +15,8 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-#include "cmd/agent/walk.h"
 #include "cmd/bpf/program.h"
+#include "cmd/walker/walk.h"
 #include "formats/common/value_sample.h"
 
 char LICENSE[] SEC("license") = "GPL";

@@ -21,7 +21,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/version.h"
-#include "cmd/agent/walk.h"
+#include "cmd/walker/walk.h"
 #include "cmd/bpf/running.h"
 #include "cmd/bpf/sampler.h"
 #include "cmd/common/decode.h"

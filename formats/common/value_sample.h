@@ -23,7 +23,7 @@
 struct vt_value_sample {
 	uint32_t magic;
 	uint16_t walked; /* instructions */
-	uint16_t stop;	 /* enum walk_stop of cmd/agent/walk.h */
+	uint16_t stop;	 /* enum walk_stop of cmd/walker/walk.h */
 	uint32_t nlines;
 	uint32_t mxcsr;	  /* 0: unknown */
 	uint64_t fs_base; /* VT_VALUE_SAMPLE_NO_BASE: unknown; so is gs_base */

@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "cmd/agent/walk.h"
+#include "cmd/walker/walk.h"
 #include "machine/insn/insn.h"
 #include "tests/tools/common/tracee.h"
 

@@ -18,7 +18,7 @@
 #include <Zydis/Zydis.h>
 
 #include "base/rng.h"
-#include "cmd/agent/decode.h"
+#include "cmd/walker/decode.h"
 
 #define TOLD 40
 

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "cmd/agent/walk.h"
-#include "cmd/agent/walk_state.h"
+#include "cmd/walker/walk.h"
+#include "cmd/walker/walk_state.h"
 
 #define CODE  UINT64_C(0x401000)
 #define DATA  UINT64_C(0x600000)

@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "cmd/agent/walk.h"
-#include "cmd/agent/walk_state.h"
+#include "cmd/walker/walk.h"
+#include "cmd/walker/walk_state.h"
 #include "tests/unit/machine/insn/insnforms.h"
 #include "tests/unit/machine/insn/insnrules.h"
 

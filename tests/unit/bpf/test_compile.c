@@ -17,7 +17,7 @@
 #include <Zydis/Zydis.h>
 
 #include "base/rng.h"
-#include "cmd/agent/walk.h"
+#include "cmd/walker/walk.h"
 #include "cmd/bpf/compile.h"
 #include "tests/unit/machine/insn/nativerun.h"
 

@@ -2,7 +2,7 @@
 #ifndef CMD_AGENT_WALK_BITS_H
 #define CMD_AGENT_WALK_BITS_H
 
-#include "cmd/agent/walk_state.h"
+#include "cmd/walker/walk_state.h"
 
 /* Bits of general registers; each executes w->insn. */
 void walk_bit_test(struct walk *w, unsigned operation, bool immediate);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Vector registers, and what moves between them and memory. */
-#include "cmd/agent/walk_vec.h"
+#include "cmd/walker/walk_vec.h"
 
 static void copy(uint8_t *to, const uint8_t *from, unsigned n)
 {

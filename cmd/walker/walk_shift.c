@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shifts of vector lanes, and logic by a table. */
-#include "cmd/agent/walk_vec.h"
+#include "cmd/walker/walk_vec.h"
 
 enum direction {
 	LEFT,

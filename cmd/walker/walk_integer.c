@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Instructions of one byte of opcode. */
-#include "cmd/agent/walk_state.h"
+#include "cmd/walker/walk_state.h"
 
 static unsigned size_of(const struct insn *i)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Instructions on mask registers. */
-#include "cmd/agent/walk_vec.h"
+#include "cmd/walker/walk_vec.h"
 
 /* Bytes of kand and its like; of kmov to and from general registers. */
 static unsigned mask_size(const struct insn *i)

@@ -2,7 +2,7 @@
 #ifndef CMD_AGENT_WALK_VEC_H
 #define CMD_AGENT_WALK_VEC_H
 
-#include "cmd/agent/walk_state.h"
+#include "cmd/walker/walk_state.h"
 
 /* Vector registers.  What is known of them is a bit for each 8 bytes. */
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cmd/agent/decode.h"
+#include "cmd/walker/decode.h"
 
 /*
  * The walker: follows the next instructions of a thread on copies of its registers, to find the

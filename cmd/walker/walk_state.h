@@ -2,7 +2,7 @@
 #ifndef CMD_AGENT_WALK_STATE_H
 #define CMD_AGENT_WALK_STATE_H
 
-#include "cmd/agent/walk.h"
+#include "cmd/walker/walk.h"
 
 /* What the files of the walker share: values, registers, flags, memory. */
 

@@ -3,7 +3,7 @@
  * Integer arithmetic and its flags.  Source of each rule: Intel SDM volume 2, "Flags Affected" and
  * "Operation"; what is undefined there becomes unknown.
  */
-#include "cmd/agent/walk_state.h"
+#include "cmd/walker/walk_state.h"
 
 static bool bit(uint64_t v, unsigned n)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Single bits and fields of them, and what VEX encodes of general registers. */
-#include "cmd/agent/walk_bits.h"
+#include "cmd/walker/walk_bits.h"
 
 #define bytes_in(size) (8 * (size))
 

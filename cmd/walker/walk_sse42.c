@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pcmpistri and pcmpestri.  Source: Intel SDM volume 2, section 4.1. */
-#include "cmd/agent/walk_vec.h"
+#include "cmd/walker/walk_vec.h"
 
 /* One of the two strings: its bytes, and how many elements of it count. */
 struct text {

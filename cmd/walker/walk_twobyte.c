@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Integer instructions behind 0F, 0F 38 and 0F 3A without VEX; the rest is vectors. */
-#include "cmd/agent/walk_bits.h"
-#include "cmd/agent/walk_state.h"
+#include "cmd/walker/walk_bits.h"
+#include "cmd/walker/walk_state.h"
 
 static unsigned group(const struct walk *w)
 {

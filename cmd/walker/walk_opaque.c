@@ -3,7 +3,7 @@
  * Instructions that are passed without being executed: the lines that they read are kept, and what
  * they write becomes unknown.
  */
-#include "cmd/agent/walk_vec.h"
+#include "cmd/walker/walk_vec.h"
 
 static void forget_vector(struct walk *w, unsigned n, unsigned bytes)
 {

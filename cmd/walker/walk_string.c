@@ -3,7 +3,7 @@
  * String instructions.  With a prefix to repeat them they count as one instruction; of what they
  * read a limited number of lines is kept.
  */
-#include "cmd/agent/walk_state.h"
+#include "cmd/walker/walk_state.h"
 
 #define MOST_LINES 32	/* that one instruction keeps */
 #define MOST_BYTES 512	/* that are copied or filled exactly */

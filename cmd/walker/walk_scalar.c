@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Vector instructions whose results are general registers and flags. */
-#include "cmd/agent/walk_vec.h"
+#include "cmd/walker/walk_vec.h"
 
 /* pmovmskb, movmskps, movmskpd: the upper bits of the elements. */
 static void move_signs(struct walk *w, unsigned element)

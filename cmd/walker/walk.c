@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cmd/agent/walk.h"
+#include "cmd/walker/walk.h"
 
-#include "cmd/agent/walk_state.h"
+#include "cmd/walker/walk_state.h"
 
 /* ---- code ---- */
 

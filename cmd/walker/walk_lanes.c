@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Vector operations that work on each lane of two sources alike, and compares into masks. */
-#include "cmd/agent/walk_vec.h"
+#include "cmd/walker/walk_vec.h"
 
 #define VECTOR __attribute__((vector_size(16), aligned(1), may_alias))
 

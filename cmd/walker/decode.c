@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cmd/agent/decode.h"
+#include "cmd/walker/decode.h"
 
 /* What follows an opcode: a ModRM byte, and an immediate of a kind. */
 #define M	    0x80 /* ModRM */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cmd/agent/walk_state.h"
+#include "cmd/walker/walk_state.h"
 
 /* Linux gives programs no more, unless they ask for it. */
 #define USER_END (UINT64_C(1) << 47)
