@@ -21,7 +21,6 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/version.h"
-#include "cmd/walker/walk.h"
 #include "cmd/bpf/running.h"
 #include "cmd/bpf/sampler.h"
 #include "cmd/common/decode.h"
@@ -33,6 +32,7 @@
 #include "cmd/record/existing.h"
 #include "cmd/record/probe.h"
 #include "cmd/record/sideband.h"
+#include "cmd/walker/walk.h"
 #include "formats/common/value_sample.h"
 #include "formats/perfdata/write.h"
 

@@ -17,8 +17,8 @@
 #include <Zydis/Zydis.h>
 
 #include "base/rng.h"
-#include "cmd/walker/walk.h"
 #include "cmd/bpf/compile.h"
+#include "cmd/walker/walk.h"
 #include "tests/unit/machine/insn/nativerun.h"
 
 #define CODE_SIZE NATIVE_CODE
