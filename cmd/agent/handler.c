@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE
 
+#include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -269,7 +270,8 @@ static void change_period(void)
 	uint64_t mean = agent.shared->period;
 	uint64_t period = mean / 2 + draw_below(mean);
 
-	if (agent_syscall(SYS_ioctl, agent.fd, PERF_EVENT_IOC_PERIOD, (long)&period, 0, 0, 0) < 0)
+	if (agent_syscall(SYS_ioctl, agent.fd, PERF_EVENT_IOC_PERIOD, (long)&period, 0, 0, 0) ==
+	    -EBADF)
 		agent_count_loss(AGENT_CLOSED);
 }
 

@@ -91,6 +91,12 @@ struct feed {
 	struct vt_writer *writer;
 };
 
+static bool is_of_values(struct vt_bytes recorder)
+{
+	return vt_bytes_are(recorder, "sample-values") ||
+	       vt_bytes_are(recorder, "sample-values-bpf");
+}
+
 static void note_sampling(struct feed *f, const struct vt_block *block, uint32_t first,
 			  uint32_t count)
 {
@@ -98,8 +104,7 @@ static void note_sampling(struct feed *f, const struct vt_block *block, uint32_t
 
 	for (; rec.row - first < count; rec.row++) {
 		if (vt_record_is_meta(&rec, "recorder"))
-			f->sampled = vt_bytes_are(vt_record_bytes(&rec, VT_META_VALUE),
-						  "sample-values") &&
+			f->sampled = is_of_values(vt_record_bytes(&rec, VT_META_VALUE)) &&
 				     !app_came_through(f->reader, "vinterp");
 		vt_meta_f64(&rec, "agent.insns", &f->insns);
 	}

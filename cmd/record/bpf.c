@@ -20,7 +20,6 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "base/version.h"
 #include "cmd/bpf/running.h"
 #include "cmd/bpf/sampler.h"
 #include "cmd/common/decode.h"
@@ -265,21 +264,15 @@ static bool open_data(struct recording *r)
 				.flags = PD_ATTR_INHERIT | PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_MMAP |
 					 PD_ATTR_MMAP2 | PD_ATTR_COMM | PD_ATTR_TASK},
 	};
-	struct vt_perfdata_about about = {.arch = "x86_64", .version = VT_VERSION};
+	struct vt_perfdata_about about = {.arch = "x86_64"};
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_buf line = VT_BUF_INIT;
-	int i;
 
-	for (i = 0; i < r->app->argc; i++)
-		vt_buf_printf(&line, "%s%s", i ? " " : "", r->app->argv[i]);
-	about.cmdline = vt_buf_str(&line);
 	about.cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 	if (make_data_file(r)) {
 		r->w = vt_perfdata_writer_new(&r->out, events, NEVENTS, &about, &err);
 		if (!r->w)
 			app_fail(r->app, &err);
 	}
-	vt_buf_free(&line);
 	return r->w != NULL;
 }
 
@@ -526,7 +519,6 @@ static bool run(struct recording *r)
 	while (r->child > 0 && !(WIFEXITED(r->status) || WIFSIGNALED(r->status)) && !r->ended)
 		r->ended = waitpid(r->child, &r->status, 0) == r->child || errno != EINTR;
 	close(r->signals);
-	sigprocmask(SIG_SETMASK, &r->old_set, NULL);
 	return ok;
 }
 
@@ -567,11 +559,16 @@ static void report(struct recording *r)
 /* What a stream says of how it was recorded. */
 static void put_facts(const void *arg, struct vt_writer *w)
 {
+	struct vt_buf line = VT_BUF_INIT;
 	const struct recording *r = arg;
 	char cpu[VT_CALIBRATION_TEXT];
 
 	calibration_name_cpu(cpu);
 	vt_writer_meta(w, "cpuid", cpu);
+	put_command_line(r->app, &line);
+	if (r->app->argc)
+		vt_writer_meta(w, "cmdline", vt_buf_str(&line));
+	vt_buf_free(&line);
 	vt_writer_meta(w, "recorder", "sample-values-bpf");
 	vt_writer_meta_u64(w, "agent.insns", r->opt->insns);
 	vt_writer_meta_u64(w, "agent.first", r->first);
@@ -654,6 +651,7 @@ int record_bpf(struct app *a, const struct values_options *o)
 	struct recording r = {.app = a, .opt = o, .go = -1};
 	bool ran = false;
 
+	sigprocmask(SIG_SETMASK, NULL, &r.old_set);
 	r.output = o->output ? o->output : is_pipe(STDOUT_FILENO) ? "-" : DEFAULT_OUTPUT;
 	app_make_stream(a, r.output);
 	if (check_target(&r) && check_output_name(a, r.output) && open_sampler(&r) &&
@@ -668,6 +666,8 @@ int record_bpf(struct app *a, const struct values_options *o)
 			write_output(&r);
 	}
 	clean_up(&r);
+	/* Until all is written, nothing ends this process. */
+	sigprocmask(SIG_SETMASK, &r.old_set, NULL);
 	if (!ran || !r.child)
 		return 0;
 	return WIFEXITED(r.status) ? WEXITSTATUS(r.status) : 128 + WTERMSIG(r.status);

@@ -134,6 +134,22 @@ static bool check_event(struct values *v)
 	return false;
 }
 
+/*
+ * In LD_PRELOAD a space or a colon ends a name: then it is that of an open descriptor of this
+ * process, which lives as long as the recording.
+ */
+static bool name_agent(struct values *v)
+{
+	int fd;
+
+	if (!strpbrk(vt_buf_str(&v->agent), " :"))
+		return true;
+	fd = open(vt_buf_str(&v->agent), O_RDONLY | O_CLOEXEC);
+	v->agent.size = 0;
+	vt_buf_printf(&v->agent, "/proc/%ld/fd/%d", (long)getpid(), fd);
+	return fd >= 0 && !v->agent.failed;
+}
+
 static bool find_agent(struct values *v)
 {
 	const char *chosen = getenv("VTRACE_LIBEXEC");
@@ -143,7 +159,7 @@ static bool find_agent(struct values *v)
 	else if (!app_beside_program("../libexec/vtrace/" AGENT, &v->agent))
 		vt_buf_printf(&v->agent, AGENT);
 	if (access(vt_buf_str(&v->agent), R_OK) == 0)
-		return true;
+		return name_agent(v);
 	app_say(v->app, "no agent: %s: %s", vt_buf_str(&v->agent), strerror(errno));
 	app_raise(v->app, APP_INPUT);
 	return false;
@@ -162,8 +178,9 @@ static bool check_program(struct values *v)
 	vt_buf_free(&path);
 	if (why == UNSAMPLED_NOT)
 		return true;
-	app_say(a, "%s is %s: no agent can be loaded into it (--regs needs none)", a->argv[0],
-		unsampled_name(why));
+	app_say(a,
+		"%s is %s: no agent can be loaded into it (--bpf, as root, and --regs need none)",
+		a->argv[0], unsampled_name(why));
 	app_raise(a, APP_INPUT);
 	return false;
 }
@@ -419,6 +436,8 @@ static bool share_memory(struct values *v)
 	if (!v->shared)
 		return false;
 	if (rings_open(&v->rings, fd, &err) < 0) {
+		vt_error_prefix(&err, v->shared);
+		app_say(v->app, "VTRACE_TMPDIR names another place for shared memory");
 		close(fd);
 		return app_fail(v->app, &err);
 	}
@@ -553,7 +572,6 @@ static bool run_program(struct values *v)
 	while (v->child > 0 && !v->ended)
 		v->ended = waitpid(v->child, &v->status, 0) == v->child || errno != EINTR;
 	close(v->signals);
-	sigprocmask(SIG_SETMASK, &v->old_set, NULL);
 	return ok;
 }
 
@@ -616,7 +634,10 @@ static void report_samples(const struct values *v)
 	if (v->plain)
 		app_say(v->app, "%" PRIu64 " samples of time alone", v->plain);
 	if (!v->samples) {
-		app_say(v->app, "no %ssample was taken", v->plain ? "other " : "");
+		app_say(v->app,
+			"no %ssample was taken: it ran for less than a period, or keeps signals "
+			"from the agent",
+			v->plain ? "other " : "");
 		return;
 	}
 	rings_sum(&v->rings, &ticks, &insns);
@@ -750,6 +771,7 @@ int record_values(struct app *a, const struct values_options *o)
 	struct values v = {.app = a, .opt = o, .go = -1};
 	bool ran = false;
 
+	sigprocmask(SIG_SETMASK, NULL, &v.old_set);
 	v.output = o->output ? o->output : is_pipe(STDOUT_FILENO) ? "-" : DEFAULT_OUTPUT;
 	v.compress = o->compress		? o->compress
 		     : is_file_output(v.output) ? DEFAULT_COMPRESSION
@@ -767,6 +789,8 @@ int record_values(struct app *a, const struct values_options *o)
 			write_output(&v);
 	}
 	clean_up(&v);
+	/* Until all is written, nothing ends this process. */
+	sigprocmask(SIG_SETMASK, &v.old_set, NULL);
 	if (!ran)
 		return 0;
 	return WIFEXITED(v.status) ? WEXITSTATUS(v.status) : 128 + WTERMSIG(v.status);

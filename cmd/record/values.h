@@ -15,6 +15,11 @@
 
 #define VALUES_INSNS	 16 /* by default */
 #define VALUES_INSNS_MAX 128
+/* The kernel's timer has no shorter period, and a handler takes 4 to 10 microseconds. */
+#define VALUES_RATE_MAX	  100000 /* samples in a second */
+#define VALUES_PERIOD_MIN 10000
+#define VALUES_OWN_ARGS                                                                            \
+	32 /* more than the options of the recorder, which are kept with the others */
 #define VALUES_FREQUENCY 1000 /* samples in a second of processor time, by default */
 
 struct values_options {

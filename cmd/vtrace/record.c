@@ -14,6 +14,7 @@
 #include "cmd/record/full.h"
 #include "cmd/record/perf.h"
 #include "cmd/record/values.h"
+#include "stream/header.h"
 
 /* What a sample's size field holds. */
 #define MAX_STACK 65528
@@ -78,6 +79,26 @@ static bool check_calibrate(struct record *r)
 	return true;
 }
 
+/* What must not be found out only when the program has ended. */
+static bool check_values_limits(struct record *r)
+{
+	const char *output = r->perf.output;
+
+	if (r->perf.frequency > VALUES_RATE_MAX)
+		return app_usage(r->app, "--freq: at most %d with --sample-values",
+				 VALUES_RATE_MAX);
+	if (r->perf.period && r->perf.period < VALUES_PERIOD_MIN)
+		return app_usage(r->app, "--period: at least %d with --sample-values",
+				 VALUES_PERIOD_MIN);
+	if (r->app->argc > VT_MAX_ARGS - VALUES_OWN_ARGS)
+		return app_usage(r->app, "more than %d arguments", VT_MAX_ARGS - VALUES_OWN_ARGS);
+	if (output && !*output)
+		return app_usage(r->app, "--output: a name is wanted");
+	if (output && strcmp(output, "-") == 0 && isatty(STDOUT_FILENO))
+		return app_usage(r->app, "standard output is a terminal");
+	return true;
+}
+
 /* The options of perf that it understands, too. */
 static bool check_values(struct record *r)
 {
@@ -87,15 +108,16 @@ static bool check_values(struct record *r)
 
 	rest.perf.frequency = rest.perf.period = 0;
 	rest.perf.pack = false;
-	if (r->values.bpf) {
-		rest.perf.all_cpus = false;
-		rest.perf.pid = 0;
-	}
+	rest.perf.all_cpus = false;
+	rest.perf.pid = 0;
 	other = is_perf_record_option_given(&rest);
 	if (!other)
 		other = r->full.full ? "--full" : full_option_given(&r->full);
 	if (!other)
 		other = r->dry_run ? "--dry-run" : NULL;
+	if (!other && !r->values.bpf && (r->perf.all_cpus || r->perf.pid))
+		return app_usage(r->app, "%s: with --sample-values it needs --bpf",
+				 r->perf.pid ? "--pid" : "--all-cpus");
 	if (other)
 		return app_usage(r->app, "%s: not with --sample-values", other);
 	if (r->perf.frequency && r->perf.period)
@@ -108,6 +130,8 @@ static bool check_values(struct record *r)
 					 "machine, or one process");
 	if (!r->app->argc && !r->perf.all_cpus && !r->perf.pid)
 		return app_usage(r->app, "which program?");
+	if (!check_values_limits(r))
+		return false;
 	if (!app_parse_fraction(r->app, "--frequency", r->values.fraction, &r->values.one_in))
 		return false;
 	if (!r->values.insns_given)
