@@ -475,6 +475,9 @@ for r in doc['rows']:
         total += r['latency_share']
     if r['type'] not in ('heap', 'global') or (r['type'], r['name']) not in whole:
         continue
+    # Its blocks are freed at once: most of their samples are told when they are gone.
+    if r['name'].startswith('waste '):
+        continue
     p = whole[(r['type'], r['name'])]['share'] / 100
     if p < .005:
         continue
