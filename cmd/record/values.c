@@ -436,7 +436,7 @@ static bool share_memory(struct values *v)
 	if (!v->shared)
 		return false;
 	if (rings_open(&v->rings, fd, &err) < 0) {
-		vt_error_prefix(&err, v->shared);
+		vt_error_prefix(&err, "%s", v->shared);
 		app_say(v->app, "VTRACE_TMPDIR names another place for shared memory");
 		close(fd);
 		return app_fail(v->app, &err);
