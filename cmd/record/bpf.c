@@ -667,7 +667,7 @@ int record_bpf(struct app *a, const struct values_options *o)
 	}
 	clean_up(&r);
 	/* Until all is written, nothing ends this process. */
-	sigprocmask(SIG_SETMASK, &r.old_set, NULL);
+	restore_signals(&r.old_set);
 	if (!ran || !r.child)
 		return 0;
 	return WIFEXITED(r.status) ? WEXITSTATUS(r.status) : 128 + WTERMSIG(r.status);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -112,6 +113,24 @@ bool check_output_name(struct app *a, const char *path)
 	else if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) < 0)
 		code = errno;
 	return !code || report_unusable(a, path, code);
+}
+
+/* ---- signals ---- */
+
+void restore_signals(const sigset_t *mask)
+{
+	const struct timespec none = {0};
+	sigset_t now, blocked;
+	int sig;
+
+	sigprocmask(SIG_SETMASK, NULL, &now);
+	sigemptyset(&blocked);
+	for (sig = 1; sig < SIGRTMIN; sig++)
+		if (sigismember(&now, sig) == 1 && sigismember(mask, sig) == 0)
+			sigaddset(&blocked, sig);
+	while (sigtimedwait(&blocked, NULL, &none) > 0)
+		;
+	sigprocmask(SIG_SETMASK, mask, NULL);
 }
 
 /* ---- command lines ---- */

@@ -2,6 +2,7 @@
 #ifndef CMD_RECORD_COMMAND_H
 #define CMD_RECORD_COMMAND_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "base/buf.h"
@@ -23,6 +24,12 @@ bool check_program_name(struct app *a, const char *name);
 
 /* Checks that a file of that name can be written or created; "-" always can. */
 bool check_output_name(struct app *a, const char *path);
+
+/*
+ * Restores the mask of signals, and forgets those that came while they were blocked: they were for
+ * the recording, which has ended.
+ */
+void restore_signals(const sigset_t *mask);
 
 /* The arguments of a command line are in a buffer one after the other, each zero-terminated. */
 

@@ -790,7 +790,7 @@ int record_values(struct app *a, const struct values_options *o)
 	}
 	clean_up(&v);
 	/* Until all is written, nothing ends this process. */
-	sigprocmask(SIG_SETMASK, &v.old_set, NULL);
+	restore_signals(&v.old_set);
 	if (!ran)
 		return 0;
 	return WIFEXITED(v.status) ? WEXITSTATUS(v.status) : 128 + WTERMSIG(v.status);
