@@ -124,6 +124,8 @@ static void begin(struct walk *w, const struct walk_start *start, walk_read_fn *
 	w->nlines = 0;
 	w->read = read;
 	w->read_arg = arg;
+	w->load = NULL;
+	w->drops_lines = false;
 	w->start = start;
 	for (i = 0; i < 16; i++) {
 		w->gpr[i] = start->gpr[i];
@@ -146,10 +148,9 @@ static void begin(struct walk *w, const struct walk_start *start, walk_read_fn *
 	w->stores_to = 0;
 }
 
-void walk_run(struct walk *w, const struct walk_start *start, uint32_t insns, walk_read_fn *read,
-	      void *read_arg)
+/* Until so many were walked in all. */
+static void walk_until(struct walk *w, uint32_t insns)
 {
-	begin(w, start, read, read_arg);
 	while (w->walked < insns) {
 		uint64_t ip = w->ip;
 
@@ -164,4 +165,22 @@ void walk_run(struct walk *w, const struct walk_start *start, uint32_t insns, wa
 		w->walked++;
 	}
 	end_walk(w, WALK_LENGTH);
+}
+
+void walk_run(struct walk *w, const struct walk_start *start, uint32_t insns, walk_read_fn *read,
+	      void *read_arg)
+{
+	begin(w, start, read, read_arg);
+	walk_until(w, insns);
+}
+
+void walk_go_on(struct walk *w, uint32_t insns, walk_load_fn *load, void *load_arg)
+{
+	if (w->stop != WALK_LENGTH)
+		return;
+	w->stop = 0;
+	w->load = load;
+	w->load_arg = load_arg;
+	w->drops_lines = true;
+	walk_until(w, w->walked + insns);
 }

@@ -20,7 +20,7 @@
 
 #define WALK_LINE      64  /* bytes, aligned */
 #define WALK_LINES_MAX 192 /* of one walk */
-#define WALK_STORES    64  /* of one walk; then memory is unknown */
+#define WALK_STORES    256 /* of one walk; then memory is unknown */
 
 /* Why a walk ended; the numbers are in streams (enum vt_walk_stop). */
 enum walk_stop {
@@ -36,6 +36,9 @@ enum walk_stop {
 
 /* Copies the line at `addr`, a multiple of WALK_LINE; false: it cannot be read. */
 typedef bool walk_read_fn(void *arg, uint64_t addr, uint8_t bytes[WALK_LINE]);
+
+/* Told of a load, before its line is read. */
+typedef void walk_load_fn(void *arg, uint64_t ip, uint64_t addr);
 
 /*
  * A thread's registers as the kernel leaves them in a signal frame.  General registers have the
@@ -82,6 +85,9 @@ struct walk {
 	/* The state: the walker's own. */
 	walk_read_fn *read;
 	void *read_arg;
+	walk_load_fn *load; /* or NULL */
+	void *load_arg;
+	bool drops_lines; /* that it has, where there is no room for another */
 	const struct walk_start *start;
 	uint64_t gpr[16];
 	uint64_t ip; /* of the next instruction */
@@ -120,5 +126,14 @@ struct walk {
  */
 void walk_run(struct walk *w, const struct walk_start *start, uint32_t insns, walk_read_fn *read,
 	      void *read_arg);
+
+/*
+ * Goes on where a walk has come to, for at most `insns` more: adds to w->walked, and sets w->stop.
+ * Does nothing if the walk has ended for another reason than its length.  Lines are not kept.
+ *
+ * With `load`, calls it for each load of the program's memory: not for one of two lines, nor of a
+ * line to which the walk has stored, nor any more when a store may have gone anywhere.
+ */
+void walk_go_on(struct walk *w, uint32_t insns, walk_load_fn *load, void *load_arg);
 
 #endif

@@ -30,10 +30,11 @@ static const uint8_t *read_line(struct walk *w, uint64_t addr)
 
 	if (w->nbad && is_bad(w, addr))
 		return NULL;
-	if (n == WALK_LINES_MAX) {
+	if (n == WALK_LINES_MAX && !w->drops_lines) {
 		end_walk(w, WALK_FULL);
 		return NULL;
 	}
+	n %= WALK_LINES_MAX;
 	if (!w->read(w->read_arg, addr, w->line[n])) {
 		if (w->nbad < WALK_BAD)
 			w->bad[w->nbad++] = addr;
@@ -108,6 +109,30 @@ static uint64_t overlay_all(const struct walk *w, uint64_t addr, unsigned size, 
 	return bad;
 }
 
+/* ---- loads ---- */
+
+static bool has_stored(const struct walk *w, uint64_t addr, uint64_t size)
+{
+	uint32_t i;
+
+	if (!overlaps(w, addr, size))
+		return false;
+	for (i = 0; i < w->nstores; i++)
+		if (w->store[i].addr < addr + size && w->store[i].addr + w->store[i].size > addr)
+			return true;
+	return false;
+}
+
+/* The program has what it stored in its store buffer, or will have, and has asked for the line. */
+static void tell_load(struct walk *w, uint64_t addr, uint64_t size)
+{
+	uint64_t line = addr & ~(uint64_t)(WALK_LINE - 1);
+
+	if (w->load && !w->memory_unknown && size <= WALK_LINE - (addr - line) &&
+	    !has_stored(w, line, WALK_LINE))
+		w->load(w->load_arg, w->ip - w->insn.length, addr);
+}
+
 bool walk_read_bytes(struct walk *w, uint64_t addr, unsigned size, uint8_t *out)
 {
 	uint64_t first = addr & ~(uint64_t)(WALK_LINE - 1);
@@ -117,6 +142,7 @@ bool walk_read_bytes(struct walk *w, uint64_t addr, unsigned size, uint8_t *out)
 
 	if (!walk_may_access(w, addr, size))
 		return false;
+	tell_load(w, addr, size);
 	line = walk_line(w, first);
 	if (line)
 		copy(out, line + at, n);
@@ -152,6 +178,7 @@ void walk_touch(struct walk *w, uint64_t addr, uint64_t size, unsigned lines)
 
 	if (size == 0 || !walk_may_access(w, addr, size))
 		return;
+	tell_load(w, addr, size);
 	for (; at < addr + size && lines; at += WALK_LINE, lines--)
 		walk_line(w, at);
 }

@@ -354,6 +354,100 @@ static void test_full(void **state)
 	assert_int_equal(m.w.nlines, 1 + 64);
 }
 
+/* ---- going on ---- */
+
+struct told {
+	unsigned count;
+	uint64_t ip[8];
+	uint64_t addr[8];
+	uint32_t lines[8]; /* that had been read when it was told */
+};
+
+static void note_load(void *arg, uint64_t ip, uint64_t addr)
+{
+	struct told *t = arg;
+
+	assert_true(t->count < 8);
+	t->ip[t->count] = ip;
+	t->addr[t->count] = addr;
+	t->lines[t->count++] = m.w.nlines;
+}
+
+static void assert_told(const struct told *t, unsigned i, uint64_t ip, uint64_t addr)
+{
+	assert_true(i < t->count);
+	assert_int_equal(t->ip[i], ip);
+	assert_int_equal(t->addr[i], addr);
+}
+
+/* Loads behind the first part are told, before their lines are read, with their instructions. */
+static void test_go_on(void **state)
+{
+	struct told t = {0};
+
+	(void)state;
+	/* mov rax, [rsi]; add rax, [rsi+64]; nop; movups xmm0, [rsi+128]; fld qword [rsi+200]; pop
+	 * rdx */
+	RUN(1, "\x48\x8b\x06\x48\x03\x46\x40\x90\x0f\x10\x86\x80\0\0\0"
+	       "\xdd\x86\xc8\0\0\0\x5a");
+	assert_int_equal(m.w.stop, WALK_LENGTH);
+	walk_go_on(&m.w, 5, note_load, &t);
+	assert_int_equal(m.w.stop, WALK_LENGTH);
+	assert_int_equal(m.w.walked, 6);
+	assert_int_equal(t.count, 4);
+	assert_told(&t, 0, CODE + 3, DATA + 64);
+	assert_int_equal(t.lines[0], 2);
+	assert_told(&t, 1, CODE + 8, DATA + 128);
+	assert_told(&t, 2, CODE + 15, DATA + 200);
+	assert_told(&t, 3, CODE + 21, STACK + 2048);
+	/* The first part tells none, nor does one without anyone to tell. */
+	walk_go_on(&m.w, 1, NULL, NULL);
+	assert_int_equal(t.count, 4);
+	assert_int_equal(m.w.walked, 7);
+}
+
+/* What the walk has stored to comes from the store buffer, and from a line that was asked for. */
+static void test_go_on_stored(void **state)
+{
+	struct told t = {0};
+
+	(void)state;
+	/* nop; mov [rsi+64], rax; mov rdx, [rsi+64]; mov rdx, [rsi+120]; mov rdx, [rsi+128]; mov
+	 * rdx, [rsi+60] */
+	RUN(1, "\x90\x48\x89\x46\x40\x48\x8b\x56\x40\x48\x8b\x56\x78"
+	       "\x48\x8b\x96\x80\0\0\0\x48\x8b\x56\x3c");
+	walk_go_on(&m.w, 5, note_load, &t);
+	assert_int_equal(m.w.walked, 6);
+	assert_int_equal(t.count, 1); /* the last is of two lines */
+	assert_told(&t, 0, CODE + 13, DATA + 128);
+	/* nop; mov [rbx], rax, which is unknown after cpuid: anything may be stored */
+	t.count = 0;
+	RUN(1, "\x90\x0f\xa2\x89\x03\x48\x8b\x16");
+	walk_go_on(&m.w, 3, note_load, &t);
+	assert_int_equal(m.w.walked, 4);
+	assert_int_equal(t.count, 0);
+}
+
+/* It goes on where there is no room for another line, but not where the walk has ended. */
+static void test_go_on_far(void **state)
+{
+	struct told t = {0};
+
+	(void)state;
+	RUN(1, "\x90\x48\x8b\x06\x48\x8b\x46\x40"); /* nop; mov rax, [rsi]; mov rax, [rsi+64] */
+	for (; m.w.nlines < WALK_LINES_MAX; m.w.nlines++)
+		m.w.line_addr[m.w.nlines] = CODE;
+	walk_go_on(&m.w, 2, note_load, &t);
+	assert_int_equal(m.w.stop, WALK_LENGTH);
+	assert_int_equal(m.w.walked, 3);
+	assert_told(&t, 1, CODE + 4, DATA + 64);
+	RUN(4, "\x90\x0f\x05");
+	walk_go_on(&m.w, 8, note_load, &t);
+	assert_int_equal(m.w.stop, WALK_SYSCALL);
+	assert_int_equal(m.w.walked, 1);
+	assert_int_equal(t.count, 2);
+}
+
 /* ---- control flow ---- */
 
 static void test_stops(void **state)
@@ -661,6 +755,9 @@ int main(void)
 		T(test_wild_addresses),
 		T(test_code),
 		T(test_full),
+		T(test_go_on),
+		T(test_go_on_stored),
+		T(test_go_on_far),
 		T(test_stops),
 		T(test_calls),
 		T(test_zero_insns),
