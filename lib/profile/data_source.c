@@ -224,7 +224,10 @@ static void get_cache_outcome(uint64_t data_src, struct vt_load_outcome *outcome
 	const bool far = (data_src >> REMOTE_SHIFT & 1) || (data_src >> HOPS_SHIFT & 7);
 	const bool numbered = number && number != LEVEL_NUMBER_NONE && number != NUMBER_ANY;
 
-	outcome->cache_known = places || numbered || far;
+	/* "L1 or L2 hit" tells neither a hit nor a miss of L1. */
+	const bool either = places & LEVEL_L1 && places & ~LEVEL_L1 && !(levels & LEVEL_MISS);
+
+	outcome->cache_known = far || numbered || (places && !either);
 	outcome->cache_missed =
 		outcome->cache_known && (far || (levels & LEVEL_MISS) || places & ~LEVEL_L1 ||
 					 (numbered && number != NUMBER_L1));

@@ -314,7 +314,6 @@ static void tells_outcomes_of_loads(void **state)
 		{LOAD | HIT, true, {false, false, false, false}},
 		/* The level by its bit, by its number, by both. */
 		{LOAD | L1 | MISS, true, {true, true, false, false}},
-		{LOAD | L1 | L2 | HIT, true, {true, true, false, false}},
 		{LOAD | NUMBER(1), true, {true, false, false, false}},
 		{LOAD | NUMBER(1) | MISS, true, {true, true, false, false}},
 		{LOAD | NUMBER(2), true, {true, true, false, false}},
@@ -325,6 +324,12 @@ static void tells_outcomes_of_loads(void **state)
 		{LOAD | L1 | HIT | NUMBER(2), true, {true, true, false, false}},
 		{LOAD | FILL | HIT | NUMBER(1), true, {true, true, false, false}},
 		{LOAD | 1 << 18 | HIT, true, {true, true, false, false}},
+		/* One of several levels. */
+		{LOAD | L1 | L2 | HIT, true, {false, false, false, false}},
+		{LOAD | L1 | L2 | HIT | NUMBER(15), true, {false, false, false, false}},
+		{LOAD | L1 | L2 | HIT | NUMBER(2), true, {true, true, false, false}},
+		{LOAD | L1 | L2 | MISS, true, {true, true, false, false}},
+		{LOAD | L1 | L2 | HIT | REMOTE, true, {true, true, false, false}},
 		/* Some cache: of another core, or of nobody knows whom. */
 		{LOAD | NUMBER(11) | HIT, true, {false, false, false, false}},
 		{LOAD | NUMBER(11) | HIT | HOPS(1), true, {true, true, false, false}},
