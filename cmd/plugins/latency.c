@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Load latencies in bins, as in figure 1 of value sampling (3.3).  Where the bins end is found from
- * the data: a processor's loads take the times of the levels of its memory, so the density of their
- * logarithms has a hill for each level.  Bins end in the valleys between hills that stand out.
+ * Load latencies in bins, as in figure 1 of value sampling (3.3).  Where the bins end is what the
+ * recorder has measured (the fact "latency.levels"), or else found from the data: a processor's
+ * loads take the times of the levels of its memory, so the density of their logarithms has a hill
+ * for each level.  Bins end in the valleys between hills that stand out.
  *
  * Options: "bins=A,B,C" sets the upper ends of all bins but the last instead, in cycles; "max=N"
- * allows at most N bins (2 to 6, default 4).
+ * allows at most N bins (2 to 6, default 4), found from the data.
  */
 #include <errno.h>
 #include <math.h>
@@ -20,6 +21,7 @@ static const struct vtrace_kind kinds[] = {{"latency", VTRACE_UNSIGNED}};
 static const struct vtrace_rule rules[] = {{VTRACE_ANY, 0, VTRACE_BIT(VTRACE_LATENCY), 0}};
 
 #define MAX_BINS 6
+#define MAX_NAME 24
 
 /* Latencies are counted in steps of a 16th of their power of two, and exactly below 32. */
 #define EXACT 32
@@ -51,6 +53,9 @@ struct state {
 	uint64_t ends[MAX_BINS]; /* a bin has latencies below its end; that of the last is not used
 				  */
 	bool given;
+	bool chosen;   /* how many, at most */
+	bool measured; /* by the recorder, who has named them */
+	char names[MAX_BINS][MAX_NAME];
 };
 
 /* ---- options ---- */
@@ -90,9 +95,10 @@ static void *create_latency(const char *options, char *error, size_t size)
 	}
 	s->max = 4;
 	if (strncmp(options, "max=", 4) == 0 && options[4] >= '2' && options[4] <= '6' &&
-	    !options[5])
+	    !options[5]) {
 		s->max = (uint32_t)(options[4] - '0');
-	else if (*options && (strncmp(options, "bins=", 5) != 0 || !parse_bins(s, options + 5))) {
+		s->chosen = true;
+	} else if (*options && (strncmp(options, "bins=", 5) != 0 || !parse_bins(s, options + 5))) {
 		snprintf(error, size,
 			 "\"%.80s\": neither bins=A,B,... (rising, at most %d) nor max=2 to 6",
 			 options, MAX_BINS - 1);
@@ -100,6 +106,46 @@ static void *create_latency(const char *options, char *error, size_t size)
 		return NULL;
 	}
 	return s;
+}
+
+/* ---- what the recorder tells ---- */
+
+/* "L1/L2<40 L3<160 memory": names without blanks, each but the last with its end. */
+static bool parse_levels(struct state *s, const char *text)
+{
+	uint64_t last = 0;
+	char *end;
+
+	for (s->nbins = 0; s->nbins < MAX_BINS; s->nbins++) {
+		size_t n = strcspn(text, "< ");
+
+		if (!n || n >= MAX_NAME)
+			return false;
+		memcpy(s->names[s->nbins], text, n);
+		s->names[s->nbins][n] = '\0';
+		text += n;
+		if (!*text) {
+			s->nbins++;
+			return true;
+		}
+		if (*text != '<' || text[1] < '0' || text[1] > '9')
+			return false;
+		errno = 0;
+		s->ends[s->nbins] = strtoull(text + 1, &end, 10);
+		if (errno || s->ends[s->nbins] <= last || *end != ' ')
+			return false;
+		last = s->ends[s->nbins];
+		text = end + 1;
+	}
+	return false;
+}
+
+static void take_fact(void *state, const char *key, const char *value)
+{
+	struct state *s = state;
+
+	if (!s->given && !s->chosen && !s->measured && strcmp(key, "latency.levels") == 0)
+		s->measured = parse_levels(s, value);
 }
 
 /* ---- while the stream is read ---- */
@@ -256,7 +302,7 @@ static int finish_latency(void *state)
 	struct hills *h;
 	uint32_t i;
 
-	if (s->given)
+	if (s->given || s->measured)
 		return 0;
 	h = calloc(1, sizeof(*h));
 	if (!h)
@@ -284,11 +330,23 @@ static uint64_t settle_latency(void *state, uint32_t kind, uint64_t value)
 	return bin;
 }
 
+static const char *name_bin(const struct state *s, uint64_t bin, char name[MAX_NAME])
+{
+	if (s->measured)
+		return s->names[bin];
+	if (bin + 1 == s->nbins)
+		return "M";
+	snprintf(name, MAX_NAME, "L%u", (unsigned)bin + 1);
+	return name;
+}
+
 /* "L1 (<12)", "L2 (12-39)", "M (>=180)": the last one is memory, those before are caches. */
 static size_t format_latency(void *state, uint32_t kind, uint64_t value, char *buf, size_t size)
 {
 	const struct state *s = state;
 	unsigned long long from, end;
+	char own[MAX_NAME];
+	const char *name;
 	int n;
 
 	(void)kind;
@@ -296,12 +354,13 @@ static size_t format_latency(void *state, uint32_t kind, uint64_t value, char *b
 		return (size_t)snprintf(buf, size, "all");
 	from = value ? s->ends[value - 1] : 0;
 	end = s->ends[value];
+	name = name_bin(s, value, own);
 	if (value + 1 == s->nbins)
-		n = snprintf(buf, size, "M (>=%llu)", from);
+		n = snprintf(buf, size, "%s (>=%llu)", name, from);
 	else if (value)
-		n = snprintf(buf, size, "L%u (%llu-%llu)", (unsigned)value + 1, from, end - 1);
+		n = snprintf(buf, size, "%s (%llu-%llu)", name, from, end - 1);
 	else
-		n = snprintf(buf, size, "L1 (<%llu)", end);
+		n = snprintf(buf, size, "%s (<%llu)", name, end);
 	return n > 0 ? (size_t)n : 0;
 }
 
@@ -320,4 +379,5 @@ const struct vtrace_plugin vtrace_plugin = {
 	.finish = finish_latency,
 	.settle = settle_latency,
 	.format = format_latency,
+	.fact = take_fact,
 };

@@ -219,6 +219,7 @@ static bool feed_plugins(struct vt_interpret_output *out, const struct vt_record
 
 	if (!vt_plugins_count(m))
 		return true;
+	vt_plugins_fact(m, rec);
 	if (rec->kind == VT_IMAGE || rec->kind == VT_MAP || rec->kind == VT_THREAD)
 		vt_plugins_forget_code(m);
 	/* Both number their kinds of values from 0. */

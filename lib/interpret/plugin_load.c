@@ -15,6 +15,9 @@
 /* A shared object has few program headers; more are not believed. */
 #define MAX_PHDRS 256
 
+/* Without the members that were added later. */
+#define FIRST_SIZE offsetof(struct vtrace_plugin, fact)
+
 #define MAX_DESCRIPTION 200
 
 /* ---- where a plugin is ---- */
@@ -160,7 +163,7 @@ int vti_plugin_check(const struct vtrace_plugin *p, struct vt_error *err)
 				    "made for version %" PRIu32
 				    " of <vtrace/plugin.h>, this program has version %u",
 				    p->abi, VTRACE_PLUGIN_ABI);
-	if (p->size < sizeof(*p))
+	if (p->size < FIRST_SIZE)
 		return vt_error_set(err, VT_E_VERSION,
 				    "its struct vtrace_plugin has %" PRIu32 " bytes, not %zu",
 				    p->size, sizeof(*p));

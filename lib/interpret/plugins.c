@@ -451,6 +451,35 @@ int vt_plugins_sample(struct vt_plugins *m, const struct vt_record *rec, vt_plug
 	return run_all(m, &run, code, arg, w, err);
 }
 
+#define MAX_FACT 255
+
+/* Copies a string; false: it is too long, or has a zero. */
+static bool copy_fact(char to[MAX_FACT + 1], struct vt_bytes text)
+{
+	if (text.size > MAX_FACT || (text.size && memchr(text.data, 0, text.size)))
+		return false;
+	if (text.size)
+		memcpy(to, text.data, text.size);
+	to[text.size] = '\0';
+	return true;
+}
+
+void vt_plugins_fact(struct vt_plugins *m, const struct vt_record *rec)
+{
+	char key[MAX_FACT + 1], value[MAX_FACT + 1];
+	size_t i;
+
+	if (rec->kind != VT_META || !copy_fact(key, vt_record_bytes(rec, VT_META_KEY)) ||
+	    !copy_fact(value, vt_record_bytes(rec, VT_META_VALUE)))
+		return;
+	for (i = 0; i < m->count; i++) {
+		const struct vtrace_plugin *p = m->list[i].plugin;
+
+		if (p->size >= offsetof(struct vtrace_plugin, fact) + sizeof(p->fact) && p->fact)
+			p->fact(m->list[i].state, key, value);
+	}
+}
+
 void vt_plugins_forget_code(struct vt_plugins *m)
 {
 	vt_hash_clear(&m->tuples.insns);

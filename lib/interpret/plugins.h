@@ -97,6 +97,9 @@ int vt_plugins_run(struct vt_plugins *m, const struct vt_run *run, vt_plugins_co
 int vt_plugins_sample(struct vt_plugins *m, const struct vt_record *rec, vt_plugins_code_fn *code,
 		      void *arg, struct vt_writer *w, struct vt_error *err);
 
+/* Tells all plugins the fact of a META record; does nothing with other records. */
+void vt_plugins_fact(struct vt_plugins *m, const struct vt_record *rec);
+
 /* Discards decoded instructions, because code may have changed. */
 void vt_plugins_forget_code(struct vt_plugins *m);
 

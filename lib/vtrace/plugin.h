@@ -198,6 +198,12 @@ struct vtrace_plugin {
 	 * Returns its length; 0 selects the kind's format.
 	 */
 	size_t (*format)(void *state, uint32_t kind, uint64_t value, char *buf, size_t size);
+	/*
+	 * Optional; not in plugins whose `size` does not reach it.  Called for each fact that the
+	 * stream tells of its recording (META), between runs.  Keys and values of more than 255
+	 * bytes, or with a zero, are left out.
+	 */
+	void (*fact)(void *state, const char *key, const char *value);
 };
 
 #if defined(__GNUC__)
