@@ -204,7 +204,7 @@ endef
 
 LINKDEPS := $(ARCHIVES) $(B)/stamp/link
 
-$(B)/bin/vtrace: $(call obj,$(PROGRAM_SRC) $(COMMON_SRC)) $(B)/obj/gen/sample_bpf.o $(LINKDEPS) $(B)/stamp/cmd
+$(B)/bin/vtrace: $(call obj,$(PROGRAM_SRC) $(COMMON_SRC) cmd/agent/timed.c) $(B)/obj/gen/sample_bpf.o $(LINKDEPS) $(B)/stamp/cmd
 	$(call link)
 $(addprefix $(B)/bin/,$(LINKS)): $(B)/bin/vtrace
 	@ln -sf vtrace $@

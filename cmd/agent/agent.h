@@ -54,11 +54,26 @@ void agent_tell_attached(void);
 /* Adds to a count in the shared memory. */
 void agent_count_loss(enum agent_loss why);
 
+struct agent_place;
+
+/* Sets all of *r but its size. */
+void agent_fill_head(struct agent_record *r, enum agent_type type, uint64_t ip,
+		     const struct agent_place *place);
+
 /* A child of fork() has none of its parent's threads, nor their steps. */
 void agent_forget_steps(void);
 
 /* True if the signal was a single step that the handler had asked for; then it is done. */
 bool agent_take_step(const siginfo_t *info, void *context);
+
+/* ---- latency.c: how long loads take ---- */
+
+/*
+ * Goes on with the place's walk for `distance` instructions, and writes a record of each load in
+ * the next `insns`.  `by_call` as agent_time_load() has it; with `in_place`, on the place's stack.
+ */
+void agent_time_loads(struct agent_place *place, uint32_t distance, uint32_t insns, bool by_call,
+		      bool in_place);
 
 /* ---- frames.c: calling context ---- */
 
@@ -79,7 +94,10 @@ uint64_t agent_add_callers(struct walk *w, const struct walk_start *start);
  */
 bool agent_read_line(void *arg, uint64_t addr, uint8_t *bytes);
 
-/* If a fault was in agent_read_line(), lets it return false, and returns true. */
+/* A walk_time_fn, with the same argument: ticks of the time-stamp counter. */
+uint32_t agent_time_load(void *arg, uint64_t addr);
+
+/* If a fault was in one of these, lets it return false or 0, and returns true. */
 bool agent_recover_fault(void *context);
 
 /* Without handlers of faults, lines are read by a system call. */

@@ -7,6 +7,7 @@
 
 #include "cmd/agent/agent.h"
 #include "cmd/agent/syscall.h"
+#include "cmd/agent/timed.h"
 
 /*
  * bool copy_line(uint8_t *to, const void *from): copies 64 bytes.  A fault between `begin` and
@@ -59,13 +60,26 @@ bool agent_read_line(void *arg, uint64_t addr, uint8_t *bytes)
 	return agent_copy_line(bytes, from);
 }
 
+uint32_t agent_time_load(void *arg, uint64_t addr)
+{
+	if (distrusted || *(const bool *)arg)
+		return 0;
+	return agent_time_byte((const void *)(uintptr_t)addr);
+}
+
+static bool recover_between(greg_t *ip, const char *begin, const char *end, const char *fault)
+{
+	if (*ip < (greg_t)begin || *ip >= (greg_t)end)
+		return false;
+	*ip = (greg_t)fault;
+	return true;
+}
+
 bool agent_recover_fault(void *context)
 {
 	ucontext_t *u = context;
 	greg_t *ip = &u->uc_mcontext.gregs[REG_RIP];
 
-	if (*ip < (greg_t)agent_copy_begin || *ip >= (greg_t)agent_copy_end)
-		return false;
-	*ip = (greg_t)agent_copy_fault;
-	return true;
+	return recover_between(ip, agent_copy_begin, agent_copy_end, agent_copy_fault) ||
+	       recover_between(ip, agent_time_begin, agent_time_end, agent_time_fault);
 }

@@ -76,6 +76,24 @@ static void get_start(struct walk_start *start, const ucontext_t *u)
 	agent_get_vectors(start, u->uc_mcontext.fpregs);
 }
 
+/* ---- chance ---- */
+
+/* xorshift, of the time-stamp counter: no state that threads would share. */
+static uint64_t draw_bits(void)
+{
+	uint64_t x = __builtin_ia32_rdtsc();
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	return x * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+static uint64_t draw_below(uint64_t n)
+{
+	return (uint64_t)((unsigned __int128)n * draw_bits() >> 64);
+}
+
 /* ---- a record ---- */
 
 static uint64_t read_clock(void)
@@ -89,8 +107,8 @@ static uint64_t read_clock(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static void fill_head(struct agent_record *r, enum agent_type type, uint64_t ip,
-		      const struct agent_place *place)
+void agent_fill_head(struct agent_record *r, enum agent_type type, uint64_t ip,
+		     const struct agent_place *place)
 {
 	r->type = type;
 	r->time = read_clock();
@@ -114,7 +132,7 @@ static void write_head(enum agent_type type, uint64_t ip)
 	}
 	r = agent_reserve(&place, sizeof(*r));
 	if (r) {
-		fill_head(r, type, ip, &place);
+		agent_fill_head(r, type, ip, &place);
 		r->size = sizeof(*r);
 		agent_commit(&place, r->size);
 	} else {
@@ -171,7 +189,7 @@ static bool write_sample(struct agent_place *place, enum agent_type type, uint64
 		agent_count_loss(AGENT_RING_FULL);
 		return false;
 	}
-	fill_head(&r->head, type, start->ip, place);
+	agent_fill_head(&r->head, type, start->ip, place);
 	r->head.step = step;
 	fill_sample(r, w, start, caller, u);
 	agent_commit(place, r->head.size);
@@ -219,6 +237,15 @@ static uint64_t walk_in_place(const struct agent_place *place, const struct walk
 	return call.caller;
 }
 
+/* Loads in the next instructions may have been executed when the interrupt came. */
+static void time_further_loads(struct agent_place *place, uint32_t insns, const ucontext_t *u)
+{
+	uint32_t distance = agent.shared->distance;
+
+	agent_time_loads(place, distance + (uint32_t)draw_below(distance / 4 + 1), insns,
+			 blocks_faults(u), !u->uc_stack.ss_size);
+}
+
 /* Walks from where the signal came and writes a record.  0: none; else the instructions walked. */
 static uint32_t sample(enum agent_type type, uint64_t step, uint32_t insns, const ucontext_t *u,
 		       uint64_t began)
@@ -237,6 +264,8 @@ static uint32_t sample(enum agent_type type, uint64_t step, uint32_t insns, cons
 	if (write_sample(&place, type, step, place.walk, &start, caller, u)) {
 		walked = place.walk->walked;
 		place.ring->insns += walked;
+		if (type == AGENT_SAMPLE && agent.shared->latency)
+			time_further_loads(&place, insns, u);
 		place.ring->ticks += __builtin_ia32_rdtsc() - began;
 	}
 	agent_leave_place(&place);
@@ -244,22 +273,6 @@ static uint32_t sample(enum agent_type type, uint64_t step, uint32_t insns, cons
 }
 
 /* ---- the period ---- */
-
-/* xorshift, of the time-stamp counter: no state that threads would share. */
-static uint64_t draw_bits(void)
-{
-	uint64_t x = __builtin_ia32_rdtsc();
-
-	x ^= x >> 12;
-	x ^= x << 25;
-	x ^= x >> 27;
-	return x * UINT64_C(0x2545f4914f6cdd1d);
-}
-
-static uint64_t draw_below(uint64_t n)
-{
-	return (uint64_t)((unsigned __int128)n * draw_bits() >> 64);
-}
 
 /*
  * The period is uniform in half to one and a half times the mean, so that samples are not in step

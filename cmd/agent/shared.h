@@ -51,7 +51,9 @@ struct agent_shared {
 	uint64_t event_config;
 	uint64_t period; /* the mean */
 	uint64_t losses[AGENT_NLOSSES];
-	uint32_t filters; /* of system calls: 1 more than the first program has */
+	uint32_t filters;  /* of system calls: 1 more than the first program has */
+	uint32_t latency;  /* 1: loads are timed */
+	uint32_t distance; /* instructions from a walk's end to where they are, at least */
 	uint32_t pad;
 };
 
@@ -61,7 +63,8 @@ struct agent_ring {
 	uint64_t head;	   /* bytes written since the start: the writer's */
 	uint64_t ticks;	   /* of the time-stamp counter, in handlers that wrote samples */
 	uint64_t insns;	   /* that they walked */
-	uint8_t apart[32]; /* the other side's cache line */
+	uint64_t far;	   /* samples whose walk came to where loads are timed */
+	uint8_t apart[24]; /* the other side's cache line */
 	uint64_t tail;	   /* bytes read: the recorder's */
 };
 
@@ -71,6 +74,7 @@ enum agent_type {
 	AGENT_TIME,    /* a sample of time alone */
 	AGENT_SAMPLE,  /* this and the next are struct agent_sample */
 	AGENT_STEP,    /* a sample of one instruction, one of those after an AGENT_SAMPLE */
+	AGENT_LOAD,    /* struct agent_load */
 };
 
 /*
@@ -156,6 +160,13 @@ struct agent_sample {
 	uint64_t xmm[32];
 	uint64_t next[2]; /* code that may be sampled next: where the walk ended, its caller */
 	struct vt_value_sample values;
+};
+
+/* A load that was timed: `head.ip` is that of its instruction. */
+struct agent_load {
+	struct agent_record head;
+	uint64_t addr;
+	uint64_t ticks; /* of the time-stamp counter */
 };
 
 #endif

@@ -95,6 +95,8 @@ static bool is_right_size(const struct agent_record *rec)
 {
 	const struct agent_sample *sample = (const struct agent_sample *)rec;
 
+	if (rec->type == AGENT_LOAD)
+		return rec->size == sizeof(struct agent_load);
 	if (rec->type != AGENT_SAMPLE && rec->type != AGENT_STEP)
 		return rec->size == sizeof(*rec);
 	return rec->size >= sizeof(*sample) && sample->values.nstate <= VT_VALUE_SAMPLE_NSTATE &&
@@ -188,6 +190,16 @@ void rings_sum(const struct rings *r, uint64_t *ticks, uint64_t *insns)
 		*ticks += ring_at(r, i)->ticks;
 		*insns += ring_at(r, i)->insns;
 	}
+}
+
+uint64_t rings_far(const struct rings *r)
+{
+	uint64_t far = 0;
+	uint32_t i;
+
+	for (i = 0; i < r->nrings; i++)
+		far += ring_at(r, i)->far;
+	return far;
 }
 
 void rings_stop(struct rings *r)

@@ -44,6 +44,9 @@ void rings_free_dead(struct rings *r);
 /* What handlers took, in ticks of the time-stamp counter, and how many instructions they walked. */
 void rings_sum(const struct rings *r, uint64_t *ticks, uint64_t *insns);
 
+/* How many samples' walks came to where loads are timed. */
+uint64_t rings_far(const struct rings *r);
+
 /* Ends sampling: the programs run on. */
 void rings_stop(struct rings *r);
 

@@ -51,7 +51,7 @@
 #define NSIGNALS 5
 static const int watched[NSIGNALS] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-enum values_event { EVENT_TIME, EVENT_SIDE, EVENT_STEP, NEVENTS };
+enum values_event { EVENT_TIME, EVENT_SIDE, EVENT_EXTRA /* steps, or loads */, NEVENTS };
 
 struct values {
 	struct app *app;
@@ -70,8 +70,9 @@ struct values {
 	struct vt_perfdata_writer *w;
 	struct vt_buf payload;
 	uint64_t period;
-	uint64_t samples; /* that were walked */
-	uint64_t plain;	  /* others */
+	uint64_t samples;   /* that were walked */
+	uint64_t plain;	    /* others */
+	struct loads loads; /* if they are timed */
 	uint64_t losses[AGENT_NLOSSES];
 	uint64_t told[AGENT_NLOSSES]; /* of them, those that are LOST records */
 	sigset_t old_set;
@@ -275,7 +276,11 @@ static int take_agent_record(void *arg, const struct agent_record *r, struct vt_
 		want_frames(v, sample);
 		return put_value_sample(v, sample, EVENT_TIME, err);
 	case AGENT_STEP:
-		return v->opt->steps ? put_value_sample(v, sample, EVENT_STEP, err) : 0;
+		return v->opt->steps ? put_value_sample(v, sample, EVENT_EXTRA, err) : 0;
+	case AGENT_LOAD:
+		return v->opt->latency ? loads_put(&v->loads, v->w, (const struct agent_load *)r,
+						   EVENT_EXTRA, err)
+				       : 0;
 	default:
 		v->rings.damaged++;
 		return 0;
@@ -379,7 +384,7 @@ static bool make_data_file(struct values *v)
 
 static bool open_data(struct values *v)
 {
-	const struct vt_perfdata_event events[NEVENTS] = {
+	struct vt_perfdata_event events[NEVENTS] = {
 		[EVENT_TIME] = {.name = v->machine.cycles ? "cycles:u" : "cpu-clock:u",
 				.type = v->rings.shared->event_type,
 				.config = v->rings.shared->event_config,
@@ -393,25 +398,35 @@ static bool open_data(struct values *v)
 				.sample_type = SIDE_TYPE,
 				.flags = PD_ATTR_INHERIT | PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_MMAP |
 					 PD_ATTR_MMAP2 | PD_ATTR_COMM | PD_ATTR_TASK},
-		[EVENT_STEP] = {.name = "steps:u",
-				.type = PD_TYPE_SOFTWARE,
-				.config = PERF_COUNT_SW_CPU_CLOCK,
-				.period = 1,
-				.sample_type = SAMPLE_TYPE,
-				.flags = PD_ATTR_INHERIT | PD_ATTR_EXCLUDE_KERNEL,
-				.regs_user = VT_VALUE_SAMPLE_REGS},
+		[EVENT_EXTRA] = {.name = "steps:u",
+				 .type = PD_TYPE_SOFTWARE,
+				 .config = PERF_COUNT_SW_CPU_CLOCK,
+				 .period = 1,
+				 .sample_type = SAMPLE_TYPE,
+				 .flags = PD_ATTR_INHERIT | PD_ATTR_EXCLUDE_KERNEL,
+				 .regs_user = VT_VALUE_SAMPLE_REGS},
 	};
 	struct vt_perfdata_about about = {.arch = "x86_64"};
 	struct vt_error err = VT_ERROR_INIT;
 
+	if (v->opt->latency)
+		events[EVENT_EXTRA] = loads_event();
 	about.cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 	if (make_data_file(v)) {
-		v->w = vt_perfdata_writer_new(&v->out, events, v->opt->steps ? NEVENTS : EVENT_STEP,
-					      &about, &err);
+		v->w = vt_perfdata_writer_new(
+			&v->out, events, v->opt->steps || v->opt->latency ? NEVENTS : EVENT_EXTRA,
+			&about, &err);
 		if (!v->w)
 			app_fail(v->app, &err);
 	}
 	return v->w != NULL;
+}
+
+static bool open_loads(struct values *v)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	return loads_open(&v->loads, &err) == 0 || app_fail(v->app, &err);
 }
 
 /* ---- the program ---- */
@@ -450,6 +465,8 @@ static bool share_memory(struct values *v)
 	s->insns = (uint32_t)v->opt->insns;
 	s->one_in = (uint32_t)v->opt->one_in;
 	s->steps = v->opt->steps;
+	s->latency = v->opt->latency;
+	s->distance = (uint32_t)v->opt->distance;
 	s->period = v->period;
 	s->event_type = v->machine.cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE;
 	s->event_config = v->machine.cycles ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_SW_CPU_CLOCK;
@@ -627,6 +644,17 @@ static double handler_us(const struct values *v, uint64_t ticks)
 	return all > 0 ? (double)ticks * ns / all / (double)v->samples / 1e3 : 0;
 }
 
+/* A walk may end before it comes to the loads that are timed. */
+static void report_loads(const struct values *v)
+{
+	struct vt_buf levels = VT_BUF_INIT;
+
+	levels_name(&v->loads.levels, &levels);
+	app_say(v->app, "%" PRIu64 " loads timed, behind %" PRIu64 " of the samples; in ticks: %s",
+		v->loads.count, rings_far(&v->rings), vt_buf_str(&levels));
+	vt_buf_free(&levels);
+}
+
 static void report_samples(const struct values *v)
 {
 	uint64_t ticks, insns;
@@ -647,6 +675,19 @@ static void report_samples(const struct values *v)
 		app_say(v->app,
 			"%" PRIu64 " samples of %.1f instructions; %.1f us each in the handler",
 			v->samples, (double)insns / (double)v->samples, handler_us(v, ticks));
+	if (v->opt->latency)
+		report_loads(v);
+}
+
+static void put_load_facts(const struct values *v, struct vt_writer *w)
+{
+	struct vt_buf levels = VT_BUF_INIT;
+
+	levels_name(&v->loads.levels, &levels);
+	vt_writer_meta_u64(w, "agent.distance", v->opt->distance);
+	vt_writer_meta_u64(w, "agent.timed", rings_far(&v->rings));
+	vt_writer_meta(w, "latency.levels", vt_buf_str(&levels));
+	vt_buf_free(&levels);
 }
 
 /* What a stream says of how it was recorded. */
@@ -670,6 +711,8 @@ static void put_facts(const void *arg, struct vt_writer *w)
 	vt_writer_meta(w, "cpuid", cpu);
 	vt_writer_meta(w, "recorder", "sample-values");
 	vt_writer_meta_u64(w, "agent.insns", v->opt->insns);
+	if (v->opt->latency)
+		put_load_facts(v, w);
 	for (i = 0; i < AGENT_NLOSSES; i++)
 		if (v->losses[i])
 			vt_writer_meta_u64(w, losses[i], v->losses[i]);
@@ -743,6 +786,7 @@ static void clean_up(struct values *v)
 		unlink(v->shared);
 	sideband_close(v->side);
 	frames_free(v->frames);
+	loads_close(&v->loads);
 	rings_close(&v->rings);
 	free(v->shared);
 	free(v->processes.events);
@@ -778,7 +822,8 @@ int record_values(struct app *a, const struct values_options *o)
 						: NULL;
 	app_make_stream(a, v.output);
 	if (find_agent(&v) && check_program(&v) && check_output_name(a, v.output) &&
-	    check_event(&v) && share_memory(&v) && open_data(&v)) {
+	    check_event(&v) && share_memory(&v) && (!o->latency || open_loads(&v)) &&
+	    open_data(&v)) {
 		app_say(a,
 			"recording %s every %" PRIu64 " %s, and the next %" PRIu64
 			" instructions of each",

@@ -7,6 +7,7 @@
 
 #include "base/opt.h"
 #include "cmd/common/app.h"
+#include "cmd/record/loads.h"
 
 /*
  * `vtrace record --sample-values`: samples a program by an agent in its processes, with the memory
@@ -25,7 +26,10 @@
 struct values_options {
 	bool on;
 	bool insns_given;
-	bool steps; /* single-step what was walked, and record the registers of each step */
+	bool steps;   /* single-step what was walked, and record the registers of each step */
+	bool latency; /* time loads, so many instructions behind what a sample has */
+	bool distance_given;
+	uint64_t distance;
 	uint64_t insns;
 	uint64_t one_in;      /* so many samples has registers and memory */
 	const char *fraction; /* "1/K", as it was given, or NULL */
@@ -59,6 +63,16 @@ struct values_options {
 		 &(o).fraction,                                                                    \
 		 .arg = "1/K",                                                                     \
 		 .help = "only one in K samples, chosen at random; the others are of time alone"}, \
+		{0, "latency", VT_OPT_FLAG, &(o).latency,                                          \
+		 .help = "also time loads further on, as samples of the event loads:u"},           \
+		{0,                                                                                \
+		 "distance",                                                                       \
+		 VT_OPT_U64,                                                                       \
+		 &(o).distance,                                                                    \
+		 .arg = "N",                                                                       \
+		 .max = LOADS_DISTANCE_MAX,                                                        \
+		 .given = &(o).distance_given,                                                     \
+		 .help = "at least N instructions further on (default 512)"},                      \
 		{0, "steps", VT_OPT_FLAG, &(o).steps,                                              \
 		 .help = "also single-step them and record each step: to check values by, slow"},  \
 	{                                                                                          \

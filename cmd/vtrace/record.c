@@ -122,9 +122,15 @@ static bool check_values(struct record *r)
 		return app_usage(r->app, "%s: not with --sample-values", other);
 	if (r->perf.frequency && r->perf.period)
 		return app_usage(r->app, "--freq and --period exclude each other");
-	if (r->values.bpf && (r->values.steps || r->values.fraction))
+	if (r->values.bpf && (r->values.steps || r->values.fraction || r->values.latency))
 		return app_usage(r->app, "%s: not with --bpf",
-				 r->values.steps ? "--steps" : "--frequency");
+				 r->values.steps      ? "--steps"
+				 : r->values.fraction ? "--frequency"
+						      : "--latency");
+	if (r->values.steps && r->values.latency)
+		return app_usage(r->app, "--latency: not with --steps");
+	if (r->values.distance_given && !r->values.latency)
+		return app_usage(r->app, "--distance: goes with --latency");
 	if (r->perf.all_cpus && r->perf.pid)
 		return app_usage(r->app, "--all-cpus and --pid exclude each other: the whole "
 					 "machine, or one process");
@@ -136,6 +142,8 @@ static bool check_values(struct record *r)
 		return false;
 	if (!r->values.insns_given)
 		r->values.insns = VALUES_INSNS;
+	if (!r->values.distance_given)
+		r->values.distance = LOADS_DISTANCE;
 	r->values.all_cpus = r->perf.all_cpus;
 	r->values.pid = r->perf.pid;
 	r->values.frequency = r->perf.frequency;
@@ -178,6 +186,18 @@ static bool check_detached_word(struct app *a)
 	return true;
 }
 
+/* An option of --sample-values, or NULL. */
+static const char *value_option_given(const struct values_options *o)
+{
+	return o->steps		   ? "--steps"
+	       : o->bpf		   ? "--bpf"
+	       : o->fraction	   ? "--frequency"
+	       : o->latency	   ? "--latency"
+	       : o->distance_given ? "--distance"
+	       : o->insns_given	   ? "--insns"
+				   : NULL;
+}
+
 static bool check_record_options(struct record *r)
 {
 	const char *other = full_option_given(&r->full);
@@ -188,12 +208,9 @@ static bool check_record_options(struct record *r)
 		return app_usage(r->app, "--json: goes with --calibrate");
 	if (r->values.on)
 		return check_values(r);
-	if (r->values.insns_given || r->values.steps || r->values.fraction || r->values.bpf)
+	if (value_option_given(&r->values))
 		return app_usage(r->app, "%s: goes with --sample-values",
-				 r->values.steps      ? "--steps"
-				 : r->values.bpf      ? "--bpf"
-				 : r->values.fraction ? "--frequency"
-						      : "--insns");
+				 value_option_given(&r->values));
 	if (r->full.full)
 		return check_full(r);
 	if (other)
