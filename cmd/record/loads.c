@@ -28,7 +28,7 @@ struct vt_perfdata_event loads_event(void)
 	return (struct vt_perfdata_event){
 		.name = "loads:u",
 		.type = PD_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.config = PERF_COUNT_SW_DUMMY,
 		.period = 1,
 		.sample_type = LOAD_TYPE,
 		.flags = PD_ATTR_INHERIT | PD_ATTR_EXCLUDE_KERNEL |

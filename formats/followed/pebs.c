@@ -32,6 +32,7 @@
 #define LEVEL_IO	 (1u << 12)
 #define LEVEL_UNCACHED	 (1u << 13)
 #define LEVEL_PLACES	 0x3ff8u
+#define LEVEL_CACHES	 (LEVEL_L1 | LEVEL_L2 | LEVEL_L3)
 
 #define SNOOP(s)       ((s) >> 19 & 31)
 #define SNOOP_MODIFIED (1u << 4)
@@ -99,7 +100,7 @@ static enum vt_source get_numbered_source(uint64_t s)
 	return source;
 }
 
-/* Of the older field, a bit; several bits, or a miss, name no source. */
+/* Of the older field, a bit; several caches are one of them, other bits, or a miss, no source. */
 static enum vt_source get_flagged_source(uint64_t s)
 {
 	if (!(LEVEL(s) & LEVEL_HIT) || LEVEL(s) & LEVEL_MISS)
@@ -126,7 +127,9 @@ static enum vt_source get_flagged_source(uint64_t s)
 	case LEVEL_UNCACHED:
 		return VT_SOURCE_UNCACHED;
 	default:
-		return VT_SOURCE_UNKNOWN;
+		return LEVEL(s) & LEVEL_PLACES & ~LEVEL_CACHES || !(LEVEL(s) & LEVEL_CACHES)
+			       ? VT_SOURCE_UNKNOWN
+			       : VT_SOURCE_CACHE;
 	}
 }
 
@@ -173,6 +176,12 @@ static void tell_level_miss(uint64_t *row, uint64_t s)
 		   true);
 }
 
+/* One of several caches, of which one is the first: nothing is known to have missed. */
+static bool may_be_first_cache(enum vt_source source, uint64_t s)
+{
+	return source == VT_SOURCE_CACHE && LEVEL(s) & LEVEL_L1;
+}
+
 static void read_levels(uint64_t *row, uint64_t s)
 {
 	enum vt_source source = get_source(s);
@@ -182,7 +191,8 @@ static void read_levels(uint64_t *row, uint64_t s)
 			tell_level_miss(row, s);
 		return;
 	}
-	if (source != VT_SOURCE_IO && source != VT_SOURCE_UNCACHED)
+	if (source != VT_SOURCE_IO && source != VT_SOURCE_UNCACHED &&
+	    !may_be_first_cache(source, s))
 		tell_misses_before(row, source);
 	vt_pm_tell(row, VT_PM_EVENT(REMOTE),
 		   source == VT_SOURCE_PEER_FAR || source == VT_SOURCE_DRAM_FAR ||

@@ -188,6 +188,11 @@ t_is "its values have their label" "$(vtrace dump -k LABEL good.vt)" "LABEL	valu
 wrong "another version" 3 'made for version 99 of' -DABI=99
 wrong "no version" 3 'made for version 0 of' -DABI=0
 wrong "a smaller struct" 3 'its struct vtrace_plugin has 8 bytes' -DSIZE=8
+build -DOTHER=.fact='(void(*)(void*,const char*,const char*))1,' '-DSIZE=__builtin_offsetof(struct vtrace_plugin,fact)'
+t_ok "one from before facts were told is not told them" \
+	vinterp --symfs symfs -l 4 --plugin "./bad$plugins.so" -o old.vt regs.vt
+wrong "the same, less a byte" 3 'its struct vtrace_plugin has' \
+	'-DSIZE=__builtin_offsetof(struct vtrace_plugin,fact)-1'
 wrong "no name" 3 'no proper name' -DNAME=NULL
 wrong "a name for a terminal" 3 'no proper name' '-DNAME="\033[2J"'
 wrong "a name that is too long" 3 'no proper name' '-DNAME="0123456789012345678901234567890123456789"'

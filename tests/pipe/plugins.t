@@ -297,6 +297,30 @@ t_is "bins may be given" "$(vtrace dump -k LABEL given.bins | sed -n 's/.*text=/
 	'L1 (<10);L2 (10-99);M (>=100);'
 vinterp --plugin latency.so:max=2 -o two.bins levels.vt
 t_is "or how many" "$(vtrace dump -k LABEL two.bins | wc -l)" 2
+
+# Bins that the recorder has measured: FACT LATENCY..., the labels of these latencies.
+labels_of()
+{
+	local fact=$1 w lines=()
+	shift
+	for w in "$@"; do
+		lines+=("SAMPLE time=1 pid=10 tid=10 event=1 ip=0x401000 period=1 misc=0x4002 has=0x4000 weight=$w")
+	done
+	printf '%s\n' 'EVENT id=1 name=loads policy=exact type=1' "META key=latency.levels value=${fact//_/%20}" \
+		"${lines[@]}" | "$VT_BUILD/tests/tools/stream_make" >made.vt
+	vinterp --plugin latency.so"${options-}" -o made.bins made.vt 2>/dev/null
+	vtrace dump -k LABEL made.bins | sed -n 's/.*text=//p' | sort | tr '\n' ';'
+}
+levels='L1/L2<40_L3<160_memory'
+t_is "what the recorder has measured are the bins" "$(labels_of "$levels" 3 39 40 159 160 9999)" \
+	'L1/L2 (<40);L3 (40-159);memory (>=160);'
+t_is "also those of one" "$(labels_of "$levels" 39 2 7)" 'L1/L2 (<40);'
+t_is "and one level is all" "$(labels_of L1/L2/L3/memory 39 2 700)" 'all;'
+t_is "they may be given otherwise" "$(options=:bins=10 labels_of "$levels" 3 39)" 'L1 (<10);M (>=10);'
+for fact in "L1<40" "L1<40_" "L1<40_L2<40_M" "L1<40_L2<39_M" "L1<x_M" "L1<-4_M" "<40_M" "L1__M" \
+	"L1<99999999999999999999_M" "a<1_b<2_c<3_d<4_e<5_f<6_g" "a-name-that-is-longer-than-any<40_M"; do
+	t_is "no levels: $fact" "$(labels_of "$fact" 3 39 40)" 'all;'
+done
 t_status "or be nonsense" 2 vinterp --plugin latency.so:bins=10,5 levels.vt
 t_like "which is told" 'plugin latency.so: .bins=10,5.: neither bins=' "$T_ERR"
 t_status "neither registers nor latencies" 3 sh -c "vtrace decode '$ROOT/tests/data/demo/perf.data' | vinterp --plugin latency.so >none.vt 2>errors"

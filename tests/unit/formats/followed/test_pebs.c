@@ -90,7 +90,7 @@ static void test_sources(void **state)
 		{LH | NUM(1) | REM | HOPS(3), VT_SOURCE_PEER_FAR, MISS3 | FAR, MISS3 | FAR},
 		{LH | NUM(4) | REM | HOPS(3), VT_SOURCE_PEER_FAR, MISS3 | FAR, MISS3 | FAR},
 		{LH | NUM(14) | REM, VT_SOURCE_PMEM, MISS3 | FAR, MISS3 | FAR},
-		/* A miss of a level, as of Intel's stores; nothing; two levels. */
+		/* A miss of a level, as of Intel's stores; nothing; several levels. */
 		{OP(4) | LVL(4) | LVL(8), VT_SOURCE_UNKNOWN, MISS1, MISS1},
 		{OP(4) | LVL(4) | LVL(32), VT_SOURCE_UNKNOWN, MISS2, MISS2},
 		{OP(4) | LVL(4) | LVL(64), VT_SOURCE_UNKNOWN, MISS3, MISS3},
@@ -98,7 +98,11 @@ static void test_sources(void **state)
 		{OP(4) | LVL(4) | NUM(2), VT_SOURCE_UNKNOWN, MISS2, MISS2},
 		{OP(2) | LVL(6) | LVL(8), VT_SOURCE_UNKNOWN, 0, 0},
 		{OP(2) | LVL(1) | NUM(15), VT_SOURCE_UNKNOWN, 0, 0},
-		{LH | LVL(8) | LVL(32), VT_SOURCE_UNKNOWN, 0, 0},
+		{LH | LVL(8) | LVL(32), VT_SOURCE_CACHE, FAR, 0},
+		{LH | LVL(8) | LVL(32) | LVL(64), VT_SOURCE_CACHE, FAR, 0},
+		{LH | LVL(32) | LVL(64), VT_SOURCE_CACHE, MISS1 | FAR, MISS1},
+		{LH | LVL(8) | LVL(128), VT_SOURCE_UNKNOWN, 0, 0},
+		{LH | LVL(64) | LVL(1024), VT_SOURCE_UNKNOWN, 0, 0},
 	};
 	size_t i;
 
