@@ -176,11 +176,15 @@ void walk_run(struct walk *w, const struct walk_start *start, uint32_t insns, wa
 
 void walk_go_on(struct walk *w, uint32_t insns, walk_load_fn *load, void *load_arg)
 {
+	uint32_t i;
+
 	if (w->stop != WALK_LENGTH)
 		return;
 	w->stop = 0;
 	w->load = load;
 	w->load_arg = load_arg;
+	for (i = 0; i < w->nstores && !w->drops_lines; i++)
+		walk_touch_store(w, &w->store[i]);
 	w->drops_lines = true;
 	walk_until(w, w->walked + insns);
 }

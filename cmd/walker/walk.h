@@ -129,10 +129,11 @@ void walk_run(struct walk *w, const struct walk_start *start, uint32_t insns, wa
 
 /*
  * Goes on where a walk has come to, for at most `insns` more: adds to w->walked, and sets w->stop.
- * Does nothing if the walk has ended for another reason than its length.  Lines are not kept.
+ * Does nothing if the walk has ended for another reason than its length.  Lines are not kept. Those
+ * that are stored to are read, too, so that they come to where the processor would have them.
  *
- * With `load`, calls it for each load of the program's memory: not for one of two lines, nor of a
- * line to which the walk has stored, nor any more when a store may have gone anywhere.
+ * With `load`, calls it for each load of the program's memory: not for one of two lines, nor of
+ * what a store of more than a page wrote, nor any more when a store may have gone anywhere.
  */
 void walk_go_on(struct walk *w, uint32_t insns, walk_load_fn *load, void *load_arg);
 

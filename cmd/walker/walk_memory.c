@@ -6,6 +6,8 @@
 
 #define NO_ROOM UINT32_MAX
 
+#define TOUCHED 4096 /* bytes of a store, whose lines are read for it */
+
 static void copy(uint8_t *to, const uint8_t *from, uint64_t n)
 {
 	while (n--)
@@ -111,25 +113,26 @@ static uint64_t overlay_all(const struct walk *w, uint64_t addr, unsigned size, 
 
 /* ---- loads ---- */
 
-static bool has_stored(const struct walk *w, uint64_t addr, uint64_t size)
+/* Whether a line is one of a store that did not touch all of its own. */
+static bool is_of_large_store(const struct walk *w, uint64_t line)
 {
 	uint32_t i;
 
-	if (!overlaps(w, addr, size))
+	if (!overlaps(w, line, WALK_LINE))
 		return false;
 	for (i = 0; i < w->nstores; i++)
-		if (w->store[i].addr < addr + size && w->store[i].addr + w->store[i].size > addr)
+		if (w->store[i].size > TOUCHED && w->store[i].addr < line + WALK_LINE &&
+		    w->store[i].addr + w->store[i].size > line)
 			return true;
 	return false;
 }
 
-/* The program has what it stored in its store buffer, or will have, and has asked for the line. */
 static void tell_load(struct walk *w, uint64_t addr, uint64_t size)
 {
 	uint64_t line = addr & ~(uint64_t)(WALK_LINE - 1);
 
 	if (w->load && !w->memory_unknown && size <= WALK_LINE - (addr - line) &&
-	    !has_stored(w, line, WALK_LINE))
+	    !is_of_large_store(w, line))
 		w->load(w->load_arg, w->ip - w->insn.length, addr);
 }
 
@@ -172,15 +175,26 @@ struct val walk_load(struct walk *w, uint64_t addr, unsigned size)
 	return known(u.v);
 }
 
-void walk_touch(struct walk *w, uint64_t addr, uint64_t size, unsigned lines)
+static void touch_lines(struct walk *w, uint64_t addr, uint64_t size, unsigned lines)
 {
 	uint64_t at = addr & ~(uint64_t)(WALK_LINE - 1);
 
+	for (; at < addr + size && lines; at += WALK_LINE, lines--)
+		walk_line(w, at);
+}
+
+void walk_touch(struct walk *w, uint64_t addr, uint64_t size, unsigned lines)
+{
 	if (size == 0 || !walk_may_access(w, addr, size))
 		return;
 	tell_load(w, addr, size);
-	for (; at < addr + size && lines; at += WALK_LINE, lines--)
-		walk_line(w, at);
+	touch_lines(w, addr, size, lines);
+}
+
+void walk_touch_store(struct walk *w, const struct walk_store *s)
+{
+	if (s->size <= TOUCHED)
+		touch_lines(w, s->addr, s->size, TOUCHED / WALK_LINE + 1);
 }
 
 void walk_write_bytes(struct walk *w, uint64_t addr, uint64_t size, const uint8_t *bytes)
@@ -203,6 +217,8 @@ void walk_write_bytes(struct walk *w, uint64_t addr, uint64_t size, const uint8_
 		w->stores_from = addr;
 	if (addr + size > w->stores_to)
 		w->stores_to = addr + size;
+	if (w->drops_lines)
+		walk_touch_store(w, s);
 }
 
 void walk_store(struct walk *w, uint64_t addr, unsigned size, struct val x)

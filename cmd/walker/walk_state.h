@@ -123,6 +123,9 @@ struct val walk_load(struct walk *w, uint64_t addr, unsigned size);
 /* Keeps the lines of a read of any size, as many as `lines`. */
 void walk_touch(struct walk *w, uint64_t addr, uint64_t size, unsigned lines);
 
+/* Reads the lines of a store, as the processor does, unless it is a large one. */
+void walk_touch_store(struct walk *w, const struct walk_store *s);
+
 /* Stores `size` bytes, at most 64; NULL: unknown ones, as many as there are. */
 void walk_write_bytes(struct walk *w, uint64_t addr, uint64_t size, const uint8_t *bytes);
 void walk_store(struct walk *w, uint64_t addr, unsigned size, struct val x);

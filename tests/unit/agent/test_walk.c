@@ -406,26 +406,56 @@ static void test_go_on(void **state)
 	assert_int_equal(m.w.walked, 7);
 }
 
-/* What the walk has stored to comes from the store buffer, and from a line that was asked for. */
+/* Lines that are stored to are read for it, those of the first part when it goes on. */
 static void test_go_on_stored(void **state)
 {
 	struct told t = {0};
 
 	(void)state;
-	/* nop; mov [rsi+64], rax; mov rdx, [rsi+64]; mov rdx, [rsi+120]; mov rdx, [rsi+128]; mov
-	 * rdx, [rsi+60] */
-	RUN(1, "\x90\x48\x89\x46\x40\x48\x8b\x56\x40\x48\x8b\x56\x78"
-	       "\x48\x8b\x96\x80\0\0\0\x48\x8b\x56\x3c");
-	walk_go_on(&m.w, 5, note_load, &t);
-	assert_int_equal(m.w.walked, 6);
-	assert_int_equal(t.count, 1); /* the last is of two lines */
-	assert_told(&t, 0, CODE + 13, DATA + 128);
-	/* nop; mov [rbx], rax, which is unknown after cpuid: anything may be stored */
+	/* mov [rsi], rax; mov [rsi+64], rax; mov rdx, [rsi+64]; mov rdx, [rsi+120]; mov rdx,
+	 * [rsi+60] */
+	RUN(1, "\x48\x89\x06\x48\x89\x46\x40\x48\x8b\x56\x40\x48\x8b\x56\x78"
+	       "\x48\x8b\x56\x3c");
+	assert_false(has_line(DATA));
+	walk_go_on(&m.w, 1, NULL, NULL);
+	assert_true(has_line(DATA) && has_line(DATA + 64));
+	assert_int_equal(m.reads, 3);
+	walk_go_on(&m.w, 3, note_load, &t);
+	assert_int_equal(m.reads, 3);
+	assert_int_equal(m.w.walked, 5);
+	assert_int_equal(t.count, 2); /* the last is of two lines */
+	assert_told(&t, 0, CODE + 7, DATA + 64);
+	assert_told(&t, 1, CODE + 11, DATA + 120);
+	/* nop; cpuid; mov [rbx], eax: that may be anywhere */
 	t.count = 0;
 	RUN(1, "\x90\x0f\xa2\x89\x03\x48\x8b\x16");
 	walk_go_on(&m.w, 3, note_load, &t);
 	assert_int_equal(m.w.walked, 4);
 	assert_int_equal(t.count, 0);
+}
+
+/* A store of more than a page is not read, and loads of it are not told. */
+static void test_go_on_large(void **state)
+{
+	static const struct {
+		uint64_t size;
+		unsigned told;
+	} cases[] = {{4096 - 1024, 2}, {4096, 2}, {4097, 1}};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct told t = {0};
+
+		m.start.gpr[CX] = cases[i].size;
+		m.start.gpr[DI] = DATA + 1024;
+		/* nop; rep stosb; mov rdx, [rsi]; mov rdx, [rsi+1024] */
+		RUN(1, "\x90\xf3\xaa\x48\x8b\x16\x48\x8b\x96\0\4\0\0");
+		walk_go_on(&m.w, 3, note_load, &t);
+		assert_int_equal(m.w.walked, 4);
+		assert_int_equal(t.count, cases[i].told);
+		assert_told(&t, 0, CODE + 3, DATA);
+	}
 }
 
 /* It goes on where there is no room for another line, but not where the walk has ended. */
@@ -757,6 +787,7 @@ int main(void)
 		T(test_full),
 		T(test_go_on),
 		T(test_go_on_stored),
+		T(test_go_on_large),
 		T(test_go_on_far),
 		T(test_stops),
 		T(test_calls),
