@@ -250,12 +250,30 @@ static bool resolve_rest(struct vt_memory *m, const struct vti_memory_process *p
 	return use_key(m, &key, NULL, at);
 }
 
+/*
+ * The mapping whose image may have a variable at an address: the one there, or below it, where
+ * .bss lies behind the file's bytes.  The kernel maps what of .bss fills pages of its own without a
+ * file, right behind the file's mapping.
+ */
+static const struct vt_map *find_image_map(struct vt_memory *m, const struct vti_memory_process *p,
+					   uint64_t address)
+{
+	const struct vt_map *map = vti_memory_map(m, p, address), *below, *above;
+
+	if (map && (map->type != VT_IMAGE_ANON || !map->start))
+		return map;
+	if (map)
+		address = map->start - 1;
+	vt_addrspace_around(vt_context_space(m->context), (int32_t)p->pid, address, &below, &above);
+	return below;
+}
+
 bool vti_memory_resolve(struct vt_memory *m, struct vti_memory_process *p,
 			struct vti_memory_thread *t, uint64_t address, struct vti_memory_at *at)
 {
 	const struct vti_instance *n = vti_memory_instance(m, p, address);
 	struct vti_memory_thread *other;
-	const struct vt_map *map, *below, *above, *region;
+	const struct vt_map *map, *region;
 	bool found;
 
 	*at = (struct vti_memory_at){.object = VTI_NO_OBJECT};
@@ -264,10 +282,7 @@ bool vti_memory_resolve(struct vt_memory *m, struct vti_memory_process *p,
 	other = find_stack(p, t, address, false);
 	if (other)
 		return vti_memory_on_stack(m, p, other, address, at);
-	map = vti_memory_map(m, p, address);
-	vt_addrspace_around(vt_context_space(m->context), (int32_t)p->pid, address, &below, &above);
-	if (!map)
-		map = below;
+	map = find_image_map(m, p, address);
 	if (map && map->type == VT_IMAGE_FILE &&
 	    (!resolve_image(m, p, map, address, at, &found) || found))
 		return at->object != VTI_NO_OBJECT;
