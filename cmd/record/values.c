@@ -12,52 +12,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/plural.h"
-#include "cmd/common/decode.h"
 #include "cmd/common/find.h"
 #include "cmd/common/progress.h"
 #include "cmd/common/stream.h"
 #include "cmd/record/calibrate.h"
+#include "cmd/record/child.h"
 #include "cmd/record/command.h"
+#include "cmd/record/data.h"
 #include "cmd/record/frames.h"
 #include "cmd/record/probe.h"
 #include "cmd/record/processes.h"
 #include "cmd/record/rings.h"
 #include "cmd/record/scratch.h"
 #include "cmd/record/sideband.h"
-#include "formats/perfdata/write.h"
 
-#define DEFAULT_OUTPUT "vtrace.vt"
-#define AGENT	       "libvtrace-agent.so"
-
-/*
- * A tenth smaller than by zlib, for 50 microseconds a sample once the program has ended: memory is
- * hard to compress.
- */
-#define DEFAULT_COMPRESSION "zstd:15"
+#define AGENT "libvtrace-agent.so"
 
 /* How often rings are read: a tenth of the time in which 20,000 samples a second fill one. */
 #define LOOK_MS 20
 
-#define NSIGNALS 5
-static const int watched[NSIGNALS] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-
-enum values_event { EVENT_TIME, EVENT_SIDE, EVENT_EXTRA /* steps, or loads */, NEVENTS };
-
 struct values {
 	struct app *app;
 	const struct values_options *opt;
-	const char *output;
-	const char *compress;
 	struct probe machine;
 	struct vt_buf agent; /* path */
 	struct rings rings;
@@ -65,23 +47,14 @@ struct values {
 	struct sideband *side;
 	struct frames *frames;
 	struct processes processes;
-	struct vt_buf data; /* path of the perf.data */
-	struct vt_output out;
-	struct vt_perfdata_writer *w;
-	struct vt_buf payload;
+	struct data data;
+	struct child child;
 	uint64_t period;
 	uint64_t samples;   /* that were walked */
 	uint64_t plain;	    /* others */
 	struct loads loads; /* if they are timed */
 	uint64_t losses[AGENT_NLOSSES];
 	uint64_t told[AGENT_NLOSSES]; /* of them, those that are LOST records */
-	sigset_t old_set;
-	int signals;
-	int go; /* the child waits for this pipe to close */
-	pid_t child;
-	int status; /* from waitpid() */
-	bool ended;
-	bool asked; /* a signal has asked to end */
 	struct progress progress;
 	/* Two moments of both clocks, for the length of a tick. */
 	uint64_t start_ns, start_tick, end_ns, end_tick;
@@ -188,66 +161,49 @@ static bool check_program(struct values *v)
 
 /* ---- the perf.data ---- */
 
-/* perf's order of the fields: ip, tid, time, cpu, period, raw, user registers. */
-#define SAMPLE_TYPE                                                                                \
-	(PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_CPU | PD_SAMPLE_PERIOD |        \
-	 PD_SAMPLE_RAW | PD_SAMPLE_REGS_USER)
-#define SIDE_TYPE     (PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_CPU)
-#define REGS_ABI_NONE 0
-#define REGS_ABI_64   2
-
-/* What precedes the raw bytes. */
-static void begin_sample(struct values *v, const struct agent_record *r, enum values_event event)
+static void begin_sample(struct values *v, const struct agent_record *r, enum data_event event)
 {
-	struct vt_buf *b = &v->payload;
+	const struct data_sample sample = {
+		.ip = r->ip,
+		.pid = r->pid,
+		.tid = r->tid,
+		.time = r->time,
+		.cpu = r->cpu,
+		.period = event == DATA_TIME ? v->period : r->step,
+	};
 
-	b->size = 0;
-	vt_buf_put_le64(b, event + 1);
-	vt_buf_put_le64(b, r->ip);
-	vt_buf_put_le32(b, r->pid);
-	vt_buf_put_le32(b, r->tid);
-	vt_buf_put_le64(b, r->time);
-	vt_buf_put_le64(b, r->cpu);
-	vt_buf_put_le64(b, event == EVENT_TIME ? v->period : r->step);
-}
-
-static int end_sample(struct values *v, const struct agent_record *r, struct vt_error *err)
-{
-	const struct vt_perfdata_stamp stamp = {.time = r->time};
-	struct vt_buf *b = &v->payload;
-
-	if (b->failed)
-		return vt_error_nomem(err);
-	return vt_perfdata_put_record(v->w, PD_SAMPLE, PD_MISC_USER, &stamp, b->data, b->size, err);
+	data_begin_sample(&v->data, event, &sample);
 }
 
 /* The size of raw bytes and these together are a multiple of 8. */
 static int put_time_sample(struct values *v, const struct agent_record *r, struct vt_error *err)
 {
-	begin_sample(v, r, EVENT_TIME);
-	vt_buf_put_le32(&v->payload, 4);
-	vt_buf_put_le32(&v->payload, 0);
-	vt_buf_put_le64(&v->payload, REGS_ABI_NONE);
-	return end_sample(v, r, err);
+	struct vt_buf *b = &v->data.payload;
+
+	begin_sample(v, r, DATA_TIME);
+	vt_buf_put_le32(b, 4);
+	vt_buf_put_le32(b, 0);
+	vt_buf_put_le64(b, DATA_REGS_NONE);
+	return data_put_sample(&v->data, PD_MISC_USER, r->time, err);
 }
 
-static int put_value_sample(struct values *v, const struct agent_sample *r, enum values_event event,
+static int put_value_sample(struct values *v, const struct agent_sample *r, enum data_event event,
 			    struct vt_error *err)
 {
 	size_t raw = r->head.size - offsetof(struct agent_sample, values);
-	struct vt_buf *b = &v->payload;
+	struct vt_buf *b = &v->data.payload;
 	size_t i;
 
 	begin_sample(v, &r->head, event);
 	vt_buf_put_le32(b, (uint32_t)raw + 4);
 	vt_buf_put(b, &r->values, raw);
 	vt_buf_put_le32(b, 0);
-	vt_buf_put_le64(b, REGS_ABI_64);
+	vt_buf_put_le64(b, DATA_REGS_64);
 	for (i = 0; i < AGENT_REGS; i++)
 		vt_buf_put_le64(b, r->regs[i]);
 	for (i = 0; i < 32; i++)
 		vt_buf_put_le64(b, r->xmm[i]);
-	return end_sample(v, &r->head, err);
+	return data_put_sample(&v->data, PD_MISC_USER, r->head.time, err);
 }
 
 static void want_frames(struct values *v, const struct agent_sample *s)
@@ -274,12 +230,12 @@ static int take_agent_record(void *arg, const struct agent_record *r, struct vt_
 	case AGENT_SAMPLE:
 		v->samples++;
 		want_frames(v, sample);
-		return put_value_sample(v, sample, EVENT_TIME, err);
+		return put_value_sample(v, sample, DATA_TIME, err);
 	case AGENT_STEP:
-		return v->opt->steps ? put_value_sample(v, sample, EVENT_EXTRA, err) : 0;
+		return v->opt->steps ? put_value_sample(v, sample, DATA_OTHER, err) : 0;
 	case AGENT_LOAD:
-		return v->opt->latency ? loads_put(&v->loads, v->w, (const struct agent_load *)r,
-						   EVENT_EXTRA, err)
+		return v->opt->latency ? loads_put(&v->loads, v->data.w,
+						   (const struct agent_load *)r, DATA_OTHER, err)
 				       : 0;
 	default:
 		v->rings.damaged++;
@@ -301,7 +257,6 @@ static void note_mapping(struct values *v, const struct sideband_record *r)
 
 static int take_side_record(void *arg, const struct sideband_record *r, struct vt_error *err)
 {
-	struct vt_perfdata_stamp stamp = {EVENT_SIDE, r->id.pid, r->id.tid, r->id.time, r->id.cpu};
 	struct values *v = arg;
 
 	frames_note(v->frames, r);
@@ -309,27 +264,16 @@ static int take_side_record(void *arg, const struct sideband_record *r, struct v
 		processes_exec(&v->processes, r->id.pid, r->id.time);
 	else if (r->type == PD_MMAP2)
 		note_mapping(v, r);
-	return vt_perfdata_put_record(v->w, r->type, r->misc, &stamp, r->payload, r->size, err);
-}
-
-static uint64_t read_clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return data_put_side(&v->data, r, err);
 }
 
 /* Samples that were not taken are losses of the event at this time. */
 static int put_losses(struct values *v, struct vt_error *err)
 {
-	struct vt_perfdata_stamp stamp = {.event = EVENT_TIME, .pid = -1, .tid = -1};
 	static const enum agent_loss lost[] = {AGENT_LATE, AGENT_RING_FULL, AGENT_NO_RING};
-	uint8_t count[8];
 	size_t i;
 	int rc = 0;
 
-	stamp.time = read_clock_ns();
 	for (i = 0; i < AGENT_NLOSSES; i++)
 		v->losses[i] = __atomic_load_n(&v->rings.shared->losses[i], __ATOMIC_RELAXED);
 	for (i = 0; i < sizeof(lost) / sizeof(lost[0]) && rc == 0; i++) {
@@ -338,9 +282,7 @@ static int put_losses(struct values *v, struct vt_error *err)
 		if (!n || v->losses[lost[i]] < v->told[lost[i]])
 			continue;
 		v->told[lost[i]] += n;
-		vt_put_le64(count, n);
-		rc = vt_perfdata_put_record(v->w, PD_LOST_SAMPLES, 0, &stamp, count, sizeof(count),
-					    err);
+		rc = data_put_lost(&v->data, n, err);
 	}
 	return rc;
 }
@@ -357,69 +299,26 @@ static int read_round(struct values *v, struct vt_error *err)
 	if (rc == 0)
 		rc = put_losses(v, err);
 	if (rc == 0)
-		rc = vt_perfdata_put_record(v->w, PD_FINISHED_ROUND, 0, NULL, NULL, 0, err);
+		rc = data_put_round(&v->data, err);
 	rings_free_dead(&v->rings);
 	return rc;
 }
 
-/* Beside the output, whose file system has room for it; or where temporary files are. */
-static bool make_data_file(struct values *v)
+static struct vt_perfdata_event time_event(const struct values *v)
 {
-	struct vt_error err = VT_ERROR_INIT;
-	int fd;
-
-	if (strcmp(v->output, "-") == 0)
-		vt_buf_printf(&v->data, "%s/vtrace.XXXXXX", app_tmpdir());
-	else
-		vt_buf_printf(&v->data, "%s.XXXXXX", v->output);
-	fd = mkstemp((char *)vt_buf_str(&v->data));
-	if (fd < 0) {
-		vt_error_errno(&err, VT_E_WRITE, errno, "%s", vt_buf_str(&v->data));
-		v->data.size = 0;
-		return app_fail(v->app, &err);
-	}
-	close(fd);
-	return vt_output_open(&v->out, vt_buf_str(&v->data), &err) == 0 || app_fail(v->app, &err);
+	return data_time_event(&v->machine, false, v->period, VT_VALUE_SAMPLE_REGS);
 }
 
 static bool open_data(struct values *v)
 {
-	struct vt_perfdata_event events[NEVENTS] = {
-		[EVENT_TIME] = {.name = v->machine.cycles ? "cycles:u" : "cpu-clock:u",
-				.type = v->rings.shared->event_type,
-				.config = v->rings.shared->event_config,
-				.period = v->period,
-				.sample_type = SAMPLE_TYPE,
-				.flags = PD_ATTR_INHERIT | PD_ATTR_EXCLUDE_KERNEL,
-				.regs_user = VT_VALUE_SAMPLE_REGS},
-		[EVENT_SIDE] = {.name = "dummy:u",
-				.type = PD_TYPE_SOFTWARE,
-				.config = PERF_COUNT_SW_DUMMY,
-				.sample_type = SIDE_TYPE,
-				.flags = PD_ATTR_INHERIT | PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_MMAP |
-					 PD_ATTR_MMAP2 | PD_ATTR_COMM | PD_ATTR_TASK},
-		[EVENT_EXTRA] = {.name = "steps:u",
-				 .type = PD_TYPE_SOFTWARE,
-				 .config = PERF_COUNT_SW_CPU_CLOCK,
-				 .period = 1,
-				 .sample_type = SAMPLE_TYPE,
-				 .flags = PD_ATTR_INHERIT | PD_ATTR_EXCLUDE_KERNEL,
-				 .regs_user = VT_VALUE_SAMPLE_REGS},
-	};
-	struct vt_perfdata_about about = {.arch = "x86_64"};
-	struct vt_error err = VT_ERROR_INIT;
+	const struct vt_perfdata_event time = time_event(v), loads = loads_event();
+	struct vt_perfdata_event steps = time;
 
-	if (v->opt->latency)
-		events[EVENT_EXTRA] = loads_event();
-	about.cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
-	if (make_data_file(v)) {
-		v->w = vt_perfdata_writer_new(
-			&v->out, events, v->opt->steps || v->opt->latency ? NEVENTS : EVENT_EXTRA,
-			&about, &err);
-		if (!v->w)
-			app_fail(v->app, &err);
-	}
-	return v->w != NULL;
+	steps.name = "steps:u";
+	steps.type = PD_TYPE_SOFTWARE;
+	steps.config = PERF_COUNT_SW_CPU_CLOCK;
+	steps.period = 1;
+	return data_open(&v->data, &time, v->opt->steps ? &steps : v->opt->latency ? &loads : NULL);
 }
 
 static bool open_loads(struct values *v)
@@ -431,19 +330,10 @@ static bool open_loads(struct values *v)
 
 /* ---- the program ---- */
 
-/* The period of so many samples a second, from the processor's own rate where it counts cycles. */
-static uint64_t choose_period(const struct values *v)
-{
-	uint64_t rate = v->opt->frequency ? v->opt->frequency : VALUES_FREQUENCY;
-
-	if (v->opt->period)
-		return v->opt->period;
-	return (v->machine.cycles ? probe_cycles_per_second() : 1000000000) / rate;
-}
-
 static bool share_memory(struct values *v)
 {
 	struct vt_error err = VT_ERROR_INIT;
+	struct vt_perfdata_event time;
 	struct agent_shared *s;
 	int fd = -1;
 
@@ -460,7 +350,9 @@ static bool share_memory(struct values *v)
 	v->frames = frames_new(v->rings.frames, &err);
 	if (!v->frames)
 		return app_fail(v->app, &err);
-	v->period = choose_period(v);
+	v->period = v->opt->period ? v->opt->period
+				   : data_choose_period(&v->machine, v->opt->frequency);
+	time = time_event(v);
 	s = v->rings.shared;
 	s->insns = (uint32_t)v->opt->insns;
 	s->one_in = (uint32_t)v->opt->one_in;
@@ -468,101 +360,49 @@ static bool share_memory(struct values *v)
 	s->latency = v->opt->latency;
 	s->distance = (uint32_t)v->opt->distance;
 	s->period = v->period;
-	s->event_type = v->machine.cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE;
-	s->event_config = v->machine.cycles ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_SW_CPU_CLOCK;
+	s->event_type = time.type;
+	s->event_config = time.config;
 	return true;
 }
 
-/* In the child: waits until the events are open, then becomes the program. */
-static void become_program(const struct values *v, int wait)
+/* In the child: what loads the agent. */
+static void set_variables(void *arg)
 {
+	struct values *v = arg;
 	const char *before = getenv("LD_PRELOAD");
-	struct sigaction by_default = {.sa_handler = SIG_DFL};
-	struct vt_buf preload = VT_BUF_INIT, agent = v->agent;
-	char byte;
+	struct vt_buf preload = VT_BUF_INIT;
 
-	while (read(wait, &byte, 1) < 0 && errno == EINTR)
-		;
-	sigaction(SIGPIPE, &by_default, NULL);
-	sigprocmask(SIG_SETMASK, &v->old_set, NULL);
-	vt_buf_printf(&preload, "%s%s%s", vt_buf_str(&agent), before && *before ? ":" : "",
+	vt_buf_printf(&preload, "%s%s%s", vt_buf_str(&v->agent), before && *before ? ":" : "",
 		      before ? before : "");
 	setenv("LD_PRELOAD", vt_buf_str(&preload), 1);
 	setenv(AGENT_VARIABLE, v->shared, 1);
-	if (strcmp(v->output, "-") == 0)
-		dup2(STDERR_FILENO, STDOUT_FILENO);
-	execvp(v->app->argv[0], v->app->argv);
-	app_say(v->app, "%s: %s", v->app->argv[0], strerror(errno));
-	_exit(127);
 }
 
 static bool start_program(struct values *v)
 {
 	struct vt_error err = VT_ERROR_INIT;
-	int wait[2];
 
-	if (pipe(wait) < 0) {
-		vt_error_errno(&err, VT_E_SYSTEM, errno, "pipe");
-		return app_fail(v->app, &err);
-	}
-	fcntl(wait[0], F_SETFD, FD_CLOEXEC);
-	fcntl(wait[1], F_SETFD, FD_CLOEXEC);
-	v->child = fork();
-	if (v->child == 0) {
-		close(wait[1]);
-		become_program(v, wait[0]);
-	}
-	close(wait[0]);
-	v->go = wait[1];
-	if (v->child < 0)
-		vt_error_errno(&err, VT_E_SYSTEM, errno, "fork");
-	else
-		v->side = sideband_open(v->child, &err);
+	if (!child_start(&v->child, v->app, data_is_to_stdout(&v->data), set_variables, v))
+		return false;
+	v->side = sideband_open(v->child.pid, &err);
 	return v->side || app_fail(v->app, &err);
-}
-
-static void handle_signal(struct values *v, const struct signalfd_siginfo *s)
-{
-	if (s->ssi_signo == SIGCHLD) {
-		v->ended = v->ended || waitpid(v->child, &v->status, WNOHANG) == v->child;
-		return;
-	}
-	v->asked = true;
-	/* A signal from the keyboard reaches the program, too. */
-	if (!v->ended && s->ssi_code != SI_KERNEL)
-		kill(v->child, (int)s->ssi_signo);
 }
 
 static int receive_samples(struct values *v, struct vt_error *err)
 {
-	struct pollfd fd = {.fd = v->signals, .events = POLLIN};
-	struct signalfd_siginfo s;
-	struct stat st;
+	struct pollfd fd = {.fd = v->child.signals, .events = POLLIN};
 	int rc = 0;
 
-	while (rc == 0 && !v->ended) {
+	while (rc == 0 && !v->child.ended) {
 		if (poll(&fd, 1, LOOK_MS) < 0 && errno != EINTR)
 			return vt_error_errno(err, VT_E_SYSTEM, errno, "poll");
-		while (read(v->signals, &s, sizeof(s)) == (ssize_t)sizeof(s))
-			handle_signal(v, &s);
+		child_take_signals(&v->child);
 		rc = read_round(v, err);
-		if (v->progress.active && stat(vt_buf_str(&v->data), &st) == 0)
-			progress_update(&v->progress, (uint64_t)st.st_size);
+		if (v->progress.active)
+			progress_update(&v->progress, data_size(&v->data));
 	}
 	rings_stop(&v->rings);
 	return rc < 0 ? rc : read_round(v, err);
-}
-
-static void watch_signals(struct values *v)
-{
-	sigset_t set;
-	size_t i;
-
-	sigemptyset(&set);
-	for (i = 0; i < NSIGNALS; i++)
-		sigaddset(&set, watched[i]);
-	sigprocmask(SIG_BLOCK, &set, &v->old_set);
-	v->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
 /* Runs the program to its end.  False: it could not be started. */
@@ -571,24 +411,22 @@ static bool run_program(struct values *v)
 	struct vt_error err = VT_ERROR_INIT;
 	bool ok;
 
-	watch_signals(v);
-	v->start_ns = read_clock_ns();
+	child_block_signals(&v->child);
+	v->start_ns = data_clock_ns();
 	v->start_tick = __builtin_ia32_rdtsc();
 	ok = start_program(v);
-	if (!ok && v->child > 0)
-		kill(v->child, SIGKILL);
-	close(v->go);
+	if (!ok && v->child.pid)
+		kill(v->child.pid, SIGKILL);
+	child_go(&v->child);
 	progress_start(&v->progress, v->app->name, "", false);
 	if (ok && receive_samples(v, &err) < 0) {
 		rings_stop(&v->rings);
 		app_fail(v->app, &err);
 	}
 	progress_end(&v->progress);
-	v->end_ns = read_clock_ns();
+	v->end_ns = data_clock_ns();
 	v->end_tick = __builtin_ia32_rdtsc();
-	while (v->child > 0 && !v->ended)
-		v->ended = waitpid(v->child, &v->status, 0) == v->child || errno != EINTR;
-	close(v->signals);
+	child_wait(&v->child);
 	return ok;
 }
 
@@ -605,9 +443,7 @@ static void report_losses(struct values *v)
 	struct app *a = v->app;
 	int why;
 
-	if (WIFSIGNALED(v->status))
-		app_say(a, "%s: ended by signal %d (%s)", a->argv[0], WTERMSIG(v->status),
-			strsignal(WTERMSIG(v->status)));
+	child_report(&v->child, a);
 	say_loss(v, AGENT_LATE, "samples came late, with SIGTRAP blocked: left out");
 	say_loss(v, AGENT_RING_FULL, "samples lost: they were not read in time");
 	say_loss(v, AGENT_NO_RING,
@@ -721,67 +557,19 @@ static void put_facts(const void *arg, struct vt_writer *w)
 			vt_writer_meta_u64(w, unsampled[i], v->processes.count[i]);
 }
 
-static const char *unfinished = ""; /* a path */
-
-static void remove_unfinished(int sig)
-{
-	unlink(unfinished);
-	raise(sig);
-}
-
-static void guard_against(int sig)
-{
-	struct sigaction act = {.sa_handler = remove_unfinished,
-				.sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
-	struct sigaction old;
-
-	if (sigaction(sig, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-		sigaction(sig, &act, NULL);
-}
-
-/* What ends this process from now on, as a reader that closes the pipe does, leaves no file. */
-static void guard_data(struct values *v)
-{
-	size_t i;
-
-	unlink(v->shared);
-	unfinished = vt_buf_str(&v->data);
-	guard_against(SIGPIPE);
-	for (i = 0; i < NSIGNALS; i++)
-		if (watched[i] != SIGCHLD)
-			guard_against(watched[i]);
-}
-
 static void write_output(struct values *v)
 {
-	struct vt_error err = VT_ERROR_INIT, later = VT_ERROR_INIT;
-	int rc = vt_perfdata_writer_close(v->w, true, &err);
-
-	v->w = NULL;
-	if (vt_output_close(&v->out, rc == 0 ? &err : &later) < 0)
-		rc = -1;
-	if (rc < 0) {
-		app_fail(v->app, &err);
+	if (!data_close(&v->data))
 		return;
-	}
 	report_losses(v);
 	report_samples(v);
-	guard_data(v);
-	app_decode(v->app,
-		   &(struct app_decode){.output = v->output,
-					.compress = v->compress,
-					.pack = v->opt->pack,
-					.facts = put_facts,
-					.facts_arg = v},
-		   vt_buf_str(&v->data));
-	unfinished = "";
+	unlink(v->shared);
+	data_decode(&v->data, put_facts, v);
 }
 
 static void clean_up(struct values *v)
 {
-	vt_perfdata_writer_close(v->w, false, NULL);
-	if (v->data.size)
-		unlink(vt_buf_str(&v->data));
+	data_end(&v->data);
 	if (v->shared)
 		unlink(v->shared);
 	sideband_close(v->side);
@@ -790,53 +578,28 @@ static void clean_up(struct values *v)
 	rings_close(&v->rings);
 	free(v->shared);
 	free(v->processes.events);
-	vt_buf_free(&v->data);
 	vt_buf_free(&v->agent);
-	vt_buf_free(&v->payload);
-}
-
-static bool is_pipe(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
-}
-
-static bool is_file_output(const char *path)
-{
-	struct stat st;
-
-	return (strcmp(path, "-") == 0 ? fstat(STDOUT_FILENO, &st) : stat(path, &st)) < 0 ||
-	       S_ISREG(st.st_mode);
 }
 
 int record_values(struct app *a, const struct values_options *o)
 {
-	struct values v = {.app = a, .opt = o, .go = -1};
+	struct values v = {.app = a, .opt = o, .child = CHILD_INIT};
+	struct vt_perfdata_event time;
 	bool ran = false;
 
-	sigprocmask(SIG_SETMASK, NULL, &v.old_set);
-	v.output = o->output ? o->output : is_pipe(STDOUT_FILENO) ? "-" : DEFAULT_OUTPUT;
-	v.compress = o->compress		? o->compress
-		     : is_file_output(v.output) ? DEFAULT_COMPRESSION
-						: NULL;
-	app_make_stream(a, v.output);
-	if (find_agent(&v) && check_program(&v) && check_output_name(a, v.output) &&
+	sigprocmask(SIG_SETMASK, NULL, &v.child.old_set);
+	data_init(&v.data, a, o->output, o->compress, o->pack);
+	if (find_agent(&v) && check_program(&v) && check_output_name(a, v.data.output) &&
 	    check_event(&v) && share_memory(&v) && (!o->latency || open_loads(&v)) &&
 	    open_data(&v)) {
-		app_say(a,
-			"recording %s every %" PRIu64 " %s, and the next %" PRIu64
-			" instructions of each",
-			v.machine.cycles ? "cycles:u" : "cpu-clock:u", v.period,
-			v.machine.cycles ? "cycles" : "ns", o->insns);
+		time = time_event(&v);
+		data_say_begin(&v.data, &time, o->insns);
 		ran = run_program(&v);
 		if (ran && a->status < APP_INPUT)
 			write_output(&v);
 	}
 	clean_up(&v);
 	/* Until all is written, nothing ends this process. */
-	restore_signals(&v.old_set);
-	if (!ran)
-		return 0;
-	return WIFEXITED(v.status) ? WEXITSTATUS(v.status) : 128 + WTERMSIG(v.status);
+	restore_signals(&v.child.old_set);
+	return ran ? child_exit_status(&v.child) : 0;
 }

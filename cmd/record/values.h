@@ -33,8 +33,8 @@ struct values_options {
 	uint64_t insns;
 	uint64_t one_in;      /* so many samples has registers and memory */
 	const char *fraction; /* "1/K", as it was given, or NULL */
-	uint64_t frequency;   /* 0: not given */
-	uint64_t period;
+	uint64_t frequency;
+	uint64_t period; /* 0: that of the frequency */
 	bool pack;
 	bool bpf;	    /* by a program in the kernel: record_bpf(), with these two */
 	bool all_cpus;	    /* sample the whole machine */

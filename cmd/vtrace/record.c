@@ -146,7 +146,7 @@ static bool check_values(struct record *r)
 		r->values.distance = LOADS_DISTANCE;
 	r->values.all_cpus = r->perf.all_cpus;
 	r->values.pid = r->perf.pid;
-	r->values.frequency = r->perf.frequency;
+	r->values.frequency = r->perf.frequency ? r->perf.frequency : VALUES_FREQUENCY;
 	r->values.period = r->perf.period;
 	r->values.pack = r->perf.pack;
 	r->values.output = r->perf.output;
