@@ -59,6 +59,7 @@ struct app {
 	unsigned threads;     /* that compress what is written, besides the program's own */
 	enum app_status status;
 	bool missing_told;	   /* how images without their files can be found has been said */
+	const char *input_name;	   /* what messages call the next input; NULL: by its path */
 	struct vt_losses losses;   /* of all streams that were read to their ends */
 	struct vt_failure failure; /* the first that is known, of this program or upstream of it */
 	bool incomplete;	   /* an input was */

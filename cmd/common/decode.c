@@ -143,7 +143,7 @@ void app_decode(struct app *a, const struct app_decode *d, const char *path)
 		decode_packed(a, d, path);
 		return;
 	}
-	if (vt_input_open(&in, path, &err) < 0) {
+	if (app_open_input(a, path, &in, &err) < 0) {
 		app_fail(a, &err);
 		return;
 	}

@@ -62,6 +62,18 @@ static struct vt_reader *open_input_reader(struct app *a, struct vt_input *in, s
 	return r;
 }
 
+int app_open_input(const struct app *a, const char *path, struct vt_input *in, struct vt_error *err)
+{
+	int code = vt_input_open(in, path, err);
+	char *name = code == 0 && a->input_name ? strdup(a->input_name) : NULL;
+
+	if (name) {
+		free(in->name);
+		in->name = name;
+	}
+	return code;
+}
+
 struct vt_reader *app_open_reader(struct app *a, const char *path)
 {
 	struct vt_error err = VT_ERROR_INIT;
@@ -72,7 +84,7 @@ struct vt_reader *app_open_reader(struct app *a, const char *path)
 	if (!app_is_no_terminal(a, path))
 		return NULL;
 	app_note_input(a, path);
-	if (vt_input_open(&in, path, &err) == 0)
+	if (app_open_input(a, path, &in, &err) == 0)
 		r = open_input_reader(a, &in, &err);
 	if (!r && nothing_came(path, err.text))
 		vt_error_set(&err, VT_E_FORMAT, "%s",

@@ -21,6 +21,10 @@
  * property of the recording, and are told.
  */
 
+/* Opens an input under the name that messages have for it.  0 or a negative error. */
+int app_open_input(const struct app *a, const char *path, struct vt_input *in,
+		   struct vt_error *err);
+
 /*
  * Opens a stream, or a recorded trace, which is decoded on the way; their first bytes tell.  "-" is
  * standard input, which must not be a terminal; NULL is standard input, or ./perf.data where that

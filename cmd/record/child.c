@@ -115,39 +115,3 @@ int child_exit_status(const struct child *c)
 		return 0;
 	return WIFEXITED(c->status) ? WEXITSTATUS(c->status) : 128 + WTERMSIG(c->status);
 }
-
-/* ---- a file that is not finished ---- */
-
-static const char *unfinished = ""; /* a path */
-
-static void remove_unfinished(int sig)
-{
-	unlink(unfinished);
-	raise(sig);
-}
-
-static void guard_against(int sig)
-{
-	struct sigaction act = {.sa_handler = remove_unfinished,
-				.sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
-	struct sigaction old;
-
-	if (sigaction(sig, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-		sigaction(sig, &act, NULL);
-}
-
-void child_guard_file(const char *path)
-{
-	size_t i;
-
-	unfinished = path;
-	guard_against(SIGPIPE);
-	for (i = 0; i < NSIGNALS; i++)
-		if (watched[i] != SIGCHLD)
-			guard_against(watched[i]);
-}
-
-void child_guard_end(void)
-{
-	unfinished = "";
-}

@@ -56,11 +56,4 @@ void child_report(const struct child *c, struct app *a);
 /* Its exit status, or 128 + the signal that ended it; 0 if there was none. */
 int child_exit_status(const struct child *c);
 
-/*
- * From now on, signals that end this process remove a file before, whose path is borrowed until
- * child_guard_end().
- */
-void child_guard_file(const char *path);
-void child_guard_end(void);
-
 #endif

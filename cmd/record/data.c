@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* mkostemp() */
+
 #include "cmd/record/data.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,7 +18,6 @@
 #include "cmd/common/decode.h"
 #include "cmd/common/find.h"
 #include "cmd/common/stream.h"
-#include "cmd/record/child.h"
 
 #define DEFAULT_OUTPUT "vtrace.vt"
 
@@ -45,7 +48,7 @@ static bool is_file_output(const char *path)
 
 void data_init(struct data *d, struct app *a, const char *output, const char *compress, bool pack)
 {
-	*d = (struct data){.app = a, .pack = pack, .path = VT_BUF_INIT};
+	*d = (struct data){.app = a, .pack = pack, .fd = -1};
 	d->output = output ? output : is_pipe(STDOUT_FILENO) ? "-" : DEFAULT_OUTPUT;
 	d->compress = compress ? compress : is_file_output(d->output) ? DEFAULT_COMPRESSION : NULL;
 	app_make_stream(a, d->output);
@@ -88,24 +91,30 @@ void data_say_begin(const struct data *d, const struct vt_perfdata_event *time, 
 
 /* ---- the file ---- */
 
+/* What messages call it. */
+static const char *name_recording(const struct data *d)
+{
+	return data_is_to_stdout(d) ? "the recording" : d->output;
+}
+
 /* Beside the output, whose file system has room for it; or where temporary files are. */
 static bool make_file(struct data *d)
 {
+	struct vt_buf path = VT_BUF_INIT;
 	struct vt_error err = VT_ERROR_INIT;
-	int fd;
 
 	if (data_is_to_stdout(d))
-		vt_buf_printf(&d->path, "%s/vtrace.XXXXXX", app_tmpdir());
+		vt_buf_printf(&path, "%s/vtrace.XXXXXX", app_tmpdir());
 	else
-		vt_buf_printf(&d->path, "%s.XXXXXX", d->output);
-	fd = mkstemp((char *)vt_buf_str(&d->path));
-	if (fd < 0) {
-		vt_error_errno(&err, VT_E_WRITE, errno, "%s", vt_buf_str(&d->path));
-		d->path.size = 0;
-		return app_fail(d->app, &err);
-	}
-	close(fd);
-	return vt_output_open(&d->out, vt_buf_str(&d->path), &err) == 0 || app_fail(d->app, &err);
+		vt_buf_printf(&path, "%s.XXXXXX", d->output);
+	d->fd = mkostemp((char *)vt_buf_str(&path), O_CLOEXEC);
+	if (d->fd < 0)
+		vt_error_errno(&err, VT_E_WRITE, errno, "%s", vt_buf_str(&path));
+	else
+		unlink(vt_buf_str(&path));
+	vt_buf_free(&path);
+	return (d->fd >= 0 && vt_output_open_fd(&d->out, d->fd, name_recording(d), &err) == 0) ||
+	       app_fail(d->app, &err);
 }
 
 bool data_open(struct data *d, const struct vt_perfdata_event *time,
@@ -135,10 +144,9 @@ bool data_open(struct data *d, const struct vt_perfdata_event *time,
 
 uint64_t data_size(const struct data *d)
 {
-	struct vt_buf path = d->path;
 	struct stat st;
 
-	return stat(vt_buf_str(&path), &st) == 0 ? (uint64_t)st.st_size : 0;
+	return fstat(d->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
 /* ---- records ---- */
@@ -214,23 +222,24 @@ bool data_close(struct data *d)
 
 void data_decode(struct data *d, app_facts_fn *facts, const void *arg)
 {
-	/* What ends this process now, as a reader that closes the pipe does, leaves no file. */
-	child_guard_file(vt_buf_str(&d->path));
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", d->fd);
+	d->app->input_name = name_recording(d);
 	app_decode(d->app,
 		   &(struct app_decode){.output = d->output,
 					.compress = d->compress,
 					.pack = d->pack,
 					.facts = facts,
 					.facts_arg = arg},
-		   vt_buf_str(&d->path));
-	child_guard_end();
+		   path);
+	d->app->input_name = NULL;
 }
 
 void data_end(struct data *d)
 {
 	vt_perfdata_writer_close(d->w, false, NULL);
-	if (d->path.size)
-		unlink(vt_buf_str(&d->path));
-	vt_buf_free(&d->path);
+	if (d->fd >= 0)
+		close(d->fd);
 	vt_buf_free(&d->payload);
 }

@@ -30,7 +30,7 @@ struct data {
 	const char *output;
 	const char *compress;
 	bool pack;
-	struct vt_buf path;
+	int fd; /* of the file, which has no name: what ends this process leaves none */
 	struct vt_output out;
 	struct vt_perfdata_writer *w;
 	struct vt_buf payload; /* of a record */
@@ -87,7 +87,7 @@ int data_put_round(struct data *d, struct vt_error *err);
 bool data_close(struct data *d);
 void data_decode(struct data *d, app_facts_fn *facts, const void *arg);
 
-/* Removes the file, whatever has become of it. */
+/* Gives the file up, whatever has become of it. */
 void data_end(struct data *d);
 
 #endif

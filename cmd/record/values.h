@@ -47,7 +47,7 @@ struct values_options {
 #define VALUES_OPTIONS(o)                                                                          \
 	{0, "sample-values", VT_OPT_FLAG, &(o).on,                                                 \
 	 .help = "samples of time, each with the memory that the next instructions read:\n"        \
-		 "what vinterp needs to know their values; with it:"},                             \
+		 "what vinterp needs to know their values (-z zstd:15); with it:"},                \
 		{0,                                                                                \
 		 "insns",                                                                          \
 		 VT_OPT_U64,                                                                       \

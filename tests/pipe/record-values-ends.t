@@ -153,10 +153,16 @@ cat >removes.sh <<'END'
 rm -r gone
 echo finished
 END
-t_status "the output's directory is removed" 3 record -o gone/x.vt -- sh removes.sh
+t_status "the output's directory is removed" 4 record -o gone/x.vt -- sh removes.sh
 t_is "after the program has run on" "$(tail -n 1 "$T_OUT")" finished
 t_like "is told" 'gone/x.vt.*No such file' "$T_ERR"
 t_is "once" "$(grep -c 'No such file' "$T_ERR")" 1
+
+# The shared memory stays, since processes of the program may still want it.
+mkdir killed killed-tmp
+# shellcheck disable=SC2016 # for the program's shell
+VTRACE_TMPDIR=$PWD/killed-tmp t_status "a recorder that is killed" 137 bash -c 'vtrace record --sample-values -o killed/x.vt -- sh -c "kill -9 \$PPID"'
+t_is "leaves no file beside the output" "$(ls killed)" ""
 
 if mkdir small && mount -t tmpfs -o size=64k none small 2>/dev/null; then
 	t_status "a full disk" 4 record -o small/x.vt -- sh busy.sh 1000000
