@@ -149,7 +149,6 @@ void agent_tell_attached(void)
 static void fill_sample(struct agent_sample *r, const struct walk *w,
 			const struct walk_start *start, uint64_t caller, const ucontext_t *u)
 {
-	const uint8_t *fx = (const uint8_t *)u->uc_mcontext.fpregs;
 	uint8_t *to = (uint8_t *)(r + 1);
 	unsigned i;
 
@@ -162,13 +161,12 @@ static void fill_sample(struct agent_sample *r, const struct walk *w,
 		.walked = (uint16_t)w->walked,
 		.stop = (uint16_t)w->stop,
 		.nlines = w->nlines,
+		.mxcsr = start->mxcsr,
 		.fs_base = start->fs_base,
 		.gs_base = start->gs_base,
 	};
-	if (fx) {
+	if (start->xmm)
 		memcpy(r->xmm, start->xmm, sizeof(r->xmm));
-		memcpy(&r->values.mxcsr, fx + 24, sizeof(r->values.mxcsr));
-	}
 	to += 16 * agent_put_state(to, w, start);
 	r->values.nstate = (uint64_t)(to - (uint8_t *)(r + 1)) / 16;
 	memcpy(to, w->line_addr, 8 * (size_t)w->nlines);

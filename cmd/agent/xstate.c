@@ -12,6 +12,7 @@
  * components in the standard format, at the offsets that CPUID leaf 0DH tells (Intel SDM volume 1,
  * chapter 13).
  */
+#define FXSAVE_MXCSR 24
 #define FXSAVE_XMM   160
 #define SW_MAGIC_AT  464
 #define SW_MAGIC     0x46505853u
@@ -60,6 +61,9 @@ void agent_get_vectors(struct walk_start *start, const void *fpregs)
 {
 	const uint8_t *fx = fpregs;
 
+	start->mxcsr = 0;
+	if (fx)
+		memcpy(&start->mxcsr, fx + FXSAVE_MXCSR, sizeof(start->mxcsr));
 	start->xmm = fx ? fx + FXSAVE_XMM : NULL;
 	start->ymm_high = fx ? find_component(fx, YMM_HIGH) : NULL;
 	start->zmm_high = fx ? find_component(fx, ZMM_HIGH) : NULL;

@@ -51,6 +51,7 @@ struct walk_start {
 	uint64_t flags;
 	uint64_t fs_base;
 	uint64_t gs_base;
+	uint32_t mxcsr;		 /* 0: unknown, and then so is what is computed with it */
 	const uint8_t *xmm;	 /* 16 bytes each of xmm0 to xmm15 */
 	const uint8_t *ymm_high; /* 16 bytes each: bits 128 to 255 of ymm0 to ymm15 */
 	const uint8_t *zmm_high; /* 32 bytes each: bits 256 to 511 of zmm0 to zmm15 */

@@ -64,6 +64,7 @@ bool walk_vec_compare(struct walk *w);
 bool walk_vec_shuffle(struct walk *w);
 bool walk_vec_bits(struct walk *w);
 bool walk_vec_scalar(struct walk *w);
+bool walk_vec_float(struct walk *w);
 bool walk_vec_mask(struct walk *w);
 bool walk_vec_strings(struct walk *w);
 

@@ -542,6 +542,7 @@ void walk_vector(struct walk *w)
 
 	if (i->encoding == INSN_XOP || i->map > 3 || is_mmx(i) ||
 	    !(walk_vec_move(w) || walk_vec_lanes(w) || walk_vec_compare(w) || walk_vec_mask(w) ||
-	      walk_vec_scalar(w) || walk_vec_shuffle(w) || walk_vec_bits(w) || walk_vec_strings(w)))
+	      walk_vec_scalar(w) || walk_vec_float(w) || walk_vec_shuffle(w) || walk_vec_bits(w) ||
+	      walk_vec_strings(w)))
 		walk_opaque(w);
 }

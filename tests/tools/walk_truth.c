@@ -137,6 +137,7 @@ static void walk_from_here(struct truth *x)
 				 .gs_base = x->t.gs_base};
 	for (i = 0; i < 16; i++)
 		s->gpr[i] = x->t.gpr[registers[i]];
+	memcpy(&s->mxcsr, x->first + TRACEE_MXCSR, sizeof(s->mxcsr));
 	s->xmm = x->first + TRACEE_XMM_AT;
 	s->ymm_high = x->first + TRACEE_YMM_AT;
 	if (x->has_512) {

@@ -354,6 +354,61 @@ static void test_full(void **state)
 	assert_int_equal(m.w.nlines, 1 + 64);
 }
 
+/* ---- floating point ---- */
+
+static void set_doubles(uint8_t xmm[256], double a, double b)
+{
+	memset(xmm, 0, 256);
+	memcpy(xmm, &a, sizeof(a));
+	memcpy(xmm + 16, &b, sizeof(b));
+	m.start.xmm = xmm;
+	m.start.mxcsr = 0x1fa0; /* the default, and an inexact result before */
+}
+
+static double first_double(unsigned reg)
+{
+	double x;
+
+	memcpy(&x, m.w.vec[reg], sizeof(x));
+	return x;
+}
+
+/* A branch on 1.5 * 0.25 + 1.5 - sqrt(3.515625), which is 0: it is followed. */
+static void test_arithmetic(void **state)
+{
+	static uint8_t xmm[256];
+	double square = 3.515625;
+
+	(void)state;
+	set_doubles(xmm, 1.5, 0.25);
+	memcpy(m.data, &square, sizeof(square));
+	/* mulsd xmm1, xmm0; addsd xmm1, xmm0; sqrtsd xmm2, [rsi]; subsd xmm1, xmm2; xorps xmm3,
+	 * xmm3; ucomisd xmm1, xmm3; je +2; ud2 */
+	RUN(7, "\xf2\x0f\x59\xc8\xf2\x0f\x58\xc8\xf2\x0f\x51\x16\xf2\x0f\x5c\xca"
+	       "\x0f\x57\xdb\x66\x0f\x2e\xcb\x74\x02\x0f\x0b");
+	assert_int_equal(m.w.stop, WALK_LENGTH);
+	assert_int_equal(m.w.ip, CODE + 27);
+	assert_true(first_double(2) == 1.875 && first_double(1) == 0);
+	assert_true(has_line(DATA));
+}
+
+/* Where the program rounds otherwise, or traps, results are unknown. */
+static void test_arithmetic_otherwise(void **state)
+{
+	static const uint32_t others[] = {0, 0x3f80, 0x9f80, 0x1fc0, 0x1d80};
+	static uint8_t xmm[256];
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		set_doubles(xmm, 1.5, 0.25);
+		m.start.mxcsr = others[i];
+		RUN(2, "\xf2\x0f\x59\xc8\x66\x0f\x2e\xc8\x77\x00"); /* mulsd; ucomisd xmm1, xmm0 */
+		assert_int_equal(m.w.walked, 2);
+		assert_flags(0, 0);
+	}
+}
+
 /* ---- going on ---- */
 
 struct told {
@@ -785,6 +840,8 @@ int main(void)
 		T(test_wild_addresses),
 		T(test_code),
 		T(test_full),
+		T(test_arithmetic),
+		T(test_arithmetic_otherwise),
 		T(test_go_on),
 		T(test_go_on_stored),
 		T(test_go_on_large),

@@ -159,6 +159,7 @@ static void walk(struct oracle *o)
 	struct walk_start s = {.ip = o->native.code_addr,
 			       .flags = o->c.in.flags,
 			       .gs_base = o->c.in.gs,
+			       .mxcsr = o->c.in.mxcsr,
 			       .xmm = o->xmm,
 			       .ymm_high = o->ymm};
 	unsigned i;
