@@ -42,9 +42,14 @@ meta()
 # same PROGRAM CASE: the same output and status as when it is not recorded.
 same()
 {
-	local want=0
+	local want=0 tries=3
 	"$programs/$1" "$2" >want 2>/dev/null || want=$?
-	t_status "$2: its status" "$want" record "$programs/$1" "$2"
+	# raise() blocks signals for a moment: one of the kernel's own that comes then, and the program's,
+	# are one pending SIGTRAP.  It would be a rare one, of a few in a thousand.
+	while t_run record "$programs/$1" "$2" && [ "$2" = block-trap ] && [ $((tries -= 1)) -gt 0 ]; do
+		cmp -s want "$T_OUT" && break
+	done
+	t_is "$2: its status" "$T_STATUS" "$want"
 	t_same "$2: its output" want "$T_OUT"
 }
 
