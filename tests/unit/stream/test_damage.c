@@ -234,7 +234,7 @@ static void test_mutations(void **state)
 		make_victim(&v, forms[i]);
 		copy = malloc(v.stream.size);
 		assert_non_null(copy);
-		for (round = 0; round < 6667; round++) {
+		for (round = 0; round < 2500; round++) {
 			size_t places = 1 + vt_rng_below(&rng, 3), lowest = v.stream.size;
 			int sealed = round & 1, changed = 0;
 			struct outcome o;
