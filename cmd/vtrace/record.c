@@ -323,17 +323,14 @@ int cmd_record(int argc, char **argv)
 		{'F', "freq", VT_OPT_U64, &r.perf.frequency, .arg = "HZ", .min = 1,
 		 .help = "samples in a second, by a period that varies"},
 		{'c', "period", VT_OPT_U64, &r.perf.period, .arg = "N", .min = 1,
-		 .help = "one sample for N events (default " PERF_PERIOD
-			 "; with --sample-values -F\n"
-			 "1000)"},
+		 .help = "one sample for N events (" PERF_PERIOD "; --sample-values: by -F 1000)"},
 		{'a', "all-cpus", VT_OPT_FLAG, &r.perf.all_cpus, .help = "the whole machine"},
 		{'p', "pid", VT_OPT_U64, &r.perf.pid, .arg = "PID", .min = 1, .max = INT_MAX,
 		 .help = "a process that runs already"},
 		{0, "dry-run", VT_OPT_FLAG, &r.dry_run,
 		 .help = "only print the command line of perf or valgrind"},
 		{'o', "output", VT_OPT_STRING, &r.perf.output, .arg = "FILE", .unrecorded = true,
-		 .help = "write FILE, not perf.data; a stream if its name ends in .vt; with\n"
-			 "--sample-values and --full always a stream, else vtrace.vt"},
+		 .help = "not perf.data, or vtrace.vt; a stream if its name ends in .vt"},
 		APP_OPT_COMPRESS(r.perf.compress),
 		{0, "pack", VT_OPT_FLAG, &r.perf.pack,
 		 .help = "add names, lines and code to the stream: vtrace pack"},
