@@ -23,14 +23,17 @@ def lines(*command):
 
 def outcome(text):
     """What perf's words say: cache known and missed, TLB known and missed; None: no load."""
-    op, level, tlb = re.search(r'\|OP (.*?)\|LVL (.*?)\|SNP .*?\|TLB (.*?)\|LCK', text).groups()
+    word, op, level, tlb = re.search(
+        r'([0-9a-f]+) \|OP (.*?)\|LVL (.*?)\|SNP .*?\|TLB (.*?)\|LCK', text).groups()
     if op != 'LOAD':
         return None
     hit, miss = ' hit' in level, ' miss' in level
     level = level.replace(' hit', '').replace(' miss', '')
     far = level.startswith(('Remote',) + HOPS)
     places = [p for p in level.split(' or ') if p not in ('N/A', '', 'Any cache')]
-    known = far or bool(places)
+    # Bits that name L1 and another level leave open which it was, unless there is a number, too.
+    numbered = int(word, 16) >> 33 & 15 not in (0, 11, 15)
+    known = far or numbered or (bool(places) and (miss or 'L1' not in places or places == ['L1']))
     missed = known and (far or miss or any(p != 'L1' for p in places))
     hit, miss = ' hit' in tlb, ' miss' in tlb
     ways = set(tlb.replace(' hit', '').replace(' miss', '').split(' or ')) - {'N/A', ''}

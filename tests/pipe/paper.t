@@ -268,7 +268,7 @@ t_status "a command without a name" 3 "$sampling" -o vsa -c "=x"
 if vtrace record --sample-values -o probe.vt true >/dev/null 2>probe.err; then
 	gcc -O2 -o stories "$ROOT/tests/data/planted/stories.c"
 	t_ok "value sampling: of a program of one's own" "$sampling" -o vsa --rounds 1 --gzip 1 \
-		-c "one=$PWD/stories division 1000 20000"
+		-c "one=$PWD/stories division 1000 80000"
 	t_is "four lengths, and five lengths with frequencies, beside the paper's" \
 		"$(awk '/^ +[0-9]+ +1\/[0-9]+ / { print $1, $2, $NF }' "$T_OUT" | tr '\n' ';')" \
 		"4 1/2 10.7;8 1/2 14.8;16 1/2 22.7;32 1/2 40.4;4 1/2 10.7;8 1/4 10.8;16 1/8 9.7;32 1/16 9.3;64 1/32 9.2;"

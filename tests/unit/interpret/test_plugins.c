@@ -518,7 +518,7 @@ static void test_bad_plugins(void **state)
 	p.field = (bad);                                                                           \
 	check_load(&p, code, words)
 	BAD(abi, 2, VT_E_VERSION, "version 2");
-	BAD(size, sizeof(p) - 8, VT_E_VERSION, "bytes");
+	BAD(size, offsetof(struct vtrace_plugin, fact) - 1, VT_E_VERSION, "bytes");
 	BAD(name, NULL, VT_E_FORMAT, "name");
 	BAD(name, "123456789 123456789 123456789 12", VT_E_FORMAT, "name");
 	BAD(description, "a\nb", VT_E_FORMAT, "description");
