@@ -94,7 +94,8 @@ uint64_t agent_add_callers(struct walk *w, const struct walk_start *start);
  */
 bool agent_read_line(void *arg, uint64_t addr, uint8_t *bytes);
 
-/* A walk_time_fn, with the same argument: ticks of the time-stamp counter. */
+/* Ticks that a load of a byte takes, see agent_time_byte(); 0: it cannot be read.  The same `arg`.
+ */
 uint32_t agent_time_load(void *arg, uint64_t addr);
 
 /* If a fault was in one of these, lets it return false or 0, and returns true. */

@@ -11,6 +11,8 @@
 
 #include "base/buf.h"
 
+#define DEFAULT_STREAM "vtrace.vt"
+
 /* The default of execvp(3) without PATH. */
 #define DEFAULT_PATH "/bin:/usr/bin"
 
@@ -113,6 +115,33 @@ bool check_output_name(struct app *a, const char *path)
 	else if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) < 0)
 		code = errno;
 	return !code || report_unusable(a, path, code);
+}
+
+/* ---- signals ---- */
+
+/* ---- streams ---- */
+
+bool is_pipe(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+}
+
+const char *choose_stream_output(const char *asked)
+{
+	return asked ? asked : is_pipe(STDOUT_FILENO) ? "-" : DEFAULT_STREAM;
+}
+
+const char *choose_stream_compression(const char *output, const char *asked, const char *of_files)
+{
+	struct stat st;
+	int rc;
+
+	if (asked)
+		return asked;
+	rc = strcmp(output, "-") == 0 ? fstat(STDOUT_FILENO, &st) : stat(output, &st);
+	return rc < 0 || S_ISREG(st.st_mode) ? of_files : NULL;
 }
 
 /* ---- signals ---- */

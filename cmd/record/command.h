@@ -25,6 +25,16 @@ bool check_program_name(struct app *a, const char *name);
 /* Checks that a file of that name can be written or created; "-" always can. */
 bool check_output_name(struct app *a, const char *path);
 
+/* ---- streams that are recorded directly: samples with memory, and full recordings ---- */
+
+bool is_pipe(int fd);
+
+/* The output that was asked for, or if NULL, standard output if it is a pipe, else vtrace.vt. */
+const char *choose_stream_output(const char *asked);
+
+/* The compression that was asked for, or if NULL, `of_files` unless the output is no file. */
+const char *choose_stream_compression(const char *output, const char *asked, const char *of_files);
+
 /*
  * Restores the mask of signals, and forgets those that came while they were blocked: they were for
  * the recording, which has ended.

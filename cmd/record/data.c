@@ -18,8 +18,7 @@
 #include "cmd/common/decode.h"
 #include "cmd/common/find.h"
 #include "cmd/common/stream.h"
-
-#define DEFAULT_OUTPUT "vtrace.vt"
+#include "cmd/record/command.h"
 
 /*
  * A tenth smaller than by zlib, for 50 microseconds a sample once the program has ended: memory is
@@ -31,26 +30,11 @@
 
 /* ---- the output ---- */
 
-static bool is_pipe(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
-}
-
-static bool is_file_output(const char *path)
-{
-	struct stat st;
-
-	return (strcmp(path, "-") == 0 ? fstat(STDOUT_FILENO, &st) : stat(path, &st)) < 0 ||
-	       S_ISREG(st.st_mode);
-}
-
 void data_init(struct data *d, struct app *a, const char *output, const char *compress, bool pack)
 {
 	*d = (struct data){.app = a, .pack = pack, .fd = -1};
-	d->output = output ? output : is_pipe(STDOUT_FILENO) ? "-" : DEFAULT_OUTPUT;
-	d->compress = compress ? compress : is_file_output(d->output) ? DEFAULT_COMPRESSION : NULL;
+	d->output = choose_stream_output(output);
+	d->compress = choose_stream_compression(d->output, compress, DEFAULT_COMPRESSION);
 	app_make_stream(a, d->output);
 }
 

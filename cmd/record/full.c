@@ -22,7 +22,8 @@
 #include "cmd/record/scratch.h"
 #include "formats/recording/recording.h"
 
-#define DEFAULT_OUTPUT "vtrace.vt"
+/* A recording is large, and the program waits for it: zlib would be too slow. */
+#define DEFAULT_COMPRESSION "zstd:fast"
 
 /* How often forked processes are checked after the first has ended. */
 #define LOOK_MS 50
@@ -49,28 +50,6 @@ struct full {
 
 /* ---- the output ---- */
 
-static bool is_pipe(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
-}
-
-/* A recording is large, and the program waits for it: zlib would be too slow. */
-static const char *choose_compression(struct full *f, const char *asked)
-{
-	struct stat st;
-	int rc;
-
-	if (asked)
-		return asked;
-	if (strcmp(f->output, "-") == 0)
-		rc = fstat(STDOUT_FILENO, &st);
-	else
-		rc = stat(f->output, &st);
-	return rc < 0 || S_ISREG(st.st_mode) ? "zstd:fast" : NULL;
-}
-
 static void put_recording_facts(struct full *f)
 {
 	struct vt_buf line = VT_BUF_INIT;
@@ -82,16 +61,11 @@ static void put_recording_facts(struct full *f)
 	vt_buf_free(&line);
 }
 
-static const char *choose_output(const char *output)
-{
-	return output ? output : is_pipe(STDOUT_FILENO) ? "-" : DEFAULT_OUTPUT;
-}
-
 static bool open_stream(struct full *f, const char *output, const char *compress)
 {
-	f->output = choose_output(output);
+	f->output = choose_stream_output(output);
 	f->to_pipe = strcmp(f->output, "-") == 0;
-	compress = choose_compression(f, compress);
+	compress = choose_stream_compression(f->output, compress, DEFAULT_COMPRESSION);
 	f->created = !f->to_pipe && compress != NULL;
 	f->w = app_open_writer(f->app, f->output, compress, NULL, 0);
 	if (!f->w)
@@ -370,9 +344,9 @@ int record_full(struct app *a, const struct full_options *o, const char *output,
 	struct full f = {.app = a, .opt = o, .signals = -1, .warnings = {a, "things left out", 0}};
 	bool ran = false;
 
-	app_make_stream(a, choose_output(output));
+	app_make_stream(a, choose_stream_output(output));
 	if (!valgrind_check(a) || !check_program_name(a, a->argv[0]) ||
-	    !check_output_name(a, choose_output(output)))
+	    !check_output_name(a, choose_stream_output(output)))
 		return 0;
 	if (open_stream(&f, output, compress) && (f.dir = scratch_make_directory(a)) &&
 	    open_recording(&f)) {

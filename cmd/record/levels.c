@@ -146,8 +146,8 @@ static size_t cache_size(int name, size_t otherwise)
 /* Of the third cache only what has just left the second: others may share it, and want room. */
 static int time_third(struct vt_level_times *times, size_t l2, struct vt_error *err)
 {
-	struct way way = {.other = malloc(2 * l2), .other_size = 2 * l2};
-	uint8_t *other = (uint8_t *)way.other;
+	uint8_t *other = malloc(2 * l2);
+	const struct way way = {.other = other, .other_size = 2 * l2};
 	int code;
 
 	if (!other)

@@ -117,14 +117,6 @@ static uint64_t compare(unsigned predicate, unsigned size, uint64_t a, uint64_t 
 	return r == (predicate < 4) ? bits_of(size) : 0;
 }
 
-static uint64_t element_of(const uint8_t *bytes, unsigned size)
-{
-	uint64_t v = 0;
-
-	__builtin_memcpy(&v, bytes, size);
-	return v;
-}
-
 static uint64_t result_of_elements(const struct insn *i, unsigned size, uint64_t a, uint64_t b)
 {
 	if (i->op == OP_COMPARE)
@@ -141,8 +133,8 @@ static void each_element(struct walk *w, unsigned size)
 	uint8_t known = w->insn.op == OP_SQRT ? b.known : a.known & b.known;
 
 	for (at = 0; at < bytes; at += size) {
-		uint64_t r = result_of_elements(&w->insn, size, element_of(a.bytes + at, size),
-						element_of(b.bytes + at, size));
+		uint64_t r = result_of_elements(&w->insn, size, bits_of_element(a.bytes + at, size),
+						bits_of_element(b.bytes + at, size));
 
 		__builtin_memcpy(w->operand[2] + at, &r, size);
 	}
@@ -157,7 +149,7 @@ static void low_element(struct walk *w, unsigned size)
 	unsigned to = i->op == OP_CONVERT ? 12 - size : size;
 	bool uses_first = i->op != OP_CONVERT && i->op != OP_SQRT;
 	bool known = b.known & 1 && (a.known & 1 || (to == 8 && !uses_first));
-	uint64_t x = element_of(a.bytes, size), y = element_of(b.bytes, size);
+	uint64_t x = bits_of_element(a.bytes, size), y = bits_of_element(b.bytes, size);
 	uint64_t r = i->op == OP_CONVERT ? convert(size, y) : result_of_elements(i, size, x, y);
 
 	__builtin_memcpy(w->operand[2], a.bytes, 16);

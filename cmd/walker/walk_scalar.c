@@ -31,16 +31,6 @@ static void test(struct walk *w)
 
 /* ---- compares of floating point ---- */
 
-static uint64_t scalar_of(const uint8_t *bytes, unsigned size)
-{
-	uint64_t v = 0;
-	unsigned k;
-
-	for (k = 0; k < size; k++)
-		v |= (uint64_t)bytes[k] << 8 * k;
-	return v;
-}
-
 /* Bits below the exponent. */
 static unsigned fraction_bits(unsigned size)
 {
@@ -72,7 +62,8 @@ static int64_t ordered(uint64_t v, unsigned size)
 static void compare_scalar(struct walk *w, unsigned size)
 {
 	struct vec va = walk_vec(w, w->insn.reg, size), vb = walk_vec_rm(w, size, 0);
-	uint64_t a = scalar_of(va.bytes, size), b = scalar_of(vb.bytes, size), flags = 0;
+	uint64_t a = bits_of_element(va.bytes, size), b = bits_of_element(vb.bytes, size),
+		 flags = 0;
 	bool ok = va.known & vb.known & 1;
 
 	if (is_nan(a, size) || is_nan(b, size))
@@ -91,7 +82,7 @@ static void truncate(struct walk *w, unsigned size)
 {
 	unsigned wide = w->insn.w ? 8 : 4, fraction = fraction_bits(size);
 	struct vec v = walk_vec_rm(w, size, 0);
-	uint64_t x = scalar_of(v.bytes, size), m;
+	uint64_t x = bits_of_element(v.bytes, size), m;
 	int exponent = (int)(x >> fraction & (size == 8 ? 0x7ff : 0xff)) - (size == 8 ? 1023 : 127);
 
 	m = (x & ((UINT64_C(1) << fraction) - 1)) | UINT64_C(1) << fraction;

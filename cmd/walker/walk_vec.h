@@ -23,6 +23,15 @@ static inline bool all_known(struct vec v, unsigned bytes)
 	return (v.known & lanes_of(bytes)) == lanes_of(bytes);
 }
 
+/* The bits of an element of 4 or 8 bytes. */
+static inline uint64_t bits_of_element(const uint8_t *bytes, unsigned size)
+{
+	uint64_t v = 0;
+
+	__builtin_memcpy(&v, bytes, size);
+	return v;
+}
+
 /* A register of which `bytes` are read. */
 struct vec walk_vec(struct walk *w, unsigned n, unsigned bytes);
 
