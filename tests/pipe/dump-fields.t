@@ -117,16 +117,18 @@ END
 # the next one, "+0x0".  It has no names for procedures of stripped files, nor for entries of the
 # procedure linkage table without a symbol, "@plt", which objdump calls "*ABS*+0x9ca00@plt".  Before
 # and after main, a sample may fall on code without call frame information, such as
-# __do_global_dtors_aux: a chain ends there, while perf guesses by the frame pointer.
+# __do_global_dtors_aux: a chain ends there, while perf guesses by the frame pointer, and may miss a
+# frame.  So only the leaves of such samples are compared.
 cat >compare.py <<'END'
 import sys
 want, got = ([l.rstrip("\n").split("\t") for l in open(f, errors="replace")] for f in sys.argv[1:])
-frames = [(w, g, i) for a, b in zip(want, got)
-          for i, (w, g) in enumerate(zip(a[2].split(";"), b[2].split(";")))]
+in_main = [";main+" in a[2] + b[2] for a, b in zip(want, got)]
+frames = [(w, g, i) for a, b, m in zip(want, got, in_main)
+          for i, (w, g) in enumerate(zip(a[2].split(";"), b[2].split(";"))) if m or i == 0]
 bad = [(w, g) for w, g, i in frames
        if w != g and not (i and "+0x0 (" in w) and not w.startswith(("[unknown]", "@plt+"))]
-bad += [(a, b) for a, b in zip(want, got)
-        if a[:2] != b[:2] or (a[2].count(";") != b[2].count(";") and ";main+" in a[2] + b[2])]
+bad += [(a, b) for a, b, m in zip(want, got, in_main)
+        if a[:2] != b[:2] or (m and a[2].count(";") != b[2].count(";"))]
 print("many in main" if sum(";main+" in a[2] for a in want) > 20 else "few in main", end=", ")
 print("as many" if len(want) == len(got) else "not as many",
       "many frames" if len(frames) > 200 else "%d frames" % len(frames),
