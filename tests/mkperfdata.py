@@ -24,7 +24,8 @@
 #			"samples": [{"ip": ..., and any of "weight", "weight2", "weight3",
 #				"data_src", "addr", "regs": [24 values by perf's numbers],
 #				"stack": "hexadecimal", "misc", "pid": ..., "raw": "hexadecimal",
-#				"values": {"lines": [[ADDRESS, "hexadecimal"], ...], and any of
+#				"values": {"lines": [[ADDRESS, "hexadecimal"], ...], of 64 bytes, or
+#				[ADDRESS, "hexadecimal", MASK of the bytes], and any of
 #				"walked", "stop", "fs", "gs", "mxcsr", "state": [[8 *
 #				REGISTER + PART, BYTES], ...], "nlines" and "nstate": another
 #				number}, ...}, ...]: all samples the same ones
@@ -391,12 +392,14 @@ def described_features(w, spec, at):
 def values(w, d):
     """The raw bytes of a sample of values, as formats/common/value_sample.h has them."""
     state = d.get('state', [])
-    b = w.pack('IHHIIQQQ', 0x31534c56, d.get('walked', 16), d.get('stop', 1),
+    b = w.pack('IHHIIQQQ', 0x32534c56, d.get('walked', 16), d.get('stop', 1),
                d.get('nlines', len(d['lines'])), d.get('mxcsr', 0x1f80), d.get('fs', 0),
                d.get('gs', 0), d.get('nstate', len(state)))
     return b + b''.join(w.u64s(entry) for entry in state) + \
-        w.u64s([addr for addr, _ in d['lines']]) + \
-        b''.join(bytes.fromhex(line).ljust(64, b'\0') for _, line in d['lines'])
+        w.u64s([addr for addr, *_ in d['lines']]) + \
+        w.u64s([mask[0] if mask else 2**64 - 1 for _, _, *mask in d['lines']]) + \
+        b''.join(bytes.fromhex(line).ljust(0 if mask else 64, b'\0')
+                 for _, line, *mask in d['lines'])
 
 
 def described(w, out, name):

@@ -8,7 +8,8 @@
 #define USER_TOP (UINT64_C(1) << 47)
 
 #define LINE_MASK   (~(uint64_t)(WALK_LINE - 1))
-#define CALLERS_MAX 8 /* returns of a walk that are followed */
+#define WORD_BYTES  UINT64_C(0xff) /* of a line, those of a word at its start */
+#define CALLERS_MAX 8		   /* returns of a walk that are followed */
 
 static const struct agent_frames *find_block(uint64_t key)
 {
@@ -64,9 +65,9 @@ static uint64_t add_word(struct walk *w, uint64_t addr)
 
 	if (w->nlines + 2 > WALK_LINES_MAX)
 		return 0;
-	line = walk_line(w, first);
+	line = walk_line(w, first, WORD_BYTES << (addr - first));
 	if (last != first)
-		walk_line(w, last);
+		walk_line(w, last, WORD_BYTES >> (last - addr));
 	else if (line)
 		memcpy(&value, line + (addr - first), sizeof(value));
 	return value;

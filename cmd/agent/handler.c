@@ -171,8 +171,12 @@ static void fill_sample(struct agent_sample *r, const struct walk *w,
 	r->values.nstate = (uint64_t)(to - (uint8_t *)(r + 1)) / 16;
 	memcpy(to, w->line_addr, 8 * (size_t)w->nlines);
 	to += 8 * (size_t)w->nlines;
-	memcpy(to, w->line, (size_t)WALK_LINE * w->nlines);
-	r->head.size = (uint32_t)(to + (size_t)WALK_LINE * w->nlines - (uint8_t *)r);
+	memcpy(to, w->line_read, 8 * (size_t)w->nlines);
+	to += 8 * (size_t)w->nlines;
+	for (i = 0; i < w->nlines; i++)
+		to = vt_value_sample_pack(to, w->line[i], w->line_read[i]);
+	memset(to, 0, 8);
+	r->head.size = (uint32_t)((to - (uint8_t *)r + 7) & ~7);
 }
 
 static bool write_sample(struct agent_place *place, enum agent_type type, uint64_t step,
@@ -180,7 +184,7 @@ static bool write_sample(struct agent_place *place, enum agent_type type, uint64
 			 const ucontext_t *u)
 {
 	size_t most = sizeof(struct agent_sample) + 16 * (size_t)agent_most_state(w) +
-		      (8 + WALK_LINE) * (size_t)w->nlines;
+		      (16 + WALK_LINE) * (size_t)w->nlines + 8;
 	struct agent_sample *r = (struct agent_sample *)agent_reserve(place, (uint32_t)most);
 
 	if (!r) {

@@ -84,7 +84,7 @@ struct bpf_walk_at {
 
 struct bpf_walk_line {
 	__u64 addr;
-	__u64 read; /* 0: only stored to */
+	__u64 read; /* bit n: byte n was read; 0: only stored to */
 	__u8 bytes[BPF_WALK_LINE];
 };
 

@@ -89,7 +89,7 @@ WALK_INLINE void walk_touch(struct walk_state *s, __u64 addr)
 	__u32 i = walk_line(s, addr);
 
 	if (i < BPF_WALK_LINES)
-		s->out.line[i].read = 1;
+		s->out.line[i].read = ~(__u64)0;
 }
 
 WALK_INLINE __u64 walk_mask(__u32 size)
@@ -109,7 +109,7 @@ WALK_INLINE bool walk_get(struct walk_state *s, __u32 i, __u32 at, __u32 size, _
 
 	if (i >= BPF_WALK_LINES)
 		return false;
-	s->out.line[i].read = 1;
+	s->out.line[i].read |= bits;
 	__builtin_memcpy(value, s->memory[i].bytes + (at & (BPF_WALK_LINE - 1)), 8);
 	*value &= walk_mask(size);
 	return (s->memory[i].known & bits) == bits;

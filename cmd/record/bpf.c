@@ -61,6 +61,22 @@ struct recording {
 /* The general registers in the order of asm/perf_regs.h, by the numbers of their encoding. */
 static const uint8_t regs_order[] = {0, 3, 1, 2, 6, 7, 5, 4};
 
+/*
+ * The masks of lines.  A line may be there twice: then both have what either has read, so that
+ * their reader can compare them.
+ */
+static void unite_masks(uint64_t *read, const struct bpf_walk_sample *s, uint32_t n)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < n; i++) {
+		read[i] = s->line[i].read;
+		for (k = 0; k < i; k++)
+			if (s->line[k].addr == s->line[i].addr)
+				read[i] = read[k] |= read[i];
+	}
+}
+
 static void put_lines(struct vt_buf *b, const struct bpf_walk_sample *s, uint32_t n)
 {
 	struct vt_value_sample head = {
@@ -70,20 +86,29 @@ static void put_lines(struct vt_buf *b, const struct bpf_walk_sample *s, uint32_
 		.fs_base = s->fs_base,
 		.gs_base = s->gs_base,
 	};
-	uint32_t i;
+	uint8_t packed[BPF_WALK_LINES * VT_VALUE_SAMPLE_LINE], *end = packed;
+	static const uint8_t zeros[8] = {0};
+	uint64_t read[BPF_WALK_LINES];
+	uint32_t i, size, pad;
 
-	for (i = 0; i < n; i++)
-		head.nlines += s->line[i].read != 0;
+	unite_masks(read, s, n);
+	for (i = 0; i < n; i++) {
+		head.nlines += read[i] != 0;
+		end = vt_value_sample_pack(end, s->line[i].bytes, read[i]);
+	}
 	/* The size and the bytes together are a multiple of 8. */
-	vt_buf_put_le32(b, (uint32_t)sizeof(head) + head.nlines * (8 + VT_VALUE_SAMPLE_LINE) + 4);
+	size = (uint32_t)(sizeof(head) + 16 * head.nlines + (size_t)(end - packed));
+	pad = (12 - size % 8) % 8;
+	vt_buf_put_le32(b, size + pad);
 	vt_buf_put(b, &head, sizeof(head));
 	for (i = 0; i < n; i++)
-		if (s->line[i].read)
+		if (read[i])
 			vt_buf_put_le64(b, s->line[i].addr);
 	for (i = 0; i < n; i++)
-		if (s->line[i].read)
-			vt_buf_put(b, s->line[i].bytes, VT_VALUE_SAMPLE_LINE);
-	vt_buf_put_le32(b, 0);
+		if (read[i])
+			vt_buf_put_le64(b, read[i]);
+	vt_buf_put(b, packed, (size_t)(end - packed));
+	vt_buf_put(b, zeros, pad);
 }
 
 static void put_registers(struct vt_buf *b, const struct bpf_walk_sample *s)

@@ -84,23 +84,22 @@ static struct agent_ring *ring_at(const struct rings *r, uint32_t i)
 	return (struct agent_ring *)((uint8_t *)r->shared + AGENT_PAGE * (size_t)(1 + i));
 }
 
-/* The size of the record that a sample's counts ask for. */
-static uint64_t expect_size(const struct agent_sample *rec)
+/* Whether a sample has room for the arrays that its counts ask for; their reader checks the bytes.
+ */
+static bool has_arrays(const struct agent_sample *rec)
 {
-	return sizeof(*rec) + 16 * rec->values.nstate +
-	       (8 + VT_VALUE_SAMPLE_LINE) * (uint64_t)rec->values.nlines;
+	return rec->head.size >= sizeof(*rec) && rec->values.nstate <= VT_VALUE_SAMPLE_NSTATE &&
+	       rec->head.size - sizeof(*rec) >=
+		       16 * rec->values.nstate + 16 * (uint64_t)rec->values.nlines;
 }
 
 static bool is_right_size(const struct agent_record *rec)
 {
-	const struct agent_sample *sample = (const struct agent_sample *)rec;
-
 	if (rec->type == AGENT_LOAD)
 		return rec->size == sizeof(struct agent_load);
 	if (rec->type != AGENT_SAMPLE && rec->type != AGENT_STEP)
 		return rec->size == sizeof(*rec);
-	return rec->size >= sizeof(*sample) && sample->values.nstate <= VT_VALUE_SAMPLE_NSTATE &&
-	       expect_size(sample) == rec->size;
+	return has_arrays((const struct agent_sample *)rec);
 }
 
 /* Copies the record at a place, whose bytes may change meanwhile, and checks the copy. */

@@ -27,7 +27,7 @@ static int decode_across(struct walk *w, const uint8_t *line, unsigned have)
 
 	for (i = 0; i < have; i++)
 		w->code[i] = line[WALK_LINE - have + i];
-	next = walk_line(w, (w->ip | (WALK_LINE - 1)) + 1);
+	next = walk_line(w, (w->ip | (WALK_LINE - 1)) + 1, UINT64_MAX);
 	if (!next)
 		return 0;
 	for (; i < INSN_MAX; i++)
@@ -46,7 +46,7 @@ static bool fetch(struct walk *w)
 		end_walk(w, WALK_TRAP);
 		return false;
 	}
-	line = walk_line(w, w->ip - at);
+	line = walk_line(w, w->ip - at, UINT64_MAX);
 	if (line) {
 		got = insn_decode(&w->insn, line + at, have);
 		if (got == 0 && have < INSN_MAX)

@@ -82,6 +82,7 @@ struct walk {
 	bool wide; /* the walk used more than the low 128 bits of a vector register */
 	uint32_t nlines;
 	uint64_t line_addr[WALK_LINES_MAX];
+	uint64_t line_read[WALK_LINES_MAX]; /* bit n: byte n was read; of code all */
 	uint8_t line[WALK_LINES_MAX][WALK_LINE];
 	/* The state: the walker's own. */
 	walk_read_fn *read;

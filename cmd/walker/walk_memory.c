@@ -26,7 +26,7 @@ static bool is_bad(const struct walk *w, uint64_t addr)
 	return false;
 }
 
-static const uint8_t *read_line(struct walk *w, uint64_t addr)
+static const uint8_t *read_line(struct walk *w, uint64_t addr, uint64_t read)
 {
 	uint32_t n = w->nlines;
 
@@ -43,23 +43,33 @@ static const uint8_t *read_line(struct walk *w, uint64_t addr)
 		return NULL;
 	}
 	w->line_addr[n] = addr;
+	w->line_read[n] = read;
 	w->last_line = n;
 	w->nlines = n + 1;
 	return w->line[n];
 }
 
-const uint8_t *walk_line(struct walk *w, uint64_t addr)
+const uint8_t *walk_line(struct walk *w, uint64_t addr, uint64_t read)
 {
 	uint32_t i = w->nlines;
 
-	if (i && w->line_addr[w->last_line] == addr)
+	if (i && w->line_addr[w->last_line] == addr) {
+		w->line_read[w->last_line] |= read;
 		return w->line[w->last_line];
+	}
 	while (i--)
 		if (w->line_addr[i] == addr) {
 			w->last_line = i;
+			w->line_read[i] |= read;
 			return w->line[i];
 		}
-	return read_line(w, addr);
+	return read_line(w, addr, read);
+}
+
+/* The mask of `size` bytes of a line, at least 1, from byte `at` on. */
+static uint64_t bytes_mask(unsigned at, unsigned size)
+{
+	return UINT64_MAX >> (WALK_LINE - size) << at;
 }
 
 bool walk_may_access(struct walk *w, uint64_t addr, uint64_t size)
@@ -105,7 +115,7 @@ static uint64_t overlay_all(const struct walk *w, uint64_t addr, unsigned size, 
 		end = s->addr + s->size - addr;
 		if (end > size)
 			end = size;
-		bits = UINT64_MAX >> (64 - (end - from)) << from;
+		bits = bytes_mask((unsigned)from, (unsigned)(end - from));
 		bad = overlay(s, addr, size, out) ? bad & ~bits : bad | bits;
 	}
 	return bad;
@@ -146,13 +156,13 @@ bool walk_read_bytes(struct walk *w, uint64_t addr, unsigned size, uint8_t *out)
 	if (!walk_may_access(w, addr, size))
 		return false;
 	tell_load(w, addr, size);
-	line = walk_line(w, first);
+	line = walk_line(w, first, bytes_mask(at, n));
 	if (line)
 		copy(out, line + at, n);
 	else
 		ok = false;
 	if (n < size) {
-		line = walk_line(w, first + WALK_LINE);
+		line = walk_line(w, first + WALK_LINE, bytes_mask(0, size - n));
 		if (line)
 			copy(out + n, line, size - n);
 		else
@@ -177,10 +187,15 @@ struct val walk_load(struct walk *w, uint64_t addr, unsigned size)
 
 static void touch_lines(struct walk *w, uint64_t addr, uint64_t size, unsigned lines)
 {
-	uint64_t at = addr & ~(uint64_t)(WALK_LINE - 1);
+	uint64_t end = addr + size;
 
-	for (; at < addr + size && lines; at += WALK_LINE, lines--)
-		walk_line(w, at);
+	for (; addr < end && lines; lines--) {
+		unsigned at = addr % WALK_LINE, n = WALK_LINE - at;
+
+		n = n < end - addr ? n : (unsigned)(end - addr);
+		walk_line(w, addr - at, bytes_mask(at, n));
+		addr += n;
+	}
 }
 
 void walk_touch(struct walk *w, uint64_t addr, uint64_t size, unsigned lines)

@@ -106,9 +106,11 @@ struct val walk_condition(const struct walk *w, unsigned cc);
 
 /* ---- memory ---- */
 
-/* Keeps the line at `addr`, a multiple of WALK_LINE.  Returns its bytes; NULL: it cannot be read,
- * or there is no room, which ends the walk. */
-const uint8_t *walk_line(struct walk *w, uint64_t addr);
+/*
+ * Keeps the line at `addr`, a multiple of WALK_LINE, of which the bytes of the mask `read` are read.
+ * Returns its bytes; NULL: it cannot be read, or there is no room, which ends the walk.
+ */
+const uint8_t *walk_line(struct walk *w, uint64_t addr, uint64_t read);
 
 /* Whether `size` bytes from `addr` on can be a program's; else the walk ends with a trap. */
 bool walk_may_access(struct walk *w, uint64_t addr, uint64_t size);

@@ -11,12 +11,14 @@
  *
  *	u64 state[nstate][2]    8 * register + which 8 bytes of it; these bytes
  *	u64 line_addr[nlines]   multiples of 64
- *	u8  line[nlines][64]
+ *	u64 line_read[nlines]   bit n: byte n of the line is there
+ *	u8  line[...]           these bytes of all lines
  *
- * and at most 7 bytes of padding.
+ * and at most VT_VALUE_SAMPLE_PAD bytes of padding.
  */
-#define VT_VALUE_SAMPLE_MAGIC 0x31534c56u /* "VLS1" */
+#define VT_VALUE_SAMPLE_MAGIC 0x32534c56u /* "VLS2" */
 #define VT_VALUE_SAMPLE_LINE  64
+#define VT_VALUE_SAMPLE_PAD   15
 
 #define VT_VALUE_SAMPLE_NO_BASE UINT64_MAX
 
@@ -45,5 +47,22 @@ struct vt_value_sample {
  * xmm0 to xmm15, as bits of asm/perf_regs.h.
  */
 #define VT_VALUE_SAMPLE_REGS (UINT64_C(0xffffffff00ff03ff))
+
+/* Copies the bytes of a line that the mask has, one behind the other.  Returns their end in `to`.
+ */
+static inline uint8_t *vt_value_sample_pack(uint8_t *to, const uint8_t *line, uint64_t read)
+{
+	while (read) {
+		unsigned at = (unsigned)__builtin_ctzll(read), n = VT_VALUE_SAMPLE_LINE - at;
+		uint64_t rest = ~(read >> at);
+
+		if (rest)
+			n = (unsigned)__builtin_ctzll(rest);
+		__builtin_memcpy(to, line + at, n); /* a program in the kernel includes this, too */
+		to += n;
+		read &= n + at < VT_VALUE_SAMPLE_LINE ? UINT64_MAX << (n + at) : 0;
+	}
+	return to;
+}
 
 #endif

@@ -23,6 +23,7 @@
 
 #define PD_HEADER_SIZE 8     /* of each record: type u32, misc u16, size u16 */
 #define PD_RECORD_MAX  65535 /* a record's size is 16 bits wide */
+#define PD_LINE_MIN    17    /* bytes of a line of memory: its address, its mask, and one byte */
 #define PD_PIECE_MAX   (1u << 20)
 #define PD_ID_CACHE    64
 
@@ -325,7 +326,7 @@ struct pd_session {
 	struct {
 		uint64_t damaged, contradictory; /* samples */
 		uint64_t offset;		 /* of the first one */
-		struct vt_line lines[PD_RECORD_MAX / VT_KNOWN_LINE];
+		struct vt_line lines[PD_RECORD_MAX / PD_LINE_MIN];
 		uint8_t bytes[PD_RECORD_MAX];
 	} values;
 	uint32_t aux_type; /* of AUXTRACE_INFO */

@@ -24,7 +24,7 @@ static void read_value_head(struct vt_value_sample *v, const uint8_t *p)
 	};
 }
 
-/* Do the sizes agree, and is what it says of the walk possible? */
+/* Do the arrays have room, and is what it says of the walk possible? */
 static bool is_valid_head(const struct vt_value_sample *v, size_t size)
 {
 	size_t need;
@@ -33,10 +33,7 @@ static bool is_valid_head(const struct vt_value_sample *v, size_t size)
 	    v->nstate > VT_VALUE_SAMPLE_NSTATE)
 		return false;
 	need = HEAD + STATE * (size_t)v->nstate;
-	if (need > size || v->nlines > (size - need) / (sizeof(uint64_t) + VT_KNOWN_LINE))
-		return false;
-	need += v->nlines * (sizeof(uint64_t) + VT_KNOWN_LINE);
-	return size - need < 8;
+	return need <= size && v->nlines <= (size - need) / PD_LINE_MIN;
 }
 
 /* Do the entries ascend, and is each of a register that there is? */
@@ -65,30 +62,43 @@ static void put_state_words(struct pd_session *s, unsigned field, const uint8_t 
 		vt_writer_words(s->w, field, s->words, count);
 }
 
-/* Sorts the lines into s->values.lines; as vt_lines_sort(). */
-static size_t sort_value_lines(struct pd_session *s, const uint8_t *p, size_t count,
+/*
+ * Sorts the lines, of which `p` has addresses, masks and bytes, into s->values.lines; as
+ * vt_lines_sort().
+ */
+static size_t sort_value_lines(struct pd_session *s, const uint8_t *p, size_t size, size_t count,
 			       size_t *contradictory)
 {
-	size_t i;
+	uint64_t *addr = s->words, *read = addr + count;
+	size_t i, bytes = 0;
 
+	for (i = 0; i < 2 * count; i++)
+		addr[i] = vt_le64(p + 8 * i);
 	for (i = 0; i < count; i++)
-		s->words[i] = vt_le64(p + 8 * i);
-	return vt_lines_sort(s->values.lines, s->words, p + 8 * count, count, contradictory);
+		bytes += (size_t)__builtin_popcountll(read[i]);
+	size -= 16 * count;
+	if (bytes > size || size - bytes > VT_VALUE_SAMPLE_PAD)
+		return SIZE_MAX;
+	return vt_lines_sort(s->values.lines, addr, read, p + 16 * count, bytes, count,
+			     contradictory);
 }
 
 static void put_value_lines(struct pd_session *s, size_t count)
 {
-	size_t i;
+	const struct vt_line *line = s->values.lines;
+	size_t i, size = 0;
 
 	for (i = 0; i < count; i++) {
-		s->words[i] = s->values.lines[i].addr;
-		memcpy(s->values.bytes + VT_KNOWN_LINE * i, s->values.lines[i].bytes,
-		       VT_KNOWN_LINE);
+		s->words[i] = line[i].addr;
+		s->words[count + i] = line[i].read;
+		memcpy(s->values.bytes + size, line[i].bytes, vt_line_size(&line[i]));
+		size += vt_line_size(&line[i]);
 	}
 	if (!count)
 		return;
 	vt_writer_words(s->w, VT_SAMPLE_LINE_ADDR, s->words, count);
-	vt_writer_bytes(s->w, VT_SAMPLE_LINES, s->values.bytes, VT_KNOWN_LINE * count);
+	vt_writer_words(s->w, VT_SAMPLE_LINE_READ, s->words + count, count);
+	vt_writer_bytes(s->w, VT_SAMPLE_LINES, s->values.bytes, size);
 }
 
 /* Returns false, and puts nothing, if anything is damaged but lines that contradict each other. */
@@ -96,14 +106,16 @@ static bool put_values(struct pd_session *s, const struct pd_sample *smp, uint64
 {
 	struct vt_value_sample v;
 	const uint8_t *state = smp->raw + HEAD;
-	size_t lines, contradictory;
+	size_t head, lines, contradictory;
 
 	if (smp->raw_size < HEAD)
 		return false;
 	read_value_head(&v, smp->raw);
 	if (!is_valid_head(&v, smp->raw_size) || !is_valid_state(state, v.nstate))
 		return false;
-	lines = sort_value_lines(s, state + STATE * v.nstate, v.nlines, &contradictory);
+	head = HEAD + STATE * (size_t)v.nstate;
+	lines = sort_value_lines(s, smp->raw + head, smp->raw_size - head, v.nlines,
+				 &contradictory);
 	if (lines == SIZE_MAX)
 		return false;
 	s->values.contradictory += contradictory > 0;

@@ -34,7 +34,7 @@ void vti_lines_fini(struct vti_lines *l);
  */
 int vti_lines_take(struct vti_lines *l, const struct vt_record *rec, struct vt_error *err);
 
-/* As a vt_known_fill_fn of what the process `pid` has at `addr`: all of a line or nothing. */
+/* As a vt_known_fill_fn of what the process `pid` has at `addr`. */
 uint64_t vti_lines_fill(const struct vti_lines *l, int64_t pid, uint64_t addr,
 			uint8_t bytes[VT_KNOWN_LINE]);
 

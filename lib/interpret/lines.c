@@ -13,19 +13,21 @@ void vti_lines_fini(struct vti_lines *l)
 int vti_lines_take(struct vti_lines *l, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_words addr = vt_record_words(rec, VT_SAMPLE_LINE_ADDR);
+	struct vt_words read = vt_record_words(rec, VT_SAMPLE_LINE_READ);
 	struct vt_bytes bytes = vt_record_bytes(rec, VT_SAMPLE_LINES);
 	size_t contradictory;
 
 	l->count = 0;
 	if (!addr.count && !bytes.size)
 		return 0;
-	if (bytes.size % VT_KNOWN_LINE || bytes.size / VT_KNOWN_LINE != addr.count) {
+	if (read.count && read.count != addr.count) {
 		l->totals->bad_lines++;
 		return 0;
 	}
 	if (!vt_array_grow(&l->line, &l->cap, addr.count, sizeof(*l->line)))
 		return vt_error_set(err, VT_E_NOMEM, "out of memory for lines of a sample");
-	l->count = vt_lines_sort(l->line, addr.data, bytes.data, addr.count, &contradictory);
+	l->count = vt_lines_sort(l->line, addr.data, read.count ? read.data : NULL, bytes.data,
+				 bytes.size, addr.count, &contradictory);
 	if (l->count == SIZE_MAX)
 		l->count = 0;
 	l->pid = vt_record_i64(rec, VT_SAMPLE_PID);
@@ -51,10 +53,7 @@ uint64_t vti_lines_fill(const struct vti_lines *l, int64_t pid, uint64_t addr,
 	size_t at;
 	const struct vt_line *line = find_line(l, pid, addr, &at);
 
-	if (!line)
-		return 0;
-	memcpy(bytes, line->bytes, VT_KNOWN_LINE);
-	return UINT64_MAX;
+	return line ? vt_line_fill(line, bytes) : 0;
 }
 
 size_t vti_lines_copy(const struct vti_lines *l, int64_t pid, uint64_t addr, uint8_t *bytes,
@@ -62,15 +61,23 @@ size_t vti_lines_copy(const struct vti_lines *l, int64_t pid, uint64_t addr, uin
 {
 	size_t at, n;
 	const struct vt_line *line = find_line(l, pid, addr, &at);
+	unsigned offset = (unsigned)(addr % VT_KNOWN_LINE);
+	uint64_t next;
 
-	if (line) {
-		n = VT_KNOWN_LINE - (size_t)(addr - line->addr);
-		n = n < size ? n : size;
-		memcpy(bytes, line->bytes + (addr - line->addr), n);
-		*gap = 0;
+	*gap = 0;
+	n = line ? vt_line_copy(line, offset, bytes, size) : 0;
+	if (n)
 		return n;
-	}
-	*gap = at < l->count && l->line[at].addr - addr < size ? (size_t)(l->line[at].addr - addr)
-							       : size;
+	*gap = size;
+	if (line && line->read >> offset)
+		next = addr + (unsigned)__builtin_ctzll(line->read >> offset);
+	else if (line && ++at == l->count)
+		return 0;
+	else if (at < l->count)
+		next = l->line[at].addr + (unsigned)__builtin_ctzll(l->line[at].read);
+	else
+		return 0;
+	if (next - addr < size)
+		*gap = (size_t)(next - addr);
 	return 0;
 }

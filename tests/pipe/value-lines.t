@@ -63,7 +63,7 @@ t_is "the summary counts them" "$(figures summary.json with_lines bad_lines no_c
 
 vtrace decode --no-decode-raw -o raw.vt x.data
 t_is "on request, raw bytes are kept alone" \
-	"$(vtrace dump -k SAMPLE -F raw,line_addr,walk_stop raw.vt | grep -c '^564c5331.*[0-9a-f]		')" 40
+	"$(vtrace dump -k SAMPLE -F raw,line_addr,walk_stop raw.vt | grep -c '^564c5332.*[0-9a-f]		')" 40
 
 vtrace info --json x.vt >info.json
 t_is "vtrace info counts walks" "$("$PYTHON" -c 'import json
@@ -115,6 +115,9 @@ more-lines v["nlines"] = 5
 most-lines v["nlines"] = 2**32 - 1
 fewer-lines v["nlines"] = 3
 unaligned lines[1][0] += 8
+empty-mask lines[1][1:] = ["", 0]
+more-bytes lines[1][1:] = ["11" * 28, 0xff]
+fewer-bytes lines[1][1:] = ["11" * 8, 0xffffffff]
 no-stop v["stop"] = 0
 unknown-stop v["stop"] = 9
 more-state v["nstate"] = 2
@@ -124,8 +127,8 @@ half-mask v["state"] = [[193, 1]]
 no-vector v["state"] = [[512, 1]]
 state-twice v["state"] = [[258, 1], [258, 1]]
 state-descends v["state"] = [[260, 1], [258, 1]]
-magic-only s["raw"] = "564c5331"
-cut s["raw"] = "564c5331100001000100000000000000"
+magic-only s["raw"] = "564c5332"
+cut s["raw"] = "564c5332100001000100000000000000"
 END
 damage contradictory 'lines.append([lines[1][0], "ff"])' "with contradictory lines of memory"
 t_is "contradictory: without that line" "$(sed -n 3p lines)" "0x10000,0x21000,0x21040"

@@ -415,6 +415,17 @@ static void test_unknown_branch(void **state)
 	assert_false(walk_known(&walk, 0));
 }
 
+/* The mask of the line at `addr`. */
+static uint64_t read_of(uint64_t addr)
+{
+	uint32_t i;
+
+	for (i = 0; i < walk.out.nlines; i++)
+		if (walk.out.line[i].addr == addr)
+			return walk.out.line[i].read;
+	return 0;
+}
+
 /* A load over the end of a line has both; one of memory that cannot be read is unknown. */
 static void test_lines(void **state)
 {
@@ -430,6 +441,8 @@ static void test_lines(void **state)
 	assert_true(walk_known(&walk, 0));
 	assert_int_equal(walk.reg[0], 0x1111111111111111);
 	assert_int_equal(walk.out.unreadable, 0);
+	assert_int_equal(read_of(native.data_addr), UINT64_C(0xf) << 60);
+	assert_int_equal(read_of(native.data_addr + 64), 0xf);
 	in.gpr[DI] = 4096;
 	run_walk(&in, 100);
 	assert_false(walk_known(&walk, 0));

@@ -36,6 +36,7 @@ struct sample {
 	unsigned nlines;
 	uint64_t addr[8];
 	uint8_t line[8][64];
+	uint64_t read[8];  /* masks; of line 0 none: lines are whole */
 	size_t lines_size; /* bytes of the field; 0: as many as there are lines */
 	uint64_t misc, fs, gs, mxcsr, stop;
 	uint64_t state_reg[4], state[4];
@@ -109,6 +110,20 @@ static int take(void *arg, const struct vt_run *run, struct vt_error *e)
 	return 0;
 }
 
+static void put_known_bytes(struct vt_writer *w, const struct sample *s)
+{
+	uint8_t bytes[sizeof(s->line)];
+	size_t n = 0;
+	unsigned i, k;
+
+	for (i = 0; i < s->nlines; i++)
+		for (k = 0; k < 64; k++)
+			if (s->read[i] >> k & 1)
+				bytes[n++] = s->line[i][k];
+	vt_writer_words(w, VT_SAMPLE_LINE_READ, s->read, s->nlines);
+	vt_writer_bytes(w, VT_SAMPLE_LINES, bytes, n - s->lines_size);
+}
+
 static void put_sample(struct vt_writer *w, const struct sample *s)
 {
 	uint64_t *row = vt_writer_row(w, VT_SAMPLE);
@@ -131,8 +146,11 @@ static void put_sample(struct vt_writer *w, const struct sample *s)
 	vt_writer_words(w, VT_SAMPLE_STATE_REG, s->state_reg, s->nstate);
 	vt_writer_words(w, VT_SAMPLE_STATE, s->state, s->nstate);
 	vt_writer_words(w, VT_SAMPLE_LINE_ADDR, s->addr, s->nlines);
-	vt_writer_bytes(w, VT_SAMPLE_LINES, s->line,
-			s->lines_size ? s->lines_size : 64 * (size_t)s->nlines);
+	if (s->read[0])
+		put_known_bytes(w, s);
+	else
+		vt_writer_bytes(w, VT_SAMPLE_LINES, s->line,
+				s->lines_size ? s->lines_size : 64 * (size_t)s->nlines);
 }
 
 /* The program at 401000, of which there are samples, too. */
@@ -217,6 +235,46 @@ static void test_loads(void **state)
 	CODE_AT(&s, CODE, 0x48, 0x89, 0x1b, 0x48, 0x8b, 0x03, SYSCALL);
 	add_counted(&s, DATA);
 	assert_runs(&s, 1, "a20000 c10008 end; ");
+}
+
+/* Of the same loads, only those are known whose bytes all are. */
+static void test_read(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	begin_sample(&s);
+	/* mov (%rbx),%rax; mov 64(%rbx),%ecx; mov 62(%rbx),%edx; mov 8(%rbx),%rsi */
+	CODE_AT(&s, CODE, 0x48, 0x8b, 0x03, 0x8b, 0x4b, 0x40, 0x8b, 0x53, 0x3e, 0x48, 0x8b, 0x73,
+		0x08, SYSCALL);
+	add_counted(&s, DATA + 64);
+	add_counted(&s, DATA);
+	s.read[0] = UINT64_MAX;
+	s.read[1] = 0xf;
+	s.read[2] = UINT64_C(0xc0000000000000ff);
+	assert_runs(&s, 1, "a706050403020100 c43424140 d41403f3e s? c1000f end; ");
+	s.read[1] = 0x5;
+	assert_runs(&s, 1, "a706050403020100 c? d? s? c1000f end; ");
+	s.read[2] = UINT64_C(0xff7f);
+	assert_runs(&s, 1, "a? c? d? sf0e0d0c0b0a0908 c1000f end; ");
+}
+
+/* Code of which a part is not in the line is the image's: it has mov $0x77,%eax; syscall. */
+static void test_read_code(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	begin_sample(&s)->ip = 0x401000;
+	CODE_AT(&s, 0x401000, 0xb9, 9, 0, 0, 0, 0x0f, 0x05);
+	s.read[0] = 0x7f;
+	assert_runs(&s, 1, "c9 c401007 end; ");
+	s.read[0] = 0x60; /* the system call */
+	assert_runs(&s, 1, "a77 c401007 end; ");
+	s.read[0] = 0x3; /* another register, another number, zeros of the image */
+	assert_runs(&s, 1, "c9 c401007 end; ");
+	s.read[0] = UINT64_C(1) << 40; /* behind all of it */
+	assert_runs(&s, 1, "a77 c401007 end; ");
 }
 
 /* mov (%rsp),%rax: with the stack alone, and with a line that says otherwise. */
@@ -425,6 +483,14 @@ static void test_damage(void **state)
 	s.lines_size = 192;
 	assert_bad(&s, "a? c? c401089 end; ", 0);
 	s = good;
+	s.read[0] = s.read[1] = 0xff;
+	assert_runs(&s, 1, "a706050403020100 c4746454443424140 c401089 end; ");
+	s.lines_size = 1; /* one too few */
+	assert_bad(&s, "a? c? c401089 end; ", 0);
+	s.lines_size = 0;
+	s.read[1] = 0;
+	assert_bad(&s, "a? c? c401089 end; ", 0);
+	s = good;
 	s.addr[0] = UINT64_MAX - 63;
 	assert_runs(&s, 1, "a706050403020100 c? c401089 end; ");
 }
@@ -451,7 +517,8 @@ static int discard(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_loads),	   cmocka_unit_test(test_stack),
+		cmocka_unit_test(test_loads),	   cmocka_unit_test(test_read),
+		cmocka_unit_test(test_read_code),  cmocka_unit_test(test_stack),
 		cmocka_unit_test(test_generated),  cmocka_unit_test(test_parted),
 		cmocka_unit_test(test_over_image), cmocka_unit_test(test_kernel),
 		cmocka_unit_test(test_segments),   cmocka_unit_test(test_upper_halves),

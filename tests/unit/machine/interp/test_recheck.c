@@ -106,7 +106,62 @@ static void test_recheck(void **state)
 	vt_known_memory_free(mem);
 }
 
-/* ---- the order of lines ---- */
+/* ---- lines ---- */
+
+/* Lines of which some bytes are known: 0, 2 and 3 of one, the last 62 of another. */
+static void test_masks(void **state)
+{
+	static const uint64_t addr[2] = {0x1040, 0x1000}, read[2] = {0xd, UINT64_MAX << 2};
+	uint8_t bytes[3 + 62], to[VT_KNOWN_LINE];
+	struct vt_line l[3];
+	size_t bad, i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(100 + i);
+	assert_int_equal(vt_lines_sort(l, addr, read, bytes, sizeof(bytes), 2, &bad), 2);
+	assert_int_equal(bad, 0);
+	assert_int_equal(l[0].addr, 0x1000);
+	assert_int_equal(vt_line_size(&l[0]), 62);
+	assert_int_equal(vt_line_size(&l[1]), 3);
+	memset(to, 0, sizeof(to));
+	assert_int_equal(vt_line_fill(&l[1], to), 0xd);
+	assert_memory_equal(to, "\x64\0\x65\x66\0", 5);
+	assert_int_equal(vt_line_fill(&l[0], to), UINT64_MAX << 2);
+	assert_int_equal(to[2], 103);
+	assert_int_equal(to[63], 164);
+	assert_int_equal(vt_line_copy(&l[1], 0, to, 64), 1);
+	assert_int_equal(vt_line_copy(&l[1], 1, to, 64), 0);
+	assert_int_equal(vt_line_copy(&l[1], 2, to, 64), 2);
+	assert_memory_equal(to, "\x65\x66", 2);
+	assert_int_equal(vt_line_copy(&l[1], 3, to, 64), 1);
+	assert_int_equal(to[0], 102);
+	assert_int_equal(vt_line_copy(&l[0], 60, to, 64), 4);
+	assert_int_equal(to[0], 161);
+	assert_int_equal(vt_line_copy(&l[0], 60, to, 3), 3);
+}
+
+static void test_bad_masks(void **state)
+{
+	static const uint64_t addr[2] = {0x1000, 0x1000}, same[2] = {3, 3}, other[2] = {3, 6},
+			      none[2] = {3, 0}, whole[1] = {UINT64_MAX};
+	static const uint8_t bytes[VT_KNOWN_LINE] = {1, 2, 1, 2};
+	struct vt_line l[2];
+	size_t bad;
+
+	(void)state;
+	assert_int_equal(vt_lines_sort(l, addr, same, bytes, 4, 2, &bad), 1);
+	assert_int_equal(bad, 0);
+	assert_int_equal(vt_lines_sort(l, addr, other, bytes, 4, 2, &bad), 0);
+	assert_int_equal(bad, 1);
+	assert_int_equal(vt_lines_sort(l, addr, same, bytes, 3, 2, &bad), SIZE_MAX);
+	assert_int_equal(vt_lines_sort(l, addr, same, bytes, 5, 2, &bad), SIZE_MAX);
+	assert_int_equal(vt_lines_sort(l, addr, none, bytes, 2, 2, &bad), SIZE_MAX);
+	assert_int_equal(vt_lines_sort(l, addr, whole, bytes, 63, 1, &bad), SIZE_MAX);
+	assert_int_equal(vt_lines_sort(l, addr, whole, bytes, 64, 1, &bad), 1);
+	assert_int_equal(vt_line_copy(&l[0], 0, (uint8_t[64]){0}, 64), 64);
+	assert_int_equal(vt_line_copy(&l[0], 1, (uint8_t[64]){0}, 64), 63);
+}
 
 static void test_lines(void **state)
 {
@@ -118,7 +173,7 @@ static void test_lines(void **state)
 
 	(void)state;
 	bytes[4][63] = 1;
-	assert_int_equal(vt_lines_sort(l, addr, bytes[0], 4, &bad), 3);
+	assert_int_equal(vt_lines_sort(l, addr, NULL, bytes[0], 4 * VT_KNOWN_LINE, 4, &bad), 3);
 	assert_int_equal(bad, 0);
 	assert_int_equal(l[0].addr, 0x40);
 	assert_ptr_equal(l[0].bytes, bytes[1]);
@@ -131,11 +186,12 @@ static void test_lines(void **state)
 	assert_int_equal(vt_lines_find(l, 3, UINT64_MAX), 2);
 	assert_int_equal(vt_lines_find(l, 2, 0x1040), 2);
 	assert_int_equal(vt_lines_find(l, 0, 0), 0);
-	assert_int_equal(vt_lines_sort(l, addr, bytes[0], 5, &bad), 2);
+	assert_int_equal(vt_lines_sort(l, addr, NULL, bytes[0], sizeof(bytes), 5, &bad), 2);
 	assert_int_equal(bad, 1);
 	assert_int_equal(l[0].addr, 0x1000);
-	assert_int_equal(vt_lines_sort(l, odd, bytes[0], 2, &bad), SIZE_MAX);
-	assert_int_equal(vt_lines_sort(l, addr, bytes[0], 0, &bad), 0);
+	assert_int_equal(vt_lines_sort(l, odd, NULL, bytes[0], 2 * VT_KNOWN_LINE, 2, &bad),
+			 SIZE_MAX);
+	assert_int_equal(vt_lines_sort(l, addr, NULL, bytes[0], 0, 0, &bad), 0);
 }
 
 int main(void)
@@ -143,6 +199,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_recheck),
 		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_masks),
+		cmocka_unit_test(test_bad_masks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
