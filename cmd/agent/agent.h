@@ -112,10 +112,13 @@ bool agent_install_handlers(void);
 /* Whether the kernel still has ours: a program may have called rt_sigaction(2) itself. */
 bool agent_has_handlers(void);
 
-/* ---- sandbox.c: programs that forbid themselves system calls ---- */
+/* ---- sandbox.c: programs that are left alone ---- */
 
 /* True, and counted, if the process has been forbidden calls that the first program had not. */
 bool agent_finds_sandbox(void);
+
+/* True, and counted, if it has a debugger that the first program has not. */
+bool agent_is_traced(void);
 
 /* ---- xstate.c: the vector registers of a signal frame ---- */
 

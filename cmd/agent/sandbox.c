@@ -14,8 +14,9 @@
 #include "cmd/agent/syscall.h"
 
 /*
- * A program that forbids itself system calls (seccomp(2)) may be ended by those of the agent. Which
- * ones it forbids cannot be told, so its samples end there.
+ * Programs that are left alone.  One that forbids itself system calls (seccomp(2)) may be ended by
+ * those of the agent; which ones it forbids cannot be told, so its samples end there.  One that
+ * runs in a debugger would be stopped at each sample, by a signal that it knows nothing of.
  */
 
 typedef int prctl_fn(int, long, long, long, long);
@@ -64,10 +65,9 @@ long call_system(long n, long a, long b, long c, long d, long e, long f)
 	return real(n, a, b, c, d, e, f);
 }
 
-/* 0 where the kernel does not tell. */
-static uint32_t count_filters(void)
+/* The number that the kernel tells of the process behind a name, or 0. */
+static uint32_t find_number(const char *name)
 {
-	static const char name[] = "\nSeccomp_filters:";
 	char text[4096];
 	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
 	ssize_t size = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
@@ -77,18 +77,36 @@ static uint32_t count_filters(void)
 		agent_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 	text[size > 0 ? size : 0] = '\0';
 	at = strstr(text, name);
-	return at ? (uint32_t)strtoul(at + sizeof(name) - 1, NULL, 10) : 0;
+	return at ? (uint32_t)strtoul(at + strlen(name), NULL, 10) : 0;
+}
+
+/* Returns what the first program has at `place`; it is set to `here` if this is the first. */
+static uint32_t find_first(uint32_t *place, uint32_t here)
+{
+	uint32_t first = 0;
+
+	__atomic_compare_exchange_n(place, &first, here, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	return first ? first : here;
 }
 
 /* Filters stay over exec().  Those of the first program are there for the recorder, too. */
 bool agent_finds_sandbox(void)
 {
-	uint32_t filters = count_filters() + 1, first = 0;
+	uint32_t filters = find_number("\nSeccomp_filters:") + 1;
 
-	if (!__atomic_compare_exchange_n(&agent.shared->filters, &first, filters, false,
-					 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		agent.sandboxed = filters > first;
+	agent.sandboxed = filters > find_first(&agent.shared->filters, filters);
 	if (agent.sandboxed)
 		agent_count_loss(AGENT_SANDBOX);
 	return agent.sandboxed;
+}
+
+/* A debugger of the first program has come by the recorder. */
+bool agent_is_traced(void)
+{
+	uint32_t tracer = find_number("\nTracerPid:") + 1;
+
+	if (find_first(&agent.shared->tracer, tracer) == tracer || tracer == 1)
+		return false;
+	agent_count_loss(AGENT_TRACED);
+	return true;
 }

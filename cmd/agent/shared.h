@@ -35,6 +35,7 @@ enum agent_loss {
 	AGENT_NOT_ARMED, /* a process could not open its event */
 	AGENT_CLOSED,	 /* a process has lost its event's file descriptor */
 	AGENT_SANDBOX,	 /* a process has forbidden itself system calls */
+	AGENT_TRACED,	 /* a process has a debugger, which would get its signals */
 	AGENT_NLOSSES
 };
 
@@ -54,7 +55,7 @@ struct agent_shared {
 	uint32_t filters;  /* of system calls: 1 more than the first program has */
 	uint32_t latency;  /* 1: loads are timed */
 	uint32_t distance; /* instructions from a walk's end to where they are, at least */
-	uint32_t pad;
+	uint32_t tracer;   /* the first program's: 1 more than its process, or than 0 */
 };
 
 struct agent_ring {

@@ -157,8 +157,11 @@ __attribute__((constructor)) static void start_agent(void)
 	agent_free_places();
 	agent_find_xstate();
 	find_clock();
-	if (!agent_make_places() || !agent_install_handlers() ||
-	    pthread_atfork(NULL, NULL, arm_child) != 0)
+	if (!agent_make_places())
+		agent_count_loss(AGENT_NOT_ARMED);
+	else if (agent_is_traced())
+		agent_tell_attached();
+	else if (!agent_install_handlers() || pthread_atfork(NULL, NULL, arm_child) != 0)
 		agent_count_loss(AGENT_NOT_ARMED);
 	else
 		agent_arm();

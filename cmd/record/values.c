@@ -456,6 +456,7 @@ static void report_losses(struct values *v)
 	say_loss(
 		v, AGENT_SANDBOX,
 		"times a program forbade itself system calls (seccomp): not sampled from there on");
+	say_loss(v, AGENT_TRACED, "programs ran in a debugger: not sampled");
 	if (v->losses[AGENT_NOT_ARMED])
 		app_say(a, "%" PRIu64 " %s not sampled: perf_event_open: %s",
 			v->losses[AGENT_NOT_ARMED],
@@ -531,7 +532,7 @@ static void put_facts(const void *arg, struct vt_writer *w)
 {
 	static const char *const losses[AGENT_NLOSSES] = {
 		"agent.late",	   "agent.ring_full", "agent.no_ring", "agent.foreign",
-		"agent.not_armed", "agent.closed",    "agent.sandbox"};
+		"agent.not_armed", "agent.closed",    "agent.sandbox", "agent.traced"};
 	static const char *const unsampled[NUNSAMPLED] = {
 		"agent.not_sampled.static", "agent.not_sampled.setuid", "agent.not_sampled.foreign",
 		"agent.not_sampled.other"};

@@ -120,6 +120,31 @@ t_is "the last sample is of its last moments" \
 t_is "and there are as many as its time has room for" "$(($(samples) > 300))" 1
 t_like "it is told" 'ended by signal 9 ' "$T_ERR"
 
+# ---- debuggers ----
+
+cat >debugger.py <<'END'
+import ctypes, os, signal, sys
+ptrace = ctypes.CDLL(None).ptrace
+ptrace.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
+child = os.fork()
+if child == 0:
+    ptrace(0, 0, 0, 0)  # PTRACE_TRACEME
+    os.execv(sys.argv[1], sys.argv[1:])
+stops = []
+while True:
+    status = os.waitpid(child, 0)[1]
+    if not os.WIFSTOPPED(status):
+        break
+    stops.append(signal.Signals(os.WSTOPSIG(status)).name)
+    ptrace(7, child, 0, 0)  # PTRACE_CONT
+print(*stops, os.WEXITSTATUS(status))
+END
+t_ok "debugger: runs" record "$PYTHON" debugger.py "$PYTHON" -c 'sum(range(10**7))'
+t_is "debugger: stops at exec() alone" "$(cat "$T_OUT")" "SIGTRAP 0"
+t_is "debugger: is counted" "$(meta agent.traced)" 1
+t_like "debugger: is told" '1 .*in a debugger: not sampled' "$T_ERR"
+t_is "debugger: itself is sampled" "$(($(samples) > 10))" 1
+
 # ---- sandboxes ----
 
 same rec_disturb_process sandbox
