@@ -47,7 +47,7 @@ check 95 xz -c text
 check 98 perl -e 'for (1 .. 900000) { $n{$_ % 97} .= "x$_"; } print length($n{5})'
 check 98 "$PYTHON" -c 'print(sum(len(str(i)) for i in range(2000000)))'
 check 95 awk '{ n[substr($1, 2, 3)] += length($0) } END { for (k in n) print k, n[k] }' text
-check 98 "$(gcc -print-prog-name=cc1)" -O2 -quiet source.c -o /dev/null
+check 98 "$(gcc -print-prog-name=cc1)" -O2 -quiet -imultiarch "$(gcc -print-multiarch)" source.c -o /dev/null
 check 95 java -Xint -version
 
 for seed in 101 102 103 104; do

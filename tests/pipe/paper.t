@@ -263,7 +263,22 @@ print(bench["alternate_ways"]([("a", {}, ["A"]), ("b", {}, ["B"])], 2, ["true"])
 	"50.0 0.0
   +2.5 (-2.0)
 {'a': [1, 3], 'b': [2, 4]} A B A B"
-t_status "value sampling: no such part" 2 "$sampling" --parts table1
+
+# Ticks 1, 2, 4 and 3, 5, 6: below 3 are two of three, and the others not; below 5 are three of three, and
+# one of the others.  Blocks miss in 0, 1 and 10 of 20; a fourth has 19 loads, a fifth is elsewhere.
+t_is "value sampling: thresholds and miss rates by arithmetic" "$("$PYTHON" -c '
+import sys
+sys.path.insert(0, sys.argv[1])
+import latency
+print("%.1f" % latency.best_part([1, 2, 4], [3, 5, 6]))
+loads = [(0, 640 + 64 * b + i, 50 + (i < n), False) for b, n in enumerate((0, 1, 10, 9)) for i in range(20 - (b > 2))]
+loads += [(0, 64, 9, False)] * 20
+rates = latency.miss_rates(loads, 640, 256, 51)
+print(rates, *("%.1f" % x for x in latency.bands(rates)))
+print(*("%g" % x for x in latency.bands([20, 20.5, 100])))' "$ROOT/scripts/paper")" "83.3
+[0.0, 5.0, 50.0] 33.3 33.3 0.0 33.3 0.0 0.0
+0 33.3333 33.3333 0 0 33.3333"
+t_status "value sampling: no such part" 2 "$sampling" --parts table3
 t_status "a command without a name" 3 "$sampling" -o vsa -c "=x"
 if vtrace record --sample-values -o probe.vt true >/dev/null 2>probe.err; then
 	gcc -O2 -o stories "$ROOT/tests/data/planted/stories.c"
@@ -274,7 +289,11 @@ if vtrace record --sample-values -o probe.vt true >/dev/null 2>probe.err; then
 		"4 1/2 10.7;8 1/2 14.8;16 1/2 22.7;32 1/2 40.4;4 1/2 10.7;8 1/4 10.8;16 1/8 9.7;32 1/16 9.3;64 1/32 9.2;"
 	t_is "the time of later stages, and values that are near the full recording's" \
 		"$(awk '$1 == "one" && (NF == 7 || NF == 6) { print NF, ($2 > 5) }' "$T_OUT" | tr '\n' ';')" "7 1;6 1;"
-	t_like "what is not repeated is said" '^Not repeated: table 1' "$T_OUT"
+	t_like "what is not repeated is said" '^Not repeated: "with context"' "$T_OUT"
+	t_ok "value sampling: two loads of one multiplication" "$sampling" -o vsa --parts figure1,ways --latency 1
+	t_is "beside what is known of them by construction" \
+		"$(awk '/^movsd/ { sub(/ %  .*/, ""); print int($NF + .5), ($3 >= 5) }' "$T_OUT" | tr '\n' ';')" "6 1;85 1;"
+	t_is "both ways tell the memory" "$(awk '/^the (load|copy)/ { print ($NF > 90) }' "$T_OUT" | tr '\n' ' ')" "1 1 "
 else
 	t_skip "value sampling" "vtrace record --sample-values does not work here: $(tail -1 probe.err)"
 fi

@@ -5,14 +5,15 @@
  *	value_steps [-v] [-w N] STREAM
  *
  * The stream is one of `vtrace record --sample-values --steps`: after each sample, the processor
- *has executed the next instructions one by one, and each step is a sample of the event "steps:u". A
- * result is compared with the registers of the next step; a load with what an interpreter that is
+ * has executed the next instructions one by one, and each step is a sample of the event "steps:u".
+ * A result is compared with the registers of the next step; a load with what an interpreter that is
  * given the registers and the memory of that very step reads.
  *
  * Prints a line: samples, steps, loads executed, those known in percent, those besides of which a
- *mask left out a part, results executed, those known, values compared, values and addresses of
- *instructions that differ.  -v: the first differences on standard error.  With -w, one value in N
- *is falsified first.  Exits 1 when there is a difference, or nothing to compare.
+ * mask left out a part, results executed, those known, values compared, values and addresses of
+ * instructions that differ.  What is behind code of the vDSO is not compared: the kernel changes at
+ * any time what it reads.  -v: the first differences on standard error.  With -w, one value in N
+ * is falsified first.  Exits 1 when there is a difference, or nothing to compare.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "image/addrspace.h"
 #include "interpret/interpret.h"
 #include "stream/reader.h"
 
@@ -43,7 +45,7 @@ struct thread {
 	int64_t tid; /* first: the key */
 	struct captured sample;
 	uint32_t step; /* the number of the next instruction */
-	uint64_t ip;   /* of it, by the step before; 0: not known */
+	bool left;     /* the processor has come to code that is not compared */
 };
 
 struct check {
@@ -231,6 +233,15 @@ static void check_path(struct check *c, const struct thread *t, uint32_t insn, u
 	}
 }
 
+static bool is_in_vdso(const struct check *c, const struct vt_record *rec)
+{
+	const struct vt_map *m = vt_addrspace_find(vt_context_space(c->context),
+						   (int32_t)vt_record_i64(rec, VT_SAMPLE_PID),
+						   vt_record_u64(rec, VT_SAMPLE_IP), 0);
+
+	return m && m->type == VT_IMAGE_VDSO;
+}
+
 static void check_record(struct check *c, const struct vt_record *rec)
 {
 	struct thread *t = thread_of(c, vt_record_i64(rec, VT_SAMPLE_TID));
@@ -239,13 +250,15 @@ static void check_record(struct check *c, const struct vt_record *rec)
 	if (!c->is_step) {
 		c->samples++;
 		t->step = 0;
+		t->left = false;
 	} else {
 		c->steps++;
 		t->step = (uint32_t)vt_record_u64(rec, VT_SAMPLE_PERIOD); /* steps may be lost */
-		if (t->step <= c->length)
+		if (t->step <= c->length && !t->left)
 			check_results(c, t, t->step - 1, regs);
 	}
-	if (t->step < c->length) {
+	t->left |= is_in_vdso(c, rec);
+	if (t->step < c->length && !t->left) {
 		check_path(c, t, t->step, vt_record_u64(rec, VT_SAMPLE_IP));
 		check_loads(c, t, t->step);
 	}
