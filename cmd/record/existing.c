@@ -7,15 +7,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
+#include "image/elf.h"
 
 #define PATH_SIZE 64
 #define COMM_SIZE 64
 
+/* A file, and the build-id that it has. */
+struct mapped_file {
+	struct {
+		uint64_t dev, ino;
+	} key;
+	size_t size; /* of the build-id; 0: none */
+	uint8_t buildid[VT_PERFDATA_WRITE_BUILDID];
+};
+
 struct existing {
 	struct vt_perfdata_writer *w;
 	struct vt_perfdata_stamp stamp;
+	struct vt_hash files; /* struct mapped_file */
 	struct vt_error *err;
 };
 
@@ -67,6 +80,50 @@ static int put_thread(void *arg, pid_t tid)
 	return vt_perfdata_put_comm(x->w, &x->stamp, name, strcspn(name, "\n"), false, x->err);
 }
 
+static void read_buildid(const char *path, struct mapped_file *f)
+{
+	struct vt_error none = VT_ERROR_INIT; /* what is no program has no build-id */
+	const struct vt_elf_info *info;
+	struct vt_elf *elf;
+	struct stat st;
+
+	/* A device must not be opened. */
+	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+		return;
+	elf = vt_elf_open(path, &none);
+	info = elf ? vt_elf_info(elf) : NULL;
+
+	if (info && info->buildid_size <= sizeof(f->buildid)) {
+		f->size = info->buildid_size;
+		memcpy(f->buildid, info->buildid, f->size);
+	}
+	if (elf)
+		vt_elf_close(elf);
+}
+
+/*
+ * Finds the build-id of the file that is mapped, not of the one that has its path: that may be
+ * another, of another file system, or of a newer package.
+ */
+static int find_buildid(struct existing *x, struct vt_perfdata_map *m)
+{
+	struct mapped_file f = {.key = {(uint64_t)m->maj << 32 | m->min, m->ino}}, *known;
+	char path[PATH_SIZE + 2 * 16];
+	bool added;
+
+	known = vt_hash_add(&x->files, &f.key, &added);
+	if (!known)
+		return vt_error_nomem(x->err);
+	if (added) {
+		snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+			 x->stamp.pid, m->start, m->start + m->length);
+		read_buildid(path, known);
+	}
+	m->buildid = known->buildid;
+	m->buildid_size = known->size;
+	return 0;
+}
+
 /* A line of /proc/PID/maps, as in proc(5). */
 static int put_mapping(struct existing *x, char *line)
 {
@@ -91,6 +148,8 @@ static int put_mapping(struct existing *x, char *line)
 	if (!m.prot || m.path_size > VT_PERFDATA_WRITE_PATH ||
 	    (!(m.prot & PROT_EXEC) && m.path[0] != '/'))
 		return 0;
+	if (m.ino && find_buildid(x, &m) < 0)
+		return -VT_E_NOMEM;
 	return vt_perfdata_put_map(x->w, &x->stamp, &m, x->err);
 }
 
@@ -118,9 +177,13 @@ static int put_process(void *arg, pid_t pid)
 int put_existing_processes(struct vt_perfdata_writer *w, const struct vt_perfdata_stamp *stamp,
 			   pid_t pid, struct vt_error *err)
 {
-	struct existing x = {w, *stamp, err};
+	struct existing x = {.w = w, .stamp = *stamp, .err = err};
+	int rc;
 
-	return pid < 0 ? each_number("/proc", put_process, &x) : put_process(&x, pid);
+	vt_hash_init(&x.files, sizeof(struct mapped_file), sizeof(((struct mapped_file *)0)->key));
+	rc = pid < 0 ? each_number("/proc", put_process, &x) : put_process(&x, pid);
+	vt_hash_fini(&x.files);
+	return rc;
 }
 
 /* ---- the kernel ---- */
@@ -175,7 +238,7 @@ static int put_modules(struct existing *x)
 int put_existing_kernel(struct vt_perfdata_writer *w, const struct vt_perfdata_stamp *stamp,
 			const struct running_kernel *k, struct vt_error *err)
 {
-	struct existing x = {w, *stamp, err};
+	struct existing x = {.w = w, .stamp = *stamp, .err = err};
 	int rc;
 
 	x.stamp.pid = -1;

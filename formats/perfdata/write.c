@@ -181,7 +181,7 @@ int vt_perfdata_put_map(struct vt_perfdata_writer *w, const struct vt_perfdata_s
 		return rc;
 	if (!m->length || m->start + m->length - 1 < m->start)
 		return vt_error_set(err, VT_E_FORMAT, "a mapping of nothing, or around the end");
-	if (m->buildid_size > 20)
+	if (m->buildid_size > VT_PERFDATA_WRITE_BUILDID)
 		return vt_error_set(err, VT_E_LIMIT, "a build-id of %zu bytes", m->buildid_size);
 	begin_record(w, PD_MMAP2, misc);
 	put_i32(&w->rec, s->pid);
@@ -214,7 +214,7 @@ int vt_perfdata_put_buildid(struct vt_perfdata_writer *w, const uint8_t *buildid
 
 	if (rc < 0)
 		return rc;
-	if (size > 20)
+	if (size > VT_PERFDATA_WRITE_BUILDID)
 		return vt_error_set(err, VT_E_LIMIT, "a build-id of %zu bytes", size);
 	begin_record(w, PD_HEADER_BUILD_ID, PD_MISC_USER | PD_MISC_BUILD_ID_SIZE);
 	put_i32(&w->rec, -1);

@@ -36,8 +36,9 @@ struct vt_perfdata_event {
 	uint64_t regs_user;   /* the registers of PD_SAMPLE_REGS_USER, by asm/perf_regs.h */
 };
 
-#define VT_PERFDATA_WRITE_EVENTS 16   /* at most */
-#define VT_PERFDATA_WRITE_PATH	 4095 /* bytes of a path or name at most: perf's PATH_MAX */
+#define VT_PERFDATA_WRITE_EVENTS  16   /* at most */
+#define VT_PERFDATA_WRITE_PATH	  4095 /* bytes of a path or name at most: perf's PATH_MAX */
+#define VT_PERFDATA_WRITE_BUILDID 20   /* bytes of a build-id at most */
 
 /* Properties of the recording, for features; all may be NULL or 0.  Borrowed. */
 struct vt_perfdata_about {

@@ -120,5 +120,15 @@ judge "all processors" a.vt 3 1
 kill $planted 2>errors
 t_ok "processes have their names" bash -c "vprof a.vt"
 t_like "and images" 'spin +.*planted' "$T_OUT"
+# has_buildid STREAM FILE: the file's build-id is that of the stream's image.
+has_buildid()
+{
+	t_is "the build-id of ${2##*/} in $1" \
+		"$(vtrace dump -k IMAGE -F path,buildid "$1" 2>/dev/null | awk -F '\t' -v f="$2" '$1 == f { print $2 }' | sort -u)" \
+		"$(readelf -n "$2" | sed -nE 's/ *Build ID: //p')"
+}
+has_buildid q.vt "$PWD/planted"
+has_buildid a.vt "$PWD/planted"
+has_buildid a.vt "$(realpath "$(ldd /bin/bash | sed -nE 's|.* => (/[^ ]*/libc.so.6) .*|\1|p')")"
 t_status "a process that does not run" 3 vtrace record --sample-values --bpf -p 4194304 -o x.vt
 t_done
