@@ -18,11 +18,12 @@
 
 #define NO_ADDRESSES                                                                               \
 	"no addresses of loads and stores (vtrace record --full --mem --values stores records "    \
-	"them)"
+	"them, vtrace record --sample-values --latency those of some loads)"
 
 #define NO_ACCESSES                                                                                \
 	"neither executed code (vtrace record --full --mem --values stores --heap records it) "    \
-	"nor samples with data addresses (perf mem record, vsim --profileme)"
+	"nor samples with data addresses (vtrace record --sample-values --latency, perf mem "      \
+	"record, vsim --profileme)"
 
 static const char *const by_words[] = {"object", "location", NULL};
 static const char *const grain_words[] = {"8", "4", "2", "1", NULL};

@@ -9,8 +9,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define RING_SIZE (1u << 20)
-
 /* More than any record has; see WALK_LINES_MAX. */
 #define RECORD_MAX (64u << 10)
 
@@ -51,7 +49,7 @@ int rings_open(struct rings *r, int fd, struct vt_error *err)
 	int code;
 	void *p;
 
-	*r = (struct rings){.ring_size = RING_SIZE};
+	*r = (struct rings){.ring_size = RINGS_SIZE};
 	n = n < RINGS_LEAST ? RINGS_LEAST : n > AGENT_RINGS ? AGENT_RINGS : n;
 	r->nrings = (uint32_t)n;
 	r->record = malloc(RECORD_MAX);

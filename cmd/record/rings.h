@@ -24,6 +24,9 @@ struct rings {
 	} dead[AGENT_RINGS];
 };
 
+/* Bytes of a ring; less where the file system has no room. */
+#define RINGS_SIZE (1u << 20)
+
 /* Sizes and maps the open file.  VT_E_SYSTEM, VT_E_NOMEM.  End with rings_close(), also then. */
 int rings_open(struct rings *r, int fd, struct vt_error *err);
 void rings_close(struct rings *r);

@@ -43,7 +43,8 @@ struct values {
 	struct probe machine;
 	struct vt_buf agent; /* path */
 	struct rings rings;
-	char *shared; /* path */
+	char *shared;  /* path of the file, */
+	int shared_fd; /* which is locked while the recorder runs; -1: none */
 	struct sideband *side;
 	struct frames *frames;
 	struct processes processes;
@@ -335,18 +336,20 @@ static bool share_memory(struct values *v)
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_perfdata_event time;
 	struct agent_shared *s;
-	int fd = -1;
 
-	v->shared = scratch_make_file(v->app, &fd);
+	v->shared = scratch_make_file(v->app, &v->shared_fd);
 	if (!v->shared)
 		return false;
-	if (rings_open(&v->rings, fd, &err) < 0) {
+	if (rings_open(&v->rings, v->shared_fd, &err) < 0) {
 		vt_error_prefix(&err, "%s", v->shared);
 		app_say(v->app, "VTRACE_TMPDIR names another place for shared memory");
-		close(fd);
 		return app_fail(v->app, &err);
 	}
-	close(fd);
+	if (v->rings.ring_size < RINGS_SIZE)
+		app_say(v->app,
+			"%s has little room: buffers of %" PRIu32 " KB instead of %u; samples may "
+			"be lost (VTRACE_TMPDIR names another place)",
+			v->shared, v->rings.ring_size >> 10, RINGS_SIZE >> 10);
 	v->frames = frames_new(v->rings.frames, &err);
 	if (!v->frames)
 		return app_fail(v->app, &err);
@@ -573,6 +576,8 @@ static void clean_up(struct values *v)
 	data_end(&v->data);
 	if (v->shared)
 		unlink(v->shared);
+	if (v->shared_fd >= 0)
+		close(v->shared_fd);
 	sideband_close(v->side);
 	frames_free(v->frames);
 	loads_close(&v->loads);
@@ -584,7 +589,7 @@ static void clean_up(struct values *v)
 
 int record_values(struct app *a, const struct values_options *o)
 {
-	struct values v = {.app = a, .opt = o, .child = CHILD_INIT};
+	struct values v = {.app = a, .opt = o, .child = CHILD_INIT, .shared_fd = -1};
 	struct vt_perfdata_event time;
 	bool ran = false;
 

@@ -158,11 +158,26 @@ t_is "after the program has run on" "$(tail -n 1 "$T_OUT")" finished
 t_like "is told" 'gone/x.vt.*No such file' "$T_ERR"
 t_is "once" "$(grep -c 'No such file' "$T_ERR")" 1
 
-# The shared memory stays, since processes of the program may still want it.
+# The shared memory stays, since processes of the program may still want it, until the next recording.
 mkdir killed killed-tmp
 # shellcheck disable=SC2016 # for the program's shell
 VTRACE_TMPDIR=$PWD/killed-tmp t_status "a recorder that is killed" 137 bash -c 'vtrace record --sample-values -o killed/x.vt -- sh -c "kill -9 \$PPID"'
 t_is "leaves no file beside the output" "$(ls killed)" ""
+t_is "and its shared memory" "$(find killed-tmp -type f -size +0 -name 'vtrace.??????' | wc -l)" 1
+echo kept >killed-tmp/vtrace.other
+"$PYTHON" -c 'import fcntl, sys, time
+f = open("killed-tmp/vtrace.locked", "w+")
+f.write("kept")
+f.flush()
+fcntl.flock(f, fcntl.LOCK_EX)
+print("locked", flush=True)
+sys.stdin.read()' <go >locked &
+until [ -s locked ]; do sleep 0.05; done &
+exec 8>go
+wait $!
+VTRACE_TMPDIR=$PWD/killed-tmp t_ok "the next one" record -o x.vt -- true
+t_is "removes that, but not what is in use, or no file of ours" "$(cd killed-tmp && echo *)" "vtrace.locked vtrace.other"
+exec 8>&-
 
 if mkdir small && mount -t tmpfs -o size=64k none small 2>/dev/null; then
 	t_status "a full disk" 4 record -o small/x.vt -- sh busy.sh 1000000
@@ -175,6 +190,7 @@ if mkdir small && mount -t tmpfs -o size=64k none small 2>/dev/null; then
 	mount -o remount,size=6m small
 	VTRACE_TMPDIR=$PWD/small t_ok "a little room for it" record -o x.vt -- sh busy.sh 1000000
 	t_is "is enough" "$(($(samples x.vt) > 5))" 1
+	t_like "and that it is little is told" 'small/vtrace.* has little room: buffers of [0-9]+ KB instead of 1024' "$T_ERR"
 	umount small
 else
 	t_skip "a full disk" "only root can make one"
