@@ -467,7 +467,7 @@ int record_bpf(struct app *a, const struct values_options *o)
 	if (check_target(&r) && check_output_name(a, r.data.output) && open_sampler(&r)) {
 		time = time_event(&r);
 		if (data_open(&r.data, &time, NULL)) {
-			data_say_begin(&r.data, &time, o->insns);
+			data_say_begin(&r.data, &r.machine, &time, o->insns);
 			ran = run(&r);
 		}
 	}

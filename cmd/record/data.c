@@ -65,12 +65,20 @@ uint64_t data_choose_period(const struct probe *m, uint64_t rate)
 	return (m->cycles ? probe_cycles_per_second() : UINT64_C(1000000000)) / rate;
 }
 
-void data_say_begin(const struct data *d, const struct vt_perfdata_event *time, uint64_t insns)
+void data_say_begin(const struct data *d, const struct probe *m,
+		    const struct vt_perfdata_event *time, uint64_t insns)
 {
+	uint64_t rate = data_choose_period(m, 1) / time->period;
+
 	app_say(d->app,
 		"recording %s every %" PRIu64 " %s, and the next %" PRIu64 " instructions of each",
 		time->name, time->period, time->type == PERF_TYPE_HARDWARE ? "cycles" : "ns",
 		insns);
+	if (m->max_rate && rate > m->max_rate)
+		app_say(d->app,
+			"these are %" PRIu64 " samples a second: above the kernel's limit, %" PRIu64
+			" (kernel.perf_event_max_sample_rate), it leaves samples out",
+			rate, m->max_rate);
 }
 
 /* ---- the file ---- */

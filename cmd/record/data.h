@@ -47,8 +47,9 @@ struct vt_perfdata_event data_time_event(const struct probe *m, bool kernel, uin
 /* The period of so many samples a second, from the processor's own rate where it counts cycles. */
 uint64_t data_choose_period(const struct probe *m, uint64_t rate);
 
-/* Says what is recorded, in the event's name. */
-void data_say_begin(const struct data *d, const struct vt_perfdata_event *time, uint64_t insns);
+/* Says what is recorded, in the event's name, and of a rate above the kernel's limit. */
+void data_say_begin(const struct data *d, const struct probe *m,
+		    const struct vt_perfdata_event *time, uint64_t insns);
 
 /* Begins the file; `other` may be NULL.  False after app_fail(). */
 bool data_open(struct data *d, const struct vt_perfdata_event *time,

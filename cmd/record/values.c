@@ -599,7 +599,7 @@ int record_values(struct app *a, const struct values_options *o)
 	    check_event(&v) && share_memory(&v) && (!o->latency || open_loads(&v)) &&
 	    open_data(&v)) {
 		time = time_event(&v);
-		data_say_begin(&v.data, &time, o->insns);
+		data_say_begin(&v.data, &v.machine, &time, o->insns);
 		ran = run_program(&v);
 		if (ran && a->status < APP_INPUT)
 			write_output(&v);

@@ -42,6 +42,27 @@ done
 echo finished
 END
 
+# ---- more samples than the kernel takes ----
+
+limit=/proc/sys/kernel/perf_event_max_sample_rate
+echo 1500 >limit
+if ! [ -e $limit ] || ! unshare -m mount --bind limit $limit 2>/dev/null; then
+	t_skip "a rate above the kernel's limit" "only root can make another look of it"
+else
+	with_limit()
+	{
+		unshare -m sh -c "mount --bind limit $limit; exec \"\$@\"" - vtrace record --sample-values "$@"
+	}
+	t_ok "a rate above the kernel's limit" with_limit -F 2000 -o limit.vt -- true
+	if grep -q ' cycles, and' "$T_ERR"; then
+		t_skip "is told" "cycles are counted"
+	else
+		t_like "is told" "2000 samples a second: above the kernel's limit, 1500 " "$T_ERR"
+	fi
+	t_ok "another" with_limit -F 1000 -o limit.vt -- true
+	t_unlike "is not" 'limit' "$T_ERR"
+fi
+
 # ---- programs without an agent ----
 
 echo 'int main(void) { return 3; }' >static.c
