@@ -75,6 +75,8 @@ struct vt_spec {
 	uint64_t lists[VT_NWHATS];
 	uint64_t blind;
 	uint64_t of_run; /* rows left out for being addresses of this run */
+	uint64_t rare;	 /* and for having been seen too rarely */
+	uint64_t cold;	 /* lists of procedures with too little time */
 };
 
 static const uint8_t *elf_bytes(const void *arg, uint64_t vaddr, size_t *avail)
@@ -529,8 +531,10 @@ static int add_spec_row(struct vt_spec *s, size_t i, struct vt_error *err)
 	}
 	if (note_outside_addresses(s, &r.value, err) < 0)
 		return -VT_E_NOMEM;
-	if (get_procedure_entry(s, r.procedure)->p.time < s->opt.min_time)
+	if (get_procedure_entry(s, r.procedure)->p.time < s->opt.min_time) {
+		s->cold++;
 		return 0;
+	}
 	if (!vt_array_grow(&s->rows, &s->rows_cap, s->nrows + 1, sizeof(*s->rows)))
 		return vt_error_nomem(err);
 	s->rows[s->nrows++] = r;
@@ -544,8 +548,11 @@ static bool judge_row(struct vt_spec *s, struct vt_spec_row *r)
 	enum address sort = sort_of(s, &r->value);
 
 	r->value.pointer = sort != NO_ADDRESS;
-	if (!vt_spec_judge(&r->value, s->opt.min_invariance, &r->verdict))
+	if (!vt_spec_judge(&r->value, s->opt.min_invariance, &r->verdict)) {
+		s->rare += r->verdict.kind != VT_SPEC_NONE &&
+			   r->verdict.share >= s->opt.min_invariance;
 		return false;
+	}
 	if (sort == OF_RUN) {
 		s->of_run++;
 		return false;
@@ -739,6 +746,16 @@ uint64_t vt_spec_lists(const struct vt_spec *s, enum vt_what what)
 uint64_t vt_spec_of_run(const struct vt_spec *s)
 {
 	return s->of_run;
+}
+
+uint64_t vt_spec_rare(const struct vt_spec *s)
+{
+	return s->rare;
+}
+
+uint64_t vt_spec_cold(const struct vt_spec *s)
+{
+	return s->cold;
 }
 
 uint64_t vt_spec_blind(const struct vt_spec *s)

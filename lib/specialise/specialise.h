@@ -97,6 +97,13 @@ uint64_t vt_spec_lists(const struct vt_spec *s, enum vt_what what);
  */
 uint64_t vt_spec_of_run(const struct vt_spec *s);
 
+/*
+ * Return the number of values without a row because they were seen too rarely for their share to be
+ * sure, and of lists in procedures with less than `min_time`.
+ */
+uint64_t vt_spec_rare(const struct vt_spec *s);
+uint64_t vt_spec_cold(const struct vt_spec *s);
+
 /* Returns the number of lists in images whose file is missing, so that their uses are unknown. */
 uint64_t vt_spec_blind(const struct vt_spec *s);
 

@@ -264,6 +264,24 @@ static bool has_callers(const struct vt_spec_view *view)
 	return false;
 }
 
+/* Why the table is empty. */
+static void put_no_rows(const struct vt_spec_view *view, struct vt_output *out)
+{
+	uint64_t rare = vt_spec_rare(view->spec), cold = vt_spec_cold(view->spec);
+
+	vt_output_printf(out, "No value is known to be %g %% invariant",
+			 100 * view->opt.min_invariance);
+	if (rare)
+		vt_output_printf(out, "; %" PRIu64 " were, but were seen too rarely to be sure",
+				 rare);
+	if (cold)
+		vt_output_printf(out,
+				 "; %" PRIu64 " lists are in procedures with less than %g %% of "
+				 "the time",
+				 cold, 100 * view->opt.min_time);
+	vt_output_text(out, "\n");
+}
+
 void vt_speclist_header(const struct vt_spec_view *view, enum vt_speclist what, const char *time,
 			struct vt_output *out)
 {
@@ -300,6 +318,8 @@ void vt_speclist_header(const struct vt_spec_view *view, enum vt_speclist what, 
 				 "Left out: %" PRIu64
 				 " values that are addresses of this run (stack, heap)\n",
 				 vt_spec_of_run(view->spec));
+	if (!vt_spec_nrows(view->spec))
+		put_no_rows(view, out);
 	vt_output_text(out, "\n");
 	vt_buf_free(&b);
 }
@@ -324,6 +344,8 @@ void vt_speclist_json(const struct vt_spec_view *view, enum vt_speclist what,
 	json_object_set_new(doc, "lists", lists);
 	json_object_set_new(doc, "lists_without_code", vt_json_u64(vt_spec_blind(view->spec)));
 	json_object_set_new(doc, "addresses_left_out", vt_json_u64(vt_spec_of_run(view->spec)));
+	json_object_set_new(doc, "rare_left_out", vt_json_u64(vt_spec_rare(view->spec)));
+	json_object_set_new(doc, "cold_left_out", vt_json_u64(vt_spec_cold(view->spec)));
 	json_object_set_new(doc, "listing", json_string(names[what]));
 	json_object_set_new(doc, "rows", vt_json_table(t));
 	json_object_set_new(doc, "rows_left_out", json_integer(left_out));
