@@ -107,8 +107,8 @@ struct val walk_condition(const struct walk *w, unsigned cc);
 /* ---- memory ---- */
 
 /*
- * Keeps the line at `addr`, a multiple of WALK_LINE, of which the bytes of the mask `read` are read.
- * Returns its bytes; NULL: it cannot be read, or there is no room, which ends the walk.
+ * Keeps the line at `addr`, a multiple of WALK_LINE, of which the bytes of the mask `read` are
+ * read. Returns its bytes; NULL: it cannot be read, or there is no room, which ends the walk.
  */
 const uint8_t *walk_line(struct walk *w, uint64_t addr, uint64_t read);
 
