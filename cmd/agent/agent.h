@@ -33,7 +33,7 @@ struct agent {
 	int fd;					  /* of the event; -1 */
 	int (*now)(clockid_t, struct timespec *); /* the vDSO's clock_gettime(2), or NULL */
 	bool fsgsbase;				  /* user code may read these registers */
-	bool sandboxed;				  /* system calls could end the process */
+	bool left_alone;			  /* nothing is sampled any more */
 };
 
 extern struct agent agent;

@@ -370,7 +370,7 @@ void agent_take_sample(const siginfo_t *info, void *context)
 	uint32_t flags, walked;
 
 	memcpy(&flags, (const char *)info + PERF_FLAGS_AT, sizeof(flags));
-	if (!agent.shared || agent.sandboxed ||
+	if (!agent.shared || agent.left_alone ||
 	    __atomic_load_n(&agent.shared->stop, __ATOMIC_RELAXED))
 		return;
 	if (flags & PERF_FLAG_ASYNC) {

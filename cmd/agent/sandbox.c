@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,24 +22,27 @@
 
 typedef int prctl_fn(int, long, long, long, long);
 typedef long syscall_fn(long, long, long, long, long, long, long);
+typedef long ptrace_fn(long, long, long, long);
 
 /* Functions of unspecified arguments, all of which are passed on. */
 AGENT_EXPORT int set_process(int what, long a, long b, long c, long d) __asm__("prctl");
 AGENT_EXPORT long call_system(long n, long a, long b, long c, long d, long e,
 			      long f) __asm__("syscall");
+AGENT_EXPORT long trace_process(long what, long a, long b, long c) __asm__("ptrace");
 
-static void leave_process(void)
+/* False: it has been left already, or is another one, made by vfork(2). */
+static bool leave_process(void)
 {
 	int fd = agent.fd;
 
-	if (!agent.shared || agent.sandboxed ||
+	if (!agent.shared || agent.left_alone ||
 	    agent_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) != agent.pid)
-		return;
-	agent.sandboxed = true;
+		return false;
+	agent.left_alone = true;
 	agent.fd = -1;
 	if (fd >= 0)
 		agent_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
-	agent_count_loss(AGENT_SANDBOX);
+	return true;
 }
 
 /* Without a filter the kernel is only asked whether it has them. */
@@ -46,8 +50,8 @@ int set_process(int what, long a, long b, long c, long d)
 {
 	static prctl_fn *real;
 
-	if (what == PR_SET_SECCOMP && (a == SECCOMP_MODE_STRICT || b))
-		leave_process();
+	if (what == PR_SET_SECCOMP && (a == SECCOMP_MODE_STRICT || b) && leave_process())
+		agent_count_loss(AGENT_SANDBOX);
 	if (!real)
 		real = (prctl_fn *)dlsym(RTLD_NEXT, "prctl");
 	return real(what, a, b, c, d);
@@ -58,11 +62,24 @@ long call_system(long n, long a, long b, long c, long d, long e, long f)
 	static syscall_fn *real;
 
 	if (n == SYS_seccomp &&
-	    (a == SECCOMP_SET_MODE_STRICT || (a == SECCOMP_SET_MODE_FILTER && c)))
-		leave_process();
+	    (a == SECCOMP_SET_MODE_STRICT || (a == SECCOMP_SET_MODE_FILTER && c)) &&
+	    leave_process())
+		agent_count_loss(AGENT_SANDBOX);
 	if (!real)
 		real = (syscall_fn *)dlsym(RTLD_NEXT, "syscall");
 	return real(n, a, b, c, d, e, f);
+}
+
+/* A debugger's child, before it executes the program, which counts as one then. */
+long trace_process(long what, long a, long b, long c)
+{
+	static ptrace_fn *real;
+
+	if (what == PTRACE_TRACEME)
+		leave_process();
+	if (!real)
+		real = (ptrace_fn *)dlsym(RTLD_NEXT, "ptrace");
+	return real(what, a, b, c);
 }
 
 /* The number that the kernel tells of the process behind a name, or 0. */
@@ -94,10 +111,10 @@ bool agent_finds_sandbox(void)
 {
 	uint32_t filters = find_number("\nSeccomp_filters:") + 1;
 
-	agent.sandboxed = filters > find_first(&agent.shared->filters, filters);
-	if (agent.sandboxed)
+	agent.left_alone = filters > find_first(&agent.shared->filters, filters);
+	if (agent.left_alone)
 		agent_count_loss(AGENT_SANDBOX);
-	return agent.sandboxed;
+	return agent.left_alone;
 }
 
 /* A debugger of the first program has come by the recorder. */

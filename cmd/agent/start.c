@@ -91,7 +91,7 @@ static void arm_child(void)
 	agent.fd = -1;
 	agent.pid = (pid_t)agent_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	agent_forget_steps();
-	if (!agent.shared->stop && !agent.sandboxed)
+	if (!agent.shared->stop && !agent.left_alone)
 		agent_arm();
 	errno = saved;
 }
