@@ -264,6 +264,12 @@ static bool has_callers(const struct vt_spec_view *view)
 	return false;
 }
 
+static void put_left_out(struct vt_output *out, uint64_t n, const char *why)
+{
+	if (n)
+		vt_output_printf(out, "; %s: %" PRIu64 " list%s", why, n, n == 1 ? "" : "s");
+}
+
 /* Why the table is empty. */
 static void put_no_rows(const struct vt_spec_view *view, struct vt_output *out)
 {
@@ -271,14 +277,8 @@ static void put_no_rows(const struct vt_spec_view *view, struct vt_output *out)
 
 	vt_output_printf(out, "No value is known to be %g %% invariant",
 			 100 * view->opt.min_invariance);
-	if (rare)
-		vt_output_printf(out, "; %" PRIu64 " were, but were seen too rarely to be sure",
-				 rare);
-	if (cold)
-		vt_output_printf(out,
-				 "; %" PRIu64 " lists are in procedures with less than %g %% of "
-				 "the time",
-				 cold, 100 * view->opt.min_time);
+	put_left_out(out, rare, "seen too rarely to be sure");
+	put_left_out(out, cold, "in procedures with too little time (--min-time)");
 	vt_output_text(out, "\n");
 }
 

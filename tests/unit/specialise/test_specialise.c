@@ -99,32 +99,6 @@ static void test_addresses_of_the_run(void **state)
 	check_value("sum", "sum", VT_WHAT_ARG, VT_REG_SI, 3 * megabyte, true);
 }
 
-/*
- * A value that is always the same has been seen n times: the interval of its share begins at
- * n / (n + 1.96^2), which is 0.899 for 34 and 0.901 for 35.  One of two values is not invariant.
- */
-static void test_rare(void **state)
-{
-	struct fixture f;
-
-	(void)state;
-	begin(&f, "instructions");
-	put_count(&f, "sum", 40000);
-	put_list(&f, "sum", VT_WHAT_ARG, VT_REG_SI, NULL, 4, 34, 0, 0);
-	put_list(&f, "sum", VT_WHAT_ARG, VT_REG_DI, NULL, 4, 20, 5, 20);
-	finish(&f);
-	assert_int_equal(vt_spec_nrows(f.spec), 0);
-	assert_int_equal(vt_spec_rare(f.spec), 1);
-	end(&f);
-	begin(&f, "instructions");
-	put_count(&f, "sum", 40000);
-	put_list(&f, "sum", VT_WHAT_ARG, VT_REG_SI, NULL, 4, 35, 0, 0);
-	finish(&f);
-	assert_int_equal(vt_spec_nrows(f.spec), 1);
-	assert_int_equal(vt_spec_rare(f.spec), 0);
-	end(&f);
-}
-
 /* Where instructions were not counted, loads stand for them. */
 static void test_other_event(void **state)
 {
@@ -814,7 +788,6 @@ int main(void)
 		cmocka_unit_test(test_entries),
 		cmocka_unit_test(test_stripped),
 		cmocka_unit_test(test_blind),
-		cmocka_unit_test(test_rare),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -41,6 +41,37 @@ static void test_choice(void **state)
 	end(&f);
 }
 
+/*
+ * A value that is always the same has been seen n times: the interval of its share begins at
+ * n / (n + 1.96^2), which is 0.899 for 34 and 0.901 for 35.  One of two values is not invariant.
+ */
+static void test_rare(void **state)
+{
+	struct vt_output out;
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "instructions");
+	put_count(&f, "sum", 40000);
+	put_list(&f, "sum", VT_WHAT_ARG, VT_REG_SI, NULL, 4, 34, 0, 0);
+	put_list(&f, "sum", VT_WHAT_ARG, VT_REG_DI, NULL, 4, 20, 5, 20);
+	finish(&f);
+	assert_int_equal(vt_spec_nrows(f.spec), 0);
+	assert_int_equal(vt_spec_rare(f.spec), 1);
+	print_begin(&out);
+	vt_speclist_header(&f.view, VT_SPECLIST_PROCEDURES, "instructions", &out);
+	assert_non_null(strstr(print_end(&out), "\nNo value is known to be 90 % invariant; seen "
+						"too rarely to be sure: 1 list\n\n"));
+	end(&f);
+	begin(&f, "instructions");
+	put_count(&f, "sum", 40000);
+	put_list(&f, "sum", VT_WHAT_ARG, VT_REG_SI, NULL, 4, 35, 0, 0);
+	finish(&f);
+	assert_int_equal(vt_spec_nrows(f.spec), 1);
+	assert_int_equal(vt_spec_rare(f.spec), 0);
+	end(&f);
+}
+
 static void test_callers(void **state)
 {
 	struct fixture f;
@@ -635,6 +666,7 @@ int main(void)
 
 		cmocka_unit_test(test_choice),
 		cmocka_unit_test(test_callers),
+		cmocka_unit_test(test_rare),
 
 		cmocka_unit_test(test_sources_of_callers),
 		cmocka_unit_test(test_order_of_callers),
