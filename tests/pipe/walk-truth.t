@@ -43,7 +43,7 @@ export GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512VL,-AVX512BW,-AVX2,-AVX2_Usable,-S
 check "strings without AVX2" 95 400 100 "$STRINGS" 60
 unset GLIBC_TUNABLES
 
-# The walk's length is that asked for, but where it comes to a system call.
+# The length is that asked for, but at a system call or, as often in the dynamic linker, CPUID.
 t_ok "64 instructions" "$TRUTH" -n 64 -k 50 -e 500 gzip -9 -c text
-t_like "64 instructions of each sample" '^samples 50  instructions 3[0-9][0-9][0-9] ' "$T_OUT"
+t_like "64 instructions of each sample" '^samples 50  instructions [23][0-9][0-9][0-9] ' "$T_OUT"
 t_done
